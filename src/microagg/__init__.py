@@ -1,0 +1,52 @@
+"""Microaggregation: tables safe to publish, with the least possible information loss.
+
+The public names load on first use, so that `import microagg` stays quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from microagg import errors, orderings, partitions
+    from microagg.partitions.ordered import cut_path
+    from microagg.registry import methods
+    from microagg.release import Release, protect
+    from microagg.utility.information_loss import information_loss
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Release": "microagg.release",
+    "cut_path": "microagg.partitions.ordered",
+    "information_loss": "microagg.utility.information_loss",
+    "methods": "microagg.registry",
+    "protect": "microagg.release",
+}
+_ROOMS = ("errors", "orderings", "partitions")
+
+__all__ = [
+    "Release",
+    "__version__",
+    "cut_path",
+    "errors",
+    "information_loss",
+    "methods",
+    "orderings",
+    "partitions",
+    "protect",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _ROOMS:
+        value = import_module(f"microagg.{name}")
+    else:
+        raise AttributeError(f"module 'microagg' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

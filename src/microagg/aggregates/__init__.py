@@ -1,0 +1,1 @@
+"""Groups -> released values."""

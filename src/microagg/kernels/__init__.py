@@ -1,0 +1,1 @@
+"""Plain loops on arrays, compiled on first use: no classes, no tables."""

@@ -1,0 +1,49 @@
+"""The contract: what every partitioner takes, promises and leaves behind."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from microagg.kernels.groups import group_centers, number_by_first_record, squared_error
+from microagg.validation import check_flag, check_k, check_matrix
+
+Labels = NDArray[np.intp]
+
+
+class Partitioner(ClusterMixin, BaseEstimator):
+    """Groups of at least k records; a scikit-learn clusterer.
+
+    A subclass stores its parameters as given and implements `_group`. Methods that can round
+    their centres have a parameter `integer`.
+
+    Attributes
+    ----------
+    labels_ : group of every record, numbered in the order of the groups' first records
+    centers_ : one row per group: its mean, rounded half away from zero with `integer=True`
+    sse_ : sum of squared distances between the records and their group's centre
+    n_groups_ : number of groups
+    """
+
+    k: int
+    single_column = False
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Group the records of X."""
+        integer = check_flag("integer", getattr(self, "integer", False))
+        X = check_matrix(
+            X, estimator=self, integer=integer, single_column=self.single_column
+        )
+        k = check_k(self.k, n_records=len(X))
+        raw = self._group(X, k)
+        self.labels_ = np.empty(len(X), dtype=np.intp)
+        self.n_groups_ = int(number_by_first_record(raw, self.labels_))
+        self.centers_, _ = group_centers(X, self.labels_, self.n_groups_)
+        self.sse_ = float(squared_error(X, self.labels_, self.centers_))
+        return self
+
+    @abstractmethod
+    def _group(self, X: NDArray[Any], k: int) -> Labels:
+        """Return the group of every record, in any numbering within 0..n-1."""

@@ -1,0 +1,36 @@
+"""How long work says how far it is, without passing a callback through every signature.
+
+Work that takes long returns to Python every fraction of a second and calls `report`; that is also
+where an interrupt from the keyboard takes effect.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+ProgressCallback = Callable[[str, int, int], None]
+
+_listener: ContextVar[ProgressCallback | None] = ContextVar("microagg_progress", default=None)
+
+
+def report(task: str, done: int, total: int) -> None:
+    """Tell whoever listens that `done` of `total` units of `task` are finished."""
+    if (listener := _listener.get()) is not None:
+        listener(task, done, total)
+
+
+@contextmanager
+def listening(callback: ProgressCallback | None) -> Iterator[None]:
+    """Send the reports made inside this block to `callback(task, done, total)`.
+
+    >>> heard = []
+    >>> with listening(lambda *message: heard.append(message)):
+    ...     report("grouping", 5, 10)
+    >>> heard
+    [('grouping', 5, 10)]
+    """
+    token = _listener.set(callback)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

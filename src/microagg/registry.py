@@ -1,0 +1,153 @@
+"""Name -> method: what each one promises, costs and cites.
+
+A method enters here, once. The entry names its class by path, so that listing the methods loads
+none of them; dispatch, the command line and the contract tests all read this table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from microagg.validation import check_choice
+
+
+class Guarantee(StrEnum):
+    """What a method promises of the size of every group."""
+
+    AT_LEAST_K = "at least k records in every group"
+    K_TO_2K_MINUS_1 = "k to 2k-1 records in every group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """One registered method; `cls` loads its class."""
+
+    name: str
+    path: str
+    summary: str
+    guarantee: Guarantee
+    cost: str
+    source: str
+    deterministic: bool = True
+    single_column: bool = False
+
+    @property
+    def cls(self) -> type[Any]:
+        """The partitioner's class."""
+        module, _, name = self.path.partition(":")
+        loaded: type[Any] = getattr(import_module(module), name)
+        return loaded
+
+
+_ORDERED_SOURCES = "Domingo-Ferrer et al. 2006; cut: Hansen and Mukherjee 2003, Mortazavi et al. 2013"
+
+_METHODS = (
+    Method(
+        name="mdav",
+        path="microagg.partitions.mdav:MDAV",
+        summary="maximum distance to average vector: groups from the outside in",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d / k) at worst",
+        source="Domingo-Ferrer and Torra 2005",
+    ),
+    Method(
+        name="md",
+        path="microagg.partitions.fixed_size:MD",
+        summary="maximum distance: the two most distant records each take their nearest",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^3 d / k) at worst, near O(n^2 d / k) in practice",
+        source="Domingo-Ferrer and Mateo-Sanz 2002",
+    ),
+    Method(
+        name="cbfs",
+        path="microagg.partitions.fixed_size:CBFS",
+        summary="centroid-based fixed size: the record farthest from the mean takes its nearest",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d / k) at worst",
+        source="Laszlo and Mukherjee 2005",
+    ),
+    Method(
+        name="univariate",
+        path="microagg.partitions.univariate:Univariate",
+        summary="the optimal partition of one column, real or integer",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n k) after sorting",
+        source="Hansen and Mukherjee 2003; Mortazavi 2020 (integers)",
+        single_column=True,
+    ),
+    Method(
+        name="npn-mhm",
+        path="microagg.partitions.ordered:NPNMHM",
+        summary="walk to the nearest unvisited record, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d) at worst",
+        source=_ORDERED_SOURCES,
+    ),
+    Method(
+        name="pca-mhm",
+        path="microagg.partitions.ordered:PCAMHM",
+        summary="sort by the first principal component, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n d (d + k))",
+        source="Nin, Herranz and Torra 2008",
+    ),
+    Method(
+        name="zscore-mhm",
+        path="microagg.partitions.ordered:ZScoreMHM",
+        summary="sort by the sum of the standardised columns, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n d k)",
+        source="Nin, Herranz and Torra 2008",
+    ),
+    Method(
+        name="tsp-mhm",
+        path="microagg.partitions.ordered:TSPMHM",
+        summary="follow a short tour through all records, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d) at worst",
+        source="Heaton and Mukherjee 2011; Mortazavi and Jalili 2014",
+    ),
+    Method(
+        name="mdav-mhm",
+        path="microagg.partitions.ordered:MDAVMHM",
+        summary="visit the groups of MDAV one after another, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d / k) at worst",
+        source=_ORDERED_SOURCES,
+    ),
+    Method(
+        name="md-mhm",
+        path="microagg.partitions.ordered:MDMHM",
+        summary="visit the groups of MD one after another, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="as md",
+        source=_ORDERED_SOURCES,
+    ),
+    Method(
+        name="cbfs-mhm",
+        path="microagg.partitions.ordered:CBFSMHM",
+        summary="visit the groups of CBFS one after another, cut the path optimally",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d / k) at worst",
+        source=_ORDERED_SOURCES,
+    ),
+)
+
+METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})
+
+
+def methods() -> Mapping[str, Method]:
+    """Every registered method by name.
+
+    >>> methods()["mdav"].guarantee.value
+    'k to 2k-1 records in every group'
+    """
+    return METHODS
+
+
+def find(name: str) -> Method:
+    """Return the registered method of this name, or fail with the nearest known names."""
+    return METHODS[check_choice("method", name, METHODS)]

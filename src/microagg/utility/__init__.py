@@ -1,0 +1,1 @@
+"""What a release lost: one loss per file."""

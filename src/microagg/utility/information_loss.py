@@ -1,0 +1,46 @@
+"""IL = 100 * SSE / SST: the share of the spread that grouping removes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.kernels.groups import group_centers, squared_error
+from microagg.validation import check_labels, check_matrix
+
+
+class Errors(NamedTuple):
+    """Squared errors of a partition, in the squared units of the data."""
+
+    sse: float
+    sst: float
+
+    @property
+    def information_loss(self) -> float:
+        """IL in per cent; 0 where the records do not differ at all."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+
+def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
+    """Return 100 * SSE / SST in per cent: 0 loses nothing, 100 leaves only the overall mean.
+
+    SSE is the sum of squared distances between the records and their group's mean, SST that
+    between the records and the mean of all. X is taken as it is: standardise it first where its
+    columns have different units, as `protect` does.
+
+    >>> information_loss([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])  # doctest: +ELLIPSIS
+    0.99...
+    """
+    matrix = check_matrix(X)
+    return squared_errors(matrix, check_labels(labels, n_records=len(matrix))).information_loss
+
+
+def squared_errors(X: NDArray[np.float64], labels: NDArray[np.intp]) -> Errors:
+    """SSE of the groups and SST of all records."""
+    centers, _ = group_centers(X, labels, int(labels.max()) + 1)
+    everyone = np.zeros(len(X), dtype=np.intp)
+    mean, _ = group_centers(X, everyone, 1)
+    return Errors(
+        sse=float(squared_error(X, labels, centers)),
+        sst=float(squared_error(X, everyone, mean)),
+    )

@@ -1,0 +1,160 @@
+"""The only place that words parameter errors: what was expected, what came, what to do."""
+
+import numbers
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.errors import DataError, ParameterError
+
+Name = TypeVar("Name", bound=str)
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return a closing hint with the known name nearest to `name`, or nothing.
+
+    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"])
+    " Did you mean 'mdav'?"
+    """
+    close = get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    listing = ", ".join(repr(choice) for choice in known)
+    raise ParameterError(
+        f"{parameter} must be one of {listing}; got {value!r}.{did_you_mean(value, known)}"
+    )
+
+
+def check_flag(parameter: str, value: object) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ParameterError(f"{parameter} must be True or False; got {value!r}.")
+
+
+def check_count(parameter: str, value: object) -> int:
+    """Return `value` as an int if it is a whole number of at least 1."""
+    if _is_whole(value) and value >= 1:  # type: ignore[operator]
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    raise ParameterError(f"{parameter} must be a whole number of at least 1; got {value!r}.")
+
+
+def check_k(k: object, *, n_records: int) -> int:
+    """Return k as an int if groups of k records can be made of `n_records`."""
+    if _is_whole(k) and 1 <= k <= n_records:  # type: ignore[operator]
+        return int(k)  # type: ignore[call-overload, no-any-return]
+    too_large = _is_whole(k) and k >= 1  # type: ignore[operator]
+    advice = " Lower k or supply more records." if too_large else ""
+    raise ParameterError(
+        f"k must be a whole number from 1 to {n_records}, the number of records "
+        f"(n_samples={n_records}); got {k!r}.{advice}"
+    )
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def check_matrix(
+    X: ArrayLike, *, estimator: Any = None, integer: bool = False, single_column: bool = False
+) -> NDArray[Any]:
+    """Return X as a C-ordered matrix of finite numbers: float64, or int64 with `integer`.
+
+    With `estimator`, scikit-learn's bookkeeping (feature names and count) is kept on it. With
+    `single_column`, a one-dimensional X is taken as one column and more columns are refused.
+    """
+    from sklearn.utils.validation import check_array, validate_data
+
+    X = _without_text(X)
+    if single_column and np.ndim(X) == 1:
+        X = np.reshape(np.asarray(X), (-1, 1))
+    dtype = [np.float64, np.int64] if integer else np.float64
+    options: dict[str, Any] = {"dtype": dtype, "order": "C", "ensure_all_finite": False}
+    if estimator is None:
+        matrix: NDArray[Any] = check_array(X, **options)
+    else:
+        matrix = validate_data(estimator, X, **options)
+    if single_column and matrix.shape[1] != 1:
+        raise DataError(
+            f"one column is expected; got {matrix.shape[1]}. Give one column, or use a method "
+            "for several columns such as 'mdav'."
+        )
+    if matrix.dtype == np.float64 and not np.isfinite(matrix).all():
+        bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
+        raise DataError(
+            f"X must hold finite numbers only; {bad} of {len(matrix)} records contain NaN or "
+            "infinity. Remove or impute them first."
+        )
+    return _as_whole_numbers(matrix) if integer else matrix
+
+
+def _without_text(X: ArrayLike) -> ArrayLike:
+    """Refuse text before a library quotes it: no record's value may appear in a message."""
+    if getattr(getattr(X, "dtype", None), "kind", "O") in "OUS" and not hasattr(X, "toarray"):
+        as_array = np.asarray(X)
+        if as_array.dtype.kind in "OUS":
+            try:
+                return as_array.astype(np.float64)
+            except ValueError:
+                raise DataError(
+                    "X must hold numbers only; got text. Drop or encode the text columns first."
+                ) from None
+    return X
+
+
+def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
+    if matrix.dtype == np.int64:
+        return matrix
+    if not (np.rint(matrix) == matrix).all():
+        raise DataError(
+            "integer=True needs whole numbers; X has fractions. Round or rescale X first, or use "
+            "integer=False."
+        )
+    if np.abs(matrix).max(initial=0.0) >= 2.0**63:
+        raise DataError(
+            "integer=True needs numbers that fit 64-bit integers; X has larger ones. Rescale X, "
+            "or use integer=False."
+        )
+    return matrix.astype(np.int64)
+
+
+def check_labels(labels: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
+    """Return labels as numbers 0..g-1, one for each record."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) != n_records:
+        raise ParameterError(
+            f"labels must be one number for each of the {n_records} records; got an array of "
+            f"shape {array.shape}."
+        )
+    if array.dtype.kind not in "iu":
+        raise ParameterError(f"labels must be whole numbers; got an array of type {array.dtype}.")
+    _, compact = np.unique(array, return_inverse=True)
+    return compact.reshape(-1)
+
+
+def check_order(order: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
+    """Return `order` if it visits every record exactly once."""
+    array = np.asarray(order)
+    complete = (
+        array.ndim == 1
+        and len(array) == n_records
+        and array.dtype.kind in "iu"
+        and array.min(initial=0) >= 0
+        and array.max(initial=-1) < n_records
+        and bool((np.bincount(array, minlength=n_records) == 1).all())
+    )
+    if not complete:
+        raise ParameterError(
+            f"order must hold each row number from 0 to {n_records - 1} exactly once; "
+            f"got {len(array) if array.ndim else 0} entries that do not."
+        )
+    return np.ascontiguousarray(array, dtype=np.intp)
