@@ -4,6 +4,7 @@ Work that takes long returns to Python every fraction of a second and calls `rep
 where an interrupt from the keyboard takes effect.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -34,3 +35,27 @@ def listening(callback: ProgressCallback | None) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def terminal_bar() -> Iterator[None]:
+    """Show the reports made inside this block as a bar on standard error, if that is a terminal.
+
+    The bar is gone when the block ends.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
+        bars = {}
+
+        def show(task: str, done: int, total: int) -> None:
+            if task not in bars:
+                bars[task] = progress.add_task(task, total=total)
+            progress.update(bars[task], completed=done, total=total)
+
+        with listening(show):
+            yield

@@ -3,14 +3,14 @@
 import numbers
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import DataError, ParameterError
 
-Name = TypeVar("Name", bound=str)
+_LARGEST = 1e150
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -19,8 +19,9 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> did_you_mean("mdaw", ["mdav", "npn-mhm"])
     " Did you mean 'mdav'?"
     """
-    close = get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.6)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    written = {choice.lower(): choice for choice in known}
+    close = get_close_matches(str(name).lower(), written, n=1, cutoff=0.6)
+    return f" Did you mean {written[close[0]]!r}?" if close else ""
 
 
 def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
@@ -93,6 +94,11 @@ def check_matrix(
         raise DataError(
             f"X must hold finite numbers only; {bad} of {len(matrix)} records contain NaN or "
             "infinity. Remove or impute them first."
+        )
+    if matrix.dtype == np.float64 and np.abs(matrix).max(initial=0.0) > _LARGEST:
+        raise DataError(
+            f"X must hold numbers of at most {_LARGEST:g} in size, so that squared distances stay "
+            "finite. Rescale its columns first."
         )
     return _as_whole_numbers(matrix) if integer else matrix
 

@@ -1,6 +1,8 @@
 """How a kernel is compiled: one place, so that every kernel keeps the same promises."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -19,3 +21,18 @@ def kernel(function: Kernel) -> Kernel:
     except RuntimeError:  # no folder can be written to: compile anew in every process
         compiled = numba.njit(nogil=True, error_model="numpy")(function)
     return cast(Kernel, compiled)
+
+
+def drop_stale_kernels(folder: Path) -> None:
+    """Delete compiled kernels older than any kernel's source.
+
+    Numba checks the file of a function, not the files of the kernels that were compiled into it.
+    """
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for compiled in folder.glob("__pycache__/*.nb?"):
+        with suppress(OSError):
+            if compiled.stat().st_mtime < newest:
+                compiled.unlink()
+
+
+drop_stale_kernels(Path(__file__).parent)

@@ -1,6 +1,6 @@
 """Sums over the records of each group."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,43 +12,122 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
+class Groups(NamedTuple):
+    """What there is to know of a partition; groups are numbered by their first record."""
+
+    labels: Rows
+    sizes: Rows
+    centers: NDArray[Any]
+    sse: float
+
+
+def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
+    """Number the groups by their first record and sum them up; raw labels lie in 0..n-1.
+
+    The centre of a float64 group is its mean, that of an int64 group the mean rounded half away
+    from zero; the error counts about the centres.
+    """
+    n, d = X.shape
+    labels = np.empty(n, dtype=np.intp)
+    # What a record needs of its group (number, size, squares, first record, sums) lies together:
+    # groups of a large table are met in random order, and this is one trip to memory, not five.
+    tally = np.zeros((int(raw_labels.max()) + 1, 3 + 2 * d), dtype=X.dtype)
+    if X.dtype == np.int64:
+        _refuse_overflow(X, raw_labels)
+    n_groups = tally_groups(X, raw_labels, labels, tally)
+    sizes = np.empty(n_groups, dtype=np.intp)
+    centers = np.empty((n_groups, d), dtype=X.dtype)
+    if X.dtype == np.int64:
+        rounded_centers(tally, centers, sizes)
+        sse = squared_error(X, labels, centers)
+    else:
+        sse = mean_centers(tally, centers, sizes)
+    return Groups(labels, sizes, centers, sse)
+
+
+def _refuse_overflow(X: NDArray[np.int64], raw_labels: Rows) -> None:
+    spread = X.max(axis=0).astype(np.float64) - X.min(axis=0).astype(np.float64)
+    if float(spread.max()) * int(np.bincount(raw_labels).max()) >= 2.0**62:
+        raise DataError(
+            "the sum of a group could exceed 64-bit integers. Divide the whole numbers by a common "
+            "factor, or pass them as floats."
+        )
+
+
 @kernel
-def number_by_first_record(labels: Rows, out_labels: Rows) -> int:
-    """Number the groups by their first record; labels lie in 0..n-1. Returns how many there are."""
-    number = np.full(labels.shape[0], -1, dtype=np.intp)
+def tally_groups(X: Any, raw_labels: Rows, out_labels: Rows, out_tally: Any) -> int:
+    """Sums and squares of every group relative to its first record; returns how many there are.
+
+    A row of the tally, which comes zeroed, is: number, size, squares, first record, sums. Relative
+    to a member of the group neither a common offset nor other groups cost digits, and a group of
+    equal records sums to exactly zero. The squares of integers may wrap; nobody reads them.
+    """
+    n, d = X.shape
     n_groups = 0
-    for i in range(labels.shape[0]):
-        if number[labels[i]] < 0:
-            number[labels[i]] = n_groups
+    for i in range(n):
+        g = raw_labels[i]
+        if out_tally[g, 1] == 0:
+            out_tally[g, 0] = n_groups
             n_groups += 1
-        out_labels[i] = number[labels[i]]
+            for j in range(d):
+                out_tally[g, 3 + j] = X[i, j]
+        out_labels[i] = np.intp(out_tally[g, 0])
+        out_tally[g, 1] += 1
+        for j in range(d):
+            gap = X[i, j] - out_tally[g, 3 + j]
+            out_tally[g, 2] += gap * gap
+            out_tally[g, 3 + d + j] += gap
     return n_groups
 
 
 @kernel
-def group_means(X: Floats, labels: Rows, out_means: Floats, out_sizes: Rows) -> None:
-    """Mean and size of every group; a group of equal values gets exactly that value.
+def mean_centers(tally: Floats, out_centers: Floats, out_sizes: Rows) -> float:
+    """Mean and size of every group; returns the squared error of all, summed with compensation."""
+    d = out_centers.shape[1]
+    total = 0.0
+    lost = 0.0
+    for g in range(tally.shape[0]):
+        size = tally[g, 1]
+        if size == 0.0:
+            continue
+        number = np.intp(tally[g, 0])
+        out_sizes[number] = np.intp(size)
+        error = tally[g, 2]
+        for j in range(d):
+            mean = tally[g, 3 + d + j] / size
+            error -= tally[g, 3 + d + j] * mean
+            out_centers[number, j] = tally[g, 3 + j] + mean
+        error = max(error, 0.0)
+        new = total + error
+        lost += (total - new) + error if total >= error else (error - new) + total
+        total = new
+    return total + lost
 
-    Sums are taken relative to each group's first record, so that a large common offset costs no
-    digits. `out_*` must come zeroed.
-    """
-    n, d = X.shape
-    first = np.full(out_sizes.shape[0], -1, dtype=np.intp)
-    for i in range(n):
-        g = labels[i]
-        if first[g] < 0:
-            first[g] = i
-        out_sizes[g] += 1
+
+@kernel
+def rounded_centers(
+    tally: NDArray[np.int64], out_centers: NDArray[np.int64], out_sizes: Rows
+) -> None:
+    """Mean of every group rounded half away from zero, and its size, all in integers."""
+    d = out_centers.shape[1]
+    for g in range(tally.shape[0]):
+        size = tally[g, 1]
+        if size == 0:
+            continue
+        number = tally[g, 0]
+        out_sizes[number] = size
         for j in range(d):
-            out_means[g, j] += X[i, j] - X[first[g], j]
-    for g in range(out_sizes.shape[0]):
-        for j in range(d):
-            out_means[g, j] = X[first[g], j] + out_means[g, j] / out_sizes[g]
+            below = tally[g, 3 + d + j] // size
+            rest = tally[g, 3 + d + j] - below * size
+            floor = tally[g, 3 + j] + below
+            # Half away from zero is up for a positive mean and down for a negative one.
+            up = 2 * rest > size or (2 * rest == size and floor >= 0)
+            out_centers[number, j] = floor + 1 if up else floor
 
 
 @kernel
 def squared_error(X: Any, labels: Rows, centers: Any) -> float:
-    """Sum of squared distances to the own group's centre, compensated (Neumaier)."""
+    """Sum of squared distances to the own group's centre, summed with compensation."""
     total = 0.0
     lost = 0.0
     for i in range(X.shape[0]):
@@ -60,53 +139,3 @@ def squared_error(X: Any, labels: Rows, centers: Any) -> float:
         lost += (total - new) + term if total >= term else (term - new) + total
         total = new
     return total + lost
-
-
-@kernel
-def integer_group_means(
-    X: NDArray[np.int64], labels: Rows, out_means: NDArray[np.int64], out_sizes: Rows
-) -> bool:
-    """Mean of every group rounded half away from zero, in integers; False if a sum overflows.
-
-    Sums are taken relative to each group's first record: only the spread within a group has to
-    fit, not the values. `out_*` must come zeroed.
-    """
-    n, d = X.shape
-    limit = 2.0**62
-    first = np.full(out_sizes.shape[0], -1, dtype=np.intp)
-    for i in range(n):
-        g = labels[i]
-        if first[g] < 0:
-            first[g] = i
-        out_sizes[g] += 1
-        for j in range(d):
-            gap = np.float64(X[i, j]) - np.float64(X[first[g], j])
-            if abs(gap) >= limit or abs(np.float64(out_means[g, j]) + gap) >= limit:
-                return False
-            out_means[g, j] += X[i, j] - X[first[g], j]
-    for g in range(out_sizes.shape[0]):
-        size = out_sizes[g]
-        for j in range(d):
-            base = X[first[g], j]
-            whole = out_means[g, j] // size
-            part = out_means[g, j] - whole * size
-            floor = base + whole
-            # Half away from zero is up for a positive mean and down for a negative one.
-            up = 2 * part > size or (2 * part == size and floor >= 0)
-            out_means[g, j] = floor + 1 if up else floor
-    return True
-
-
-def group_centers(X: NDArray[Any], labels: Rows, n_groups: int) -> tuple[NDArray[Any], Rows]:
-    """Means and sizes of the groups 0..n_groups-1; rounded half away from zero for integers."""
-    centers = np.zeros((n_groups, X.shape[1]), dtype=X.dtype)
-    sizes = np.zeros(n_groups, dtype=np.intp)
-    if X.dtype == np.int64:
-        if not integer_group_means(X, labels, centers, sizes):
-            raise DataError(
-                "the sums of a group do not fit 64-bit integers. Rescale the numbers, or use "
-                "integer=False."
-            )
-    else:
-        group_means(X, labels, centers, sizes)
-    return centers, sizes

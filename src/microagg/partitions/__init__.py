@@ -1,8 +1,43 @@
-"""Records -> groups."""
+"""Records -> groups: one estimator per method, all with the contract of `Partitioner`."""
+
 from microagg.partitions.base import Partitioner
+from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
+from microagg.partitions.ordered import (
+    CBFSMHM,
+    MDAVMHM,
+    MDMHM,
+    NPNMHM,
+    PCAMHM,
+    TSPMHM,
+    ZScoreMHM,
+    cut_path,
+)
+from microagg.partitions.univariate import Univariate
 from microagg.registry import find
-__all__ = ["MDAV", "Partitioner", "get"]
+
+__all__ = [
+    "CBFS",
+    "CBFSMHM",
+    "MD",
+    "MDAV",
+    "MDAVMHM",
+    "MDMHM",
+    "NPNMHM",
+    "PCAMHM",
+    "TSPMHM",
+    "Partitioner",
+    "Univariate",
+    "ZScoreMHM",
+    "cut_path",
+    "get",
+]
+
+
 def get(name: str) -> type[Partitioner]:
-    """Class of a registered method."""
+    """Return the class of a registered method.
+
+    >>> get("mdav")(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0]]).tolist()
+    [0, 1, 0, 1]
+    """
     return find(name).cls

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from microagg.kernels.groups import group_centers, number_by_first_record, squared_error
+from microagg.kernels.groups import summarise
 from microagg.validation import check_flag, check_k, check_matrix
 
 Labels = NDArray[np.intp]
@@ -33,15 +33,13 @@ class Partitioner(ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Group the records of X."""
         integer = check_flag("integer", getattr(self, "integer", False))
-        X = check_matrix(
-            X, estimator=self, integer=integer, single_column=self.single_column
-        )
+        X = check_matrix(X, estimator=self, integer=integer, single_column=self.single_column)
         k = check_k(self.k, n_records=len(X))
-        raw = self._group(X, k)
-        self.labels_ = np.empty(len(X), dtype=np.intp)
-        self.n_groups_ = int(number_by_first_record(raw, self.labels_))
-        self.centers_, _ = group_centers(X, self.labels_, self.n_groups_)
-        self.sse_ = float(squared_error(X, self.labels_, self.centers_))
+        groups = summarise(X, self._group(X, k))
+        self.labels_ = groups.labels
+        self.centers_ = groups.centers
+        self.sse_ = groups.sse
+        self.n_groups_ = len(groups.sizes)
         return self
 
     @abstractmethod

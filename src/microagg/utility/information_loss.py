@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.kernels.groups import group_centers, squared_error
+from microagg.kernels.groups import summarise
 from microagg.validation import check_labels, check_matrix
 
 
@@ -37,10 +37,7 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
 
 def squared_errors(X: NDArray[np.float64], labels: NDArray[np.intp]) -> Errors:
     """SSE of the groups and SST of all records."""
-    centers, _ = group_centers(X, labels, int(labels.max()) + 1)
-    everyone = np.zeros(len(X), dtype=np.intp)
-    mean, _ = group_centers(X, everyone, 1)
     return Errors(
-        sse=float(squared_error(X, labels, centers)),
-        sst=float(squared_error(X, everyone, mean)),
+        sse=summarise(X, labels).sse,
+        sst=summarise(X - X.mean(axis=0), np.zeros(len(X), dtype=np.intp)).sse,
     )

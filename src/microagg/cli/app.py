@@ -1,0 +1,50 @@
+"""The commands, gathered."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from microagg.cli.demo import demo
+from microagg.cli.methods import methods
+from microagg.cli.options import Version
+from microagg.cli.protect import protect
+from microagg.cli.verify import verify
+
+HELP = (
+    "Turn a table about people or companies into one that is safe to publish.\n\n"
+    "Every released combination of quasi-identifiers stands for at least K records, with as "
+    "little information lost as the method allows. Start with: microagg demo"
+)
+
+COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
+    protect: (
+        "Make a file safe to publish.",
+        "microagg protect people.csv -k 5 --identifier name --sensitive diagnosis",
+    ),
+    verify: (
+        "Check that a file keeps the promise of K.",
+        "microagg verify people-protected.csv -k 5 --sensitive diagnosis",
+    ),
+    methods: ("List the methods that protect can use.", "microagg methods"),
+    demo: ("Protect a real table that is at hand.", "microagg demo"),
+}
+
+
+def _root(_version: Version = False) -> None:
+    """Hold the options that come before a command."""
+
+
+def command() -> Any:
+    """Return the whole command line, ready to be invoked."""
+    app = typer.Typer(
+        help=HELP,
+        rich_markup_mode=None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for function, (summary, example) in COMMANDS.items():
+        app.command(short_help=summary, epilog=f"Example: {example}")(function)
+    return typer.main.get_command(app)

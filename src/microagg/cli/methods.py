@@ -1,0 +1,33 @@
+"""microagg methods: what can be chosen, what it promises and what it costs."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from microagg.cli.layout import facts, print_json
+from microagg.cli.options import Json, Version
+
+if TYPE_CHECKING:
+    from microagg.registry import Method
+
+
+def methods(json: Json = False, _version: Version = False) -> None:
+    """List the methods: what each does, promises, costs and cites.
+
+    n is the number of records, d the number of columns.
+    """
+    from microagg.registry import METHODS
+
+    if json:
+        fields = ("name", "summary", "guarantee", "cost", "source")
+        listing = [{f: str(getattr(m, f)) for f in fields} for m in METHODS.values()]
+        print_json({"methods": listing})
+        return
+    margin = max(len(name) for name in METHODS) + 2
+    typer.echo("\n\n".join(_block(method, margin) for method in METHODS.values()))
+
+
+def _block(method: "Method", margin: int) -> str:
+    details = [("promises", method.guarantee), ("costs", method.cost), ("source", method.source)]
+    name = f"{method.name:{margin - 2}}"
+    return f"{facts([(name, method.summary)], indent=0)}\n{facts(details, indent=margin)}"

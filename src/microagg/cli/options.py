@@ -1,0 +1,61 @@
+"""Options that several commands share, and how their values are read."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from microagg import __version__
+from microagg.errors import ParameterError
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"microagg {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace an existing output (never the input).")
+]
+
+
+def whole_or_text(text: str) -> int | str:
+    """Return the whole number that the text writes, or the text for a check to refuse."""
+    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else text
+
+
+def assignments(pairs: Sequence[str]) -> dict[str, bool | int | float | str]:
+    """Return the values of NAME=VALUE pairs: true, false, a number, or text.
+
+    >>> assignments(["leftover=nearest", "starts=3", "tour=true"])
+    {'leftover': 'nearest', 'starts': 3, 'tour': True}
+    """
+    values: dict[str, bool | int | float | str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not (name and equals and value):
+            raise ParameterError(f"--option must be NAME=VALUE; got {pair!r}.")
+        if name in values:
+            raise ParameterError(f"--option {name} is given twice. Remove one of them.")
+        values[name] = _read_value(value)
+    return values
+
+
+def _read_value(text: str) -> bool | int | float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    number = whole_or_text(text)
+    if isinstance(number, int):
+        return number
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,89 @@
+"""microagg verify: whether a file keeps the promise of k."""
+
+from typing import Annotated, Any
+
+import typer
+
+from microagg.cli.layout import counted, facts, names, print_json
+from microagg.cli.options import Json, Quiet, Version, whole_or_text
+from microagg.errors import GuaranteeError, ParameterError
+
+
+def verify(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
+    ],
+    k: Annotated[
+        str, typer.Option("-k", metavar="K", help="Least number of records in every class.")
+    ],
+    quasi_identifier: Annotated[
+        list[str] | None,
+        typer.Option(metavar="C", help="Column to check. Default: all that are not sensitive."),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option(metavar="C", help="Column to leave out of the check.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    _version: Version = False,
+) -> None:
+    """Check that every combination in a file stands for K records or more; exit 4 if not.
+
+    Records that show the same in all checked columns form a class. A CSV file is compared as it
+    is written, and a missing value is a value. Options for a column can be repeated.
+    """
+    from microagg.validation import check_count
+
+    least = check_count("k", whole_or_text(k))
+    found = _count(file, least, quasi_identifier, sensitive)
+    if json:
+        print_json(found)
+    elif not quiet:
+        typer.echo(_summary(found))
+    if not found["satisfied"]:
+        raise typer.Exit(GuaranteeError.exit_code)
+
+
+def _count(
+    path: str, k: int, quasi_identifiers: list[str] | None, sensitive: list[str] | None
+) -> dict[str, Any]:
+    from microagg.tables.files import TableFile
+    from microagg.tables.frames import open_frame
+    from microagg.tables.roles import check_named
+    from microagg.tables.verification import count_classes
+
+    file = TableFile(path)
+    named = check_named(file.columns, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    checked = named.quasi_identifiers or tuple(c for c in file.columns if c not in named.sensitive)
+    if not checked:
+        raise ParameterError("there is no column to check: all are sensitive. Leave one out.")
+    table = file.table(as_text=file.columns)
+    classes = count_classes(open_frame(table), checked, k=k)
+    return {
+        "k": k,
+        "satisfied": classes.smallest >= k,
+        "smallest_class": classes.smallest,
+        "n_classes": classes.count,
+        "n_records": len(table),
+        "records_below_k": classes.records_below,
+        "quasi_identifiers": list(checked),
+    }
+
+
+def _summary(found: dict[str, Any]) -> str:
+    k, smallest, below = found["k"], found["smallest_class"], found["records_below_k"]
+    if found["satisfied"]:
+        verdict = f"Yes: every combination stands for at least {counted(k, 'record')}"
+    else:
+        verdict = (
+            f"No: {counted(below, 'record')} of {found['n_records']:,} "
+            f"{'is' if below == 1 else 'are'} in a class of fewer than {k:,}"
+        )
+    rows = [
+        ("checked", names(found["quasi_identifiers"])),
+        ("classes", f"{found['n_classes']:,} over {counted(found['n_records'], 'record')}"),
+        ("smallest", counted(smallest, "record")),
+        ("below k", f"{below:,} of {counted(found['n_records'], 'record')}"),
+        ("largest k", f"{smallest:,} is the largest k that this file satisfies"),
+    ]
+    return f"{verdict}\n\n{facts(rows)}"

@@ -1,0 +1,169 @@
+"""Groups of exactly k, from the outside in: the loops of MDAV, MD and CBFS.
+
+Each loop stops when a given number of records is left, so that its caller can report progress, be
+interrupted, and lay out the remaining records anew. Groups are numbered as they are formed.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.blocks import Blocks, farthest, nearest, remove
+from microagg.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@kernel
+def add_to_total(total: Floats, row: Floats, sign: float) -> None:
+    """Add a record to a running sum kept to twice the usual digits: total[0] + total[1].
+
+    The mean of what remains decides who is farthest; after millions of subtractions it must still
+    be the mean that a fresh sum would give.
+    """
+    for j in range(row.shape[0]):
+        term = sign * row[j]
+        high = total[0, j]
+        new = high + term
+        back = new - high
+        total[0, j] = new
+        total[1, j] += (high - (new - back)) + (term - back)
+
+
+@kernel
+def mean_of_total(total: Floats, count: int, out_mean: Floats) -> None:
+    """Mean of the `count` records in the running sum."""
+    for j in range(out_mean.shape[0]):
+        out_mean[j] = (total[0, j] + total[1, j]) / count
+
+
+@kernel
+def take_nearest(
+    X: Floats, blocks: Blocks, total: Floats, point: Floats, members: Rows, distances: Floats
+) -> None:
+    """Remove the records nearest to `point`, as many as `members` holds, and name them there."""
+    nearest(blocks, point, distances, members)
+    for row in members:
+        add_to_total(total, X[row], -1.0)
+        remove(blocks, row)
+
+
+@kernel
+def mdav_rounds(
+    X: Floats,
+    k: int,
+    blocks: Blocks,
+    total: Floats,
+    left: int,
+    stop_at: int,
+    labels: Rows,
+) -> int:
+    """Form pairs of groups while at least `stop_at` records are left; returns how many are.
+
+    Writes `labels` and `total`, and takes the records out of `blocks`.
+    """
+    mean = np.empty(X.shape[1])
+    members = np.empty(k, dtype=np.intp)
+    distances = np.empty(k)
+    while left >= stop_at:
+        mean_of_total(total, left, mean)
+        first, _ = farthest(blocks, mean)
+        second, _ = farthest(blocks, X[first])
+        for end in (first, second):
+            take_nearest(X, blocks, total, X[end], members, distances)
+            labels[members] = (X.shape[0] - left) // k
+            left -= k
+    return left
+
+
+@kernel
+def cbfs_rounds(
+    X: Floats,
+    k: int,
+    blocks: Blocks,
+    total: Floats,
+    left: int,
+    stop_at: int,
+    labels: Rows,
+) -> int:
+    """Form groups while at least `stop_at` records are left; returns how many are."""
+    mean = np.empty(X.shape[1])
+    members = np.empty(k, dtype=np.intp)
+    distances = np.empty(k)
+    while left >= stop_at:
+        mean_of_total(total, left, mean)
+        first, _ = farthest(blocks, mean)
+        take_nearest(X, blocks, total, X[first], members, distances)
+        labels[members] = (X.shape[0] - left) // k
+        left -= k
+    return left
+
+
+@kernel
+def md_rounds(
+    X: Floats,
+    k: int,
+    blocks: Blocks,
+    total: Floats,
+    left: int,
+    stop_at: int,
+    labels: Rows,
+    reach: Floats,
+) -> int:
+    """Form pairs of groups at the two most distant records; returns how many records are left.
+
+    `reach[row]` is never below the record's largest squared distance to a remaining record:
+    removing records only makes it too large, so it is measured again only where it matters.
+    """
+    members = np.empty(k, dtype=np.intp)
+    distances = np.empty(k)
+    while left >= stop_at:
+        first, second = farthest_pair(X, blocks, reach)
+        for end in (first, second):
+            take_nearest(X, blocks, total, X[end], members, distances)
+            labels[members] = (X.shape[0] - left) // k
+            left -= k
+    return left
+
+
+@kernel
+def farthest_pair(X: Floats, blocks: Blocks, reach: Floats) -> tuple[int, int]:
+    """Rows of the two most distant remaining records, the lowest such pair."""
+    place = blocks.place
+    start = -1
+    for row in range(X.shape[0]):
+        if place[row] >= 0 and (start < 0 or reach[row] > reach[start]):
+            start = row
+    best = -1.0
+    low = start
+    high = start
+    for visit in range(-1, X.shape[0]):
+        row = start if visit < 0 else visit
+        if visit == start or place[row] < 0 or reach[row] < best:
+            continue
+        other, reach[row] = farthest(blocks, X[row])
+        first, second = min(row, other), max(row, other)
+        if reach[row] > best or (reach[row] == best and (first, second) < (low, high)):
+            best = reach[row]
+            low, high = first, second
+    return low, high
+
+
+@kernel
+def reach_of_box(X: Floats, out_reach: Floats) -> None:
+    """Squared distance from every record to the farthest corner of the box around all."""
+    for i in range(X.shape[0]):
+        out_reach[i] = 0.0
+    for j in range(X.shape[1]):
+        low = X[:, j].min()
+        high = X[:, j].max()
+        for i in range(X.shape[0]):
+            gap = max(X[i, j] - low, high - X[i, j])
+            out_reach[i] += gap * gap
+
+
+@kernel
+def add_rows(total: Floats, X: Floats) -> None:
+    """Add every record to a running sum."""
+    for i in range(X.shape[0]):
+        add_to_total(total, X[i], 1.0)

@@ -1,0 +1,264 @@
+"""The optimal cut of a sequence of records into groups of k to 2k-1 neighbours.
+
+One dynamic program serves the real cost, the integer cost and the closed tour: the cheapest way to
+cut the first e records ends with a window of s records, and
+
+    cost[e] = min over s in k..2k-1 of cost[e - s] + error of the window of s records that ends at e
+
+in O(n k d) time. It works on tiles of some hundred ends, and keeps its digits however long the
+sequence is:
+
+- The error of every window is built up from one record, relative to the window's own last record,
+  by Welford's update. All its terms are positive, nothing is subtracted from a running total, so
+  its relative error is a few roundings, whatever came before and whatever the offset.
+- The costs that compete lie at most 2k-1 records apart. They are kept relative to the smallest of
+  them, so that a difference is not lost against a total that has grown large.
+
+Equal costs go to the larger last group, so the cut is the same on every machine.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import DataError
+from microagg.kernels.compile import kernel
+from microagg.progress import report
+
+Rows = NDArray[np.intp]
+
+# A tile's window errors should stay in the second-level cache.
+_CELLS_PER_TILE = 32_768
+# What cannot be reached costs this; int64 has no infinity, but room for one more window.
+_UNREACHABLE = {"f": np.float64(np.inf), "i": np.int64(1 << 61)}
+
+
+def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) -> Rows:
+    """Group of every record for the cheapest cut of the sequence X[order].
+
+    Float64 counts squared errors about the means of the groups, int64 about the means rounded to
+    whole numbers. With `tour` the sequence is closed, and the cut may run over its ends.
+    """
+    n = len(order)
+    if n < 2 * k:
+        return np.zeros(n, dtype=np.intp)
+    if tour:
+        order = np.roll(order, -_best_start(X, order, k))
+    unreachable = _UNREACHABLE[X.dtype.kind]
+    sizes = np.zeros(n + 1, dtype=np.int32)
+    costs = _first_costs(1, k, X.dtype)
+    for first_end, windows in _tiles(X, order, k, n):
+        n_ends = windows.shape[1]
+        grown = np.concatenate((costs[0], np.empty(n_ends, dtype=X.dtype)))
+        chosen = sizes[first_end : first_end + n_ends]
+        extend_cuts(grown, windows, k, first_end, 0, unreachable, chosen)
+        costs[0] = grown[n_ends:]
+        _rebase(costs[0])
+        report("cutting", first_end + n_ends - 1, n)
+    labels = np.empty(n, dtype=np.intp)
+    label_windows(order, sizes, labels)
+    return labels
+
+
+def _best_start(X: NDArray[Any], order: Rows, k: int) -> int:
+    """Where to open the closed sequence: one of the first 2k-1 places is a cut of the best tour.
+
+    The window errors are computed once and shared by the 2k-1 dynamic programs.
+    """
+    n = len(order)
+    n_starts = 2 * k - 1
+    costs = _first_costs(n_starts, k, X.dtype)
+    unreachable = _UNREACHABLE[X.dtype.kind]
+    spent = [0.0] * n_starts
+    totals = np.full(n_starts, np.inf)
+    for first_end, windows in _tiles(X, order, k, n + n_starts - 1):
+        n_ends = windows.shape[1]
+        sizes = np.empty(n_ends, dtype=np.int32)
+        for start in range(n_starts):
+            grown = np.concatenate((costs[start], np.empty(n_ends, dtype=X.dtype)))
+            extend_cuts(grown, windows, k, first_end, start, unreachable, sizes)
+            if first_end <= start + n < first_end + n_ends:
+                totals[start] = spent[start] + float(grown[n_starts + start + n - first_end])
+            costs[start] = grown[n_ends:]
+            spent[start] += float(_rebase(costs[start]))
+        report("cutting", first_end + n_ends - 1, n + n_starts - 1)
+    return int(totals.argmin())
+
+
+def _first_costs(n_starts: int, k: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Costs before the first end: a sequence that starts at record 0 is free there."""
+    costs = np.full((n_starts, 2 * k - 1), _UNREACHABLE[dtype.kind], dtype=dtype)
+    costs[0, -1] = 0
+    return costs
+
+
+def _rebase(costs: NDArray[Any]) -> Any:
+    """Make the smallest cost zero; returns what it was."""
+    reachable = costs < _UNREACHABLE[costs.dtype.kind]
+    base = costs.min() if reachable.any() else 0
+    costs[reachable] -= base
+    return base
+
+
+def _tiles(
+    X: NDArray[Any], order: Rows, k: int, n_ends: int
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """First end of each tile, and the errors of its windows: size (from k) x end."""
+    per_tile = max(256, _CELLS_PER_TILE // k)
+    history = 2 * k - 1
+    for first_end in range(1, n_ends + 1, per_tile):
+        count = min(per_tile, n_ends + 1 - first_end)
+        values = np.empty((X.shape[1], history + count), dtype=X.dtype)
+        gather(X, order, first_end - history, values)
+        windows = np.zeros((k, count), dtype=X.dtype)
+        if X.dtype == np.int64:
+            _refuse_overflow(values, k)
+            integer_window_errors(values, k, windows)
+        else:
+            window_errors(values, k, windows)
+        yield first_end, windows
+
+
+def _refuse_overflow(values: NDArray[np.int64], k: int) -> None:
+    """Stop where the sums of a window, or its rounded mean, could leave the exact range."""
+    spread = values.max(axis=1).astype(np.float64) - values.min(axis=1).astype(np.float64)
+    if 8.0 * k * float((spread**2).sum()) >= 2.0**60 or 2.0 * k * spread.max() >= 2.0**50:
+        raise DataError(
+            f"integer=True with k={k} needs values within a narrower range: the squared errors "
+            "of a group could exceed 64-bit integers. Divide the values by a common factor, or "
+            "use integer=False."
+        )
+
+
+@kernel
+def gather(X: Any, order: Rows, first: int, out_values: Any) -> None:
+    """Copy the records of the sequence from place `first` on, column by column, going round."""
+    n = order.shape[0]
+    place = first % n
+    for i in range(out_values.shape[1]):
+        row = order[place]
+        for j in range(out_values.shape[0]):
+            out_values[j, i] = X[row, j]
+        place = place + 1 if place + 1 < n else 0
+
+
+@kernel
+def window_errors(values: NDArray[np.float64], k: int, out_errors: NDArray[np.float64]) -> None:
+    """Squared error about its mean of every window of k..2k-1 values; adds over the columns.
+
+    Window s at end t holds values[:, last-s+1 .. last] with last = t + 2k-2. The inner loops run
+    over the ends, which do not depend on each other.
+    """
+    n_ends = out_errors.shape[1]
+    last = 2 * k - 2
+    mean = np.empty(n_ends)
+    error = np.empty(n_ends)
+    for j in range(values.shape[0]):
+        column = values[j]
+        own = column[last : last + n_ends]
+        mean[:] = 0.0
+        error[:] = 0.0
+        if k == 1:
+            continue
+        for size in range(2, 2 * k):
+            added = column[last + 1 - size : last + 1 - size + n_ends]
+            share = 1.0 / size
+            weight = (size - 1.0) / size
+            for t in range(n_ends):
+                gap = (added[t] - own[t]) - mean[t]
+                mean[t] += gap * share
+                error[t] += gap * gap * weight
+            if size >= k:
+                out = out_errors[size - k]
+                for t in range(n_ends):
+                    out[t] += error[t]
+
+
+@kernel
+def integer_window_errors(
+    values: NDArray[np.int64], k: int, out_errors: NDArray[np.int64]
+) -> None:
+    """As `window_errors`, about the mean rounded to a whole number; exact.
+
+    A half may be rounded either way: both neighbours are equally far.
+    """
+    n_ends = out_errors.shape[1]
+    last = 2 * k - 2
+    total = np.empty(n_ends, dtype=np.int64)
+    squares = np.empty(n_ends, dtype=np.int64)
+    for j in range(values.shape[0]):
+        column = values[j]
+        own = column[last : last + n_ends]
+        total[:] = 0
+        squares[:] = 0
+        if k == 1:
+            continue
+        for size in range(2, 2 * k):
+            added = column[last + 1 - size : last + 1 - size + n_ends]
+            for t in range(n_ends):
+                gap = added[t] - own[t]
+                total[t] += gap
+                squares[t] += gap * gap
+            if size >= k:
+                share = 1.0 / size
+                out = out_errors[size - k]
+                for t in range(n_ends):
+                    center = np.int64(np.rint(total[t] * share))
+                    out[t] += squares[t] - center * (2 * total[t] - center * size)
+
+
+@kernel
+def extend_cuts(
+    costs: Any,
+    errors: Any,
+    k: int,
+    first_end: int,
+    start: int,
+    unreachable: Any,
+    out_sizes: NDArray[np.int32],
+) -> None:
+    """Cheapest cut for each end of a tile, behind the 2k-1 costs before it; writes `costs` too.
+
+    The sequence starts at record `start`: before it nothing can be cut, there the cost is zero.
+    k ends in a row do not depend on each other, so they are taken together, size by size.
+    """
+    n_ends = errors.shape[1]
+    before = 2 * k - 1
+    best = np.empty_like(costs[:k])
+    chosen = np.empty(k, dtype=np.int64)
+    for begin in range(0, n_ends, k):
+        width = min(k, n_ends - begin)
+        for size in range(k, 2 * k):
+            previous = costs[before + begin - size : before + begin - size + width]
+            error = errors[size - k, begin : begin + width]
+            if size == k:
+                for t in range(width):
+                    best[t] = previous[t] + error[t]
+                    chosen[t] = size
+            else:
+                for t in range(width):
+                    cost = previous[t] + error[t]
+                    better = cost <= best[t]
+                    best[t] = cost if better else best[t]
+                    chosen[t] = size if better else chosen[t]
+        for t in range(width):
+            end = first_end + begin + t
+            cost = best[t]
+            if end <= start:
+                cost = unreachable if end < start else 0
+            costs[before + begin + t] = min(cost, unreachable)
+            out_sizes[begin + t] = chosen[t]
+
+
+@kernel
+def label_windows(order: Rows, sizes: NDArray[np.int32], out_labels: Rows) -> None:
+    """Follow the chosen sizes back from the end and number the windows."""
+    end = order.shape[0]
+    group = 0
+    while end > 0:
+        for i in range(end - sizes[end], end):
+            out_labels[order[i]] = group
+        end -= sizes[end]
+        group += 1

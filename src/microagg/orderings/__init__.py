@@ -1,0 +1,30 @@
+"""Records -> a permutation in which neighbours are alike, for the optimal cut to work on."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.orderings.by_groups import by_groups
+from microagg.orderings.npn import npn
+from microagg.orderings.projections import pca, zscore
+from microagg.orderings.tsp import tsp
+from microagg.validation import check_choice
+
+__all__ = ["ORDERINGS", "by_groups", "get", "npn", "pca", "tsp", "zscore"]
+
+ORDERINGS: Mapping[str, Callable[..., NDArray[np.intp]]] = MappingProxyType(
+    {"npn": npn, "pca": pca, "zscore": zscore, "tsp": tsp, "by_groups": by_groups}
+)
+
+
+def get(name: str) -> Callable[..., NDArray[np.intp]]:
+    """Return an ordering by name: a function of X that gives a permutation of its rows.
+
+    `by_groups` also takes the labels of a partition.
+
+    >>> get("npn")([[0.0], [5.0], [1.0], [9.0]]).tolist()
+    [3, 1, 2, 0]
+    """
+    return ORDERINGS[check_choice("ordering", name, ORDERINGS)]

@@ -1,0 +1,43 @@
+"""Orderings that sort the records along one line."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.kernels.sorting import stable_sort
+from microagg.validation import check_matrix
+
+Order = NDArray[np.intp]
+
+
+def pca(X: ArrayLike) -> Order:
+    """Sort by the first principal component; ties go to the lower row.
+
+    X is taken as it is: a column with a larger spread weighs more. The direction is the one in
+    which the column with the largest loading grows. Time O(n d^2).
+
+    >>> pca([[0.0, 0.0], [2.0, 2.1], [1.0, 0.9]]).tolist()
+    [0, 2, 1]
+    """
+    matrix = check_matrix(X)
+    centred = matrix - matrix.mean(axis=0)
+    largest = np.abs(centred).max(initial=0.0)
+    if largest > 0:  # covariances of very large or small numbers must not over- or underflow
+        centred /= largest
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    direction = directions[:, -1]
+    if direction[np.abs(direction).argmax()] < 0:
+        direction = -direction
+    return stable_sort(centred @ direction)[1]
+
+
+def zscore(X: ArrayLike) -> Order:
+    """Sort by the sum of the standardised columns; ties go to the lower row. Time O(n d).
+
+    >>> zscore([[0.0, 500.0], [2.0, 700.0], [1.0, 650.0]]).tolist()
+    [0, 2, 1]
+    """
+    matrix = check_matrix(X)
+    centred = matrix - matrix.mean(axis=0)
+    spread = np.sqrt((centred**2).mean(axis=0))
+    varying = spread > 0
+    return stable_sort((centred[:, varying] / spread[varying]).sum(axis=1))[1]

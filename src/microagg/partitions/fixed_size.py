@@ -1,0 +1,145 @@
+"""Methods that form groups of exactly k from the outside in: MD, CBFS, and what MDAV shares."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.blocks import make_blocks
+from microagg.kernels.fixed_size import add_rows, cbfs_rounds, md_rounds, reach_of_box
+from microagg.kernels.groups import summarise
+from microagg.kernels.offsets import without_offset
+from microagg.partitions.base import Labels, Partitioner
+from microagg.progress import report
+
+Floats = NDArray[np.float64]
+Rounds = Callable[..., int]
+
+# Values a loop may look at before it comes back to report: a fraction of a second.
+_WORK_PER_CALL = 50_000_000
+_FEW = 512
+
+
+class Peeling:
+    """A grouping under way: groups of k are taken off until few enough records are left.
+
+    `labels` is -1 for records that are not grouped yet; groups are numbered as they are formed.
+    """
+
+    def __init__(self, X: Floats, k: int) -> None:
+        self.X = without_offset(X)
+        self.k = k
+        self.labels: Labels = np.full(len(X), -1, dtype=np.intp)
+        self.left = len(X)
+        self.total = np.zeros((2, X.shape[1]))
+        add_rows(self.total, self.X)
+
+    @property
+    def rest(self) -> Labels:
+        """Rows of the records that are not grouped yet."""
+        return np.flatnonzero(self.labels < 0)
+
+    @property
+    def n_groups(self) -> int:
+        """Groups formed so far."""
+        return (len(self.X) - self.left) // self.k
+
+    def take_off(self, rounds: Rounds, *, while_left: int, extra: tuple[Any, ...] = ()) -> None:
+        """Run `rounds` while at least `while_left` records are left."""
+        n, d = self.X.shape
+        while self.left >= while_left:
+            blocks = make_blocks(self.X, self.rest)
+            # Blocks empty unevenly: lay out anew at each halving, while that pays.
+            relayout_at = max(while_left, self.left // 2 if self.left > _FEW else 0)
+            while self.left >= relayout_at:
+                records = self.k * max(1, _WORK_PER_CALL // (self.left * d))
+                stop_at = max(relayout_at, self.left - records + 1)
+                self.left = rounds(
+                    self.X, self.k, blocks, self.total, self.left, stop_at, self.labels, *extra
+                )
+                report("grouping", n - self.left, n)
+
+    def close_with_one_or_two_groups(self) -> None:
+        """Group the last records, fewer than 3k: one group of k if 2k are left, then the rest."""
+        self.take_off(cbfs_rounds, while_left=2 * self.k)
+        self._close_with_rest()
+
+    def close_with_nearest(self) -> None:
+        """Group the last records, fewer than 2k, or send them to the nearest group if below k."""
+        if self.left >= self.k:
+            self._close_with_rest()
+        elif self.left:
+            grouped = self.labels >= 0
+            rest = self.rest
+            groups = summarise(self.X[grouped], self.labels[grouped])
+            self.labels[grouped] = groups.labels
+            for row in rest:
+                distances = ((groups.centers - self.X[row]) ** 2).sum(axis=1)
+                self.labels[row] = distances.argmin()
+            self.left = 0
+
+    def _close_with_rest(self) -> None:
+        self.labels[self.rest] = self.n_groups
+        self.left = 0
+
+
+class MD(Partitioner):
+    """Groups of k to 2k-1 records; the two most distant records each take their k-1 nearest.
+
+    When fewer than 3k records are left, the one farthest from their mean takes its k-1 nearest if
+    that leaves k, and the others are the last group. Ties go to the lower row, or lower pair.
+
+    Time O(n^3 d / k) at worst, near O(n^2 d / k) in practice: the farthest record is looked up
+    again only for those that could be one of the pair. Memory O(n d). Source: [1]_.
+
+    References
+    ----------
+    .. [1] J. Domingo-Ferrer and J. M. Mateo-Sanz, "Practical data-oriented microaggregation for
+       statistical disclosure control", IEEE TKDE 14(1), 2002.
+
+    Examples
+    --------
+    >>> MD(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0], [5.0]]).tolist()
+    [0, 1, 0, 1, 1]
+    """
+
+    def __init__(self, k: int = 3) -> None:
+        self.k = k
+
+    def _group(self, X: NDArray[Any], k: int) -> Labels:
+        peeling = Peeling(X, k)
+        reach = np.empty(len(X))
+        reach_of_box(peeling.X, reach)
+        peeling.take_off(md_rounds, while_left=3 * k, extra=(reach,))
+        peeling.close_with_one_or_two_groups()
+        return peeling.labels
+
+
+class CBFS(Partitioner):
+    """Groups of k to 2k-1 records; the record farthest from the mean takes its k-1 nearest.
+
+    The mean is that of the records not grouped yet. At the end fewer than k records are left;
+    each joins the group with the nearest mean. Ties go to the lower row.
+
+    Time O(n^2 d / k) at worst, memory O(n d). Source: [1]_.
+
+    References
+    ----------
+    .. [1] M. Laszlo and S. Mukherjee, "Minimum spanning tree partitioning algorithm for
+       microaggregation", IEEE TKDE 17(7), 2005.
+
+    Examples
+    --------
+    >>> CBFS(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0], [5.0]]).tolist()
+    [0, 1, 0, 1, 1]
+    """
+
+    def __init__(self, k: int = 3) -> None:
+        self.k = k
+
+    def _group(self, X: NDArray[Any], k: int) -> Labels:
+        peeling = Peeling(X, k)
+        peeling.take_off(cbfs_rounds, while_left=k)
+        peeling.close_with_nearest()
+        return peeling.labels

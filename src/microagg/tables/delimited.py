@@ -1,0 +1,191 @@
+"""CSV text -> table: checked whole before a library parses it, so that no message quotes a value.
+
+Raggedness, names, quotes and encoding are judged with Python's csv module; polars then parses the
+columns into types. The two must agree on the number of records.
+"""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Collection, Iterator
+from typing import NoReturn
+
+import polars as pl
+
+from microagg.errors import DataError
+
+_BOM = b"\xef\xbb\xbf"
+_FOREIGN = {
+    b"PAR1": "Parquet. Name it .parquet",
+    b"\x1f\x8b": "gzip. Name it .csv.gz",
+    b"PK\x03\x04": "a zip archive or an Excel workbook. Export it as CSV",
+    b"\xff\xfe": "UTF-16 text. Save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text. Save it as UTF-8",
+}
+
+
+class DelimitedText:
+    """The bytes of a comma-separated file with its header read; `table` parses the records."""
+
+    def __init__(self, data: bytes, where: str) -> None:
+        _check_is_text(data, where)
+        self._where = where
+        self._data = data.removeprefix(_BOM)
+        lines = _Lines(self._data, where)
+        self.columns = tuple(_header(lines, where))
+        self._body = lines.n_bytes
+        _check_names(self.columns, where)
+
+    def table(self, *, as_text: Collection[str]) -> pl.DataFrame:
+        """Parse the records into numbers where all entries of a column are numbers.
+
+        The columns of `as_text` come as they are written, character by character.
+        """
+        # The file's own header may hold quotes and names that polars reads in its own way.
+        plain = [f"c{j}" for j in range(len(self.columns))]
+        kept = [name in as_text for name in self.columns]
+        overrides = {c: pl.String for c, text in zip(plain, kept, strict=True) if text}
+        data = b"".join((",".join(plain).encode(), b"\n", self._records()))
+        n_records = self._count_records(data)
+        try:
+            table = pl.read_csv(data, infer_schema_length=None, schema_overrides=overrides)
+        except Exception:  # a library's message quotes values
+            table = pl.DataFrame()
+        if table.shape != (n_records, len(plain)):
+            raise DataError(
+                f"{self._where} is not well-formed CSV: its quotes or line ends are irregular."
+            )
+        parsed = [
+            column if text else _as_numbers(column)
+            for column, text in zip(table.get_columns(), kept, strict=True)
+        ]
+        return pl.DataFrame(
+            [column.alias(name) for column, name in zip(parsed, self.columns, strict=True)]
+        )
+
+    def _records(self) -> memoryview:
+        """Return what follows the header, without blank lines at the end.
+
+        With one column a blank line is a record whose value is missing.
+        """
+        end = len(self._data)
+        if len(self.columns) > 1:
+            while end > self._body and self._data[end - 1] in b"\r\n":
+                end -= 1
+        return memoryview(self._data)[self._body : end]
+
+    def _count_records(self, data: bytes) -> int:
+        width = len(self.columns)
+        lines = _Lines(data, self._where)
+        n_rows = 0
+        for row in _rows(lines, self._where):
+            if len(row) != width and not (width == 1 and not row):
+                line = self._data[: self._body].count(b"\n") + lines.count - 1
+                got = f"{len(row)} fields" if row else "nothing"
+                raise DataError(
+                    f"line {line} of {self._where} holds {got} where the header names {width}. "
+                    "Repair or remove it; fields with commas need double quotes."
+                )
+            n_rows += 1
+        if n_rows < 2:
+            raise DataError(f"{self._where} has a header but no records.")
+        return n_rows - 1
+
+
+class _Lines:
+    """Lines of UTF-8 text that know how many of them, and how many bytes, were handed out."""
+
+    def __init__(self, data: bytes, where: str) -> None:
+        self._text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+        self._where = where
+        self.count = 0
+        self.n_bytes = 0
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            for line in self._text:
+                self.count += 1
+                self.n_bytes += len(line) if line.isascii() else len(line.encode())
+                yield line
+        except UnicodeDecodeError:
+            raise DataError(f"{self._where} is not UTF-8 text. Save it as UTF-8 first.") from None
+
+
+def _rows(lines: _Lines, where: str) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(lines, strict=True)
+    except csv.Error:
+        raise DataError(
+            f"{where} is not well-formed CSV: a double quote near line {lines.count} is not closed "
+            "or not doubled."
+        ) from None
+
+
+def _header(lines: _Lines, where: str) -> list[str]:
+    names = next(_rows(lines, where))
+    if not names:
+        raise DataError(f"the first line of {where} should name the columns; it is blank.")
+    if len(names) == 1:
+        for separator, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+            if separator in names[0]:
+                raise DataError(
+                    f"{where} seems to be separated by {word}; commas are expected. Export it "
+                    "with commas (and decimal points) first."
+                )
+    return names
+
+
+def _check_is_text(data: bytes, where: str) -> None:
+    if not re.search(rb"\S", data.removeprefix(_BOM)):
+        raise DataError(f"{where} is empty.")
+    for magic, kind in _FOREIGN.items():
+        if data.startswith(magic):
+            _refuse_kind(where, f"is {kind}")
+    if b"\0" in data:
+        _refuse_kind(where, "is binary, not text. Export it as CSV in UTF-8")
+
+
+def _refuse_kind(where: str, what: str) -> NoReturn:
+    raise DataError(f"{where} should be CSV; its content {what} first.")
+
+
+def _check_names(names: tuple[str, ...], where: str) -> None:
+    if all(_is_number(name) for name in names):
+        # Not quoted: without a header these are the values of a record.
+        raise DataError(
+            f"the first line of {where} should name the columns; it holds numbers only. Add a "
+            "header line first."
+        )
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        listing = ", ".join(repr(name) for name in twice)
+        raise DataError(f"{where} names a column twice: {listing}. Rename the columns first.")
+    if not all(name.strip() for name in names):
+        position = next(j for j, name in enumerate(names, start=1) if not name.strip())
+        raise DataError(f"column {position} of {where} has no name. Name or remove it first.")
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
+
+
+def _as_numbers(column: pl.Series) -> pl.Series:
+    """Return numbers where every entry is one.
+
+    polars leaves '+3' and ' 3' as text, and takes whole numbers above 63 bits as 128 bits wide.
+    """
+    if column.dtype == pl.Int128:
+        narrow = column.cast(pl.UInt64, strict=False)
+        return narrow if narrow.null_count() == column.null_count() else column
+    if column.dtype != pl.String or column.null_count() == len(column):
+        return column
+    entries = column.str.strip_chars()
+    entries = entries.set(entries == "", None)
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = entries.cast(dtype, strict=False)
+        if numbers.null_count() == entries.null_count() < len(entries):
+            return numbers
+    return column

@@ -1,0 +1,127 @@
+"""DataFrames come and go as what they are: pandas, polars or Arrow, through narwhals."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from narwhals.exceptions import NarwhalsError
+from numpy.typing import NDArray
+
+from microagg.errors import DataError, ParameterError
+
+Frame = nw.DataFrame[Any]
+
+_HINTS = {
+    "LazyFrame": " Call .collect() on it first.",
+    "Series": " Call .to_frame() on it first.",
+    "ndarray": " For a bare matrix use a method itself: microagg.partitions.get('mdav')(k=5).",
+    "str": " Read the file first, or use `microagg protect` on the command line.",
+    "PosixPath": " Read the file first, or use `microagg protect` on the command line.",
+    "WindowsPath": " Read the file first, or use `microagg protect` on the command line.",
+}
+
+
+def open_frame(table: object) -> Frame:
+    """Return `table` behind one interface, or refuse what is no DataFrame with named columns."""
+    try:
+        frame = nw.from_native(table, eager_only=True)  # type: ignore[call-overload]
+    except NarwhalsError:
+        raise DataError(
+            f"every column needs a name of its own; {_repeated(table)} more than once. "
+            "Rename the columns first."
+        ) from None
+    except TypeError:
+        kind = type(table).__name__
+        raise ParameterError(
+            f"table must be a DataFrame of pandas, polars or pyarrow; got {kind}."
+            f"{_HINTS.get(kind, '')}"
+        ) from None
+    if nameless := [name for name in frame.columns if not isinstance(name, str)]:
+        raise DataError(
+            f"column names must be text; {len(nameless)} of {len(frame.columns)} are not. "
+            "Rename them first, for example table.columns = [f'x{i}' for i in range(d)]."
+        )
+    opened: Frame = frame
+    return opened
+
+
+def _repeated(table: object) -> str:
+    names = getattr(table, "column_names", None) or list(getattr(table, "columns", ()))
+    names = [str(name) for name in names]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    listing = ", ".join(repr(name) for name in repeated) or "some"
+    return f"{listing} {'is' if len(repeated) == 1 else 'are'} there"
+
+
+def index_names(frame: Frame) -> tuple[str, ...]:
+    """Names of the index of a pandas table: a column by another name. Row numbers have none."""
+    if not frame.implementation.is_pandas_like():
+        return ()
+    return tuple(str(name) for name in frame.to_native().index.names if name is not None)
+
+
+def with_released(
+    frame: Frame, released: Mapping[str, NDArray[Any]], *, dropped: Collection[str]
+) -> Any:
+    """Return a new native table with the `released` columns in place and `dropped` left out.
+
+    Order and types of the columns, order of the rows and the index of a pandas table stay; the
+    table that came in is not touched.
+    """
+    kept = [name for name in frame.columns if name not in dropped]
+    if frame.implementation.is_pandas_like():
+        native = frame.to_native()
+        table = native[kept].copy()
+        for name, values in released.items():
+            series = native[name]
+            table[name] = type(series)(values, index=table.index, dtype=series.dtype)
+        if levels := [name for name in table.index.names if name is not None and name in dropped]:
+            table = table.reset_index(level=levels, drop=True)
+        return table
+    columns = [
+        nw.new_series(name, values, frame.schema[name], backend=frame.implementation)
+        for name, values in released.items()
+    ]
+    return frame[kept].with_columns(*columns).to_native()
+
+
+def to_polars(table: Any) -> pl.DataFrame:
+    """Return the table as polars writes it; an index with a name becomes a column again."""
+    frame = open_frame(table)
+    if index_names(frame):
+        frame = open_frame(frame.to_native().reset_index())
+    if isinstance(native := frame.to_native(), pl.DataFrame):
+        return native
+    return pl.DataFrame([_polars_column(frame[name]) for name in frame.columns])
+
+
+def _polars_column(series: nw.Series[Any]) -> pl.Series:
+    if series.dtype.is_numeric() and not series.null_count():
+        return pl.Series(series.name, series.to_numpy())
+    try:
+        return series.to_frame().to_polars().to_series()
+    except ImportError:  # pandas hands text to polars through pyarrow, which may not be there
+        values = [None if value != value else value for value in series.to_list()]
+        return _text_column(series.name, values)
+    except Exception:  # a library's message may quote values
+        raise _unwritable(series.name) from None
+
+
+def _text_column(name: str, values: list[Any]) -> pl.Series:
+    try:
+        return pl.Series(name, values)
+    except Exception:  # a library's message may quote values
+        raise _unwritable(name) from None
+
+
+def _unwritable(name: str) -> DataError:
+    return DataError(
+        f"column {name!r} mixes types that no file format holds. Convert it to one type first."
+    )
+
+
+def column_values(frame: Frame, name: str) -> NDArray[Any]:
+    """Return one column as an array of its own type; the caller has checked for missing values."""
+    return np.asarray(frame[name].to_numpy())

@@ -1,0 +1,121 @@
+"""The mean of every group, in the column's own type."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from microagg.aggregates.mean import released_means
+from microagg.errors import DataError
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+def released(values, labels):
+    return released_means(np.asarray(values), np.asarray(labels, dtype=np.intp), name="x")
+
+
+def exact_mean(members):
+    return Fraction(sum(Fraction(v.item()) for v in members), len(members))
+
+
+def half_away_from_zero(mean):
+    whole = abs(mean) + Fraction(1, 2)
+    return (-1 if mean < 0 else 1) * (whole.numerator // whole.denominator)
+
+
+grouped = st.lists(st.integers(0, 3), min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_integers_are_averaged_exactly(data):
+    dtype = np.dtype(data.draw(st.sampled_from(INTEGERS)))
+    raw = data.draw(grouped)
+    labels = np.unique(raw, return_inverse=True)[1]
+    # The sums of differences must fit 64 bits; see the test of the refusal.
+    bounds = np.iinfo(dtype)
+    low, high = max(bounds.min, -(2**58)), min(bounds.max, 2**58)
+    values = np.array(
+        data.draw(st.lists(st.integers(low, high), min_size=len(raw), max_size=len(raw))), dtype
+    )
+    got = released(values, labels)
+    assert got.dtype == dtype
+    for g in np.unique(labels):
+        expected = half_away_from_zero(exact_mean(values[labels == g]))
+        assert got[labels == g].tolist() == [expected] * np.count_nonzero(labels == g)
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [([1, 2], 2), ([-1, -2], -2), ([-1, 0], -1), ([0, 1], 1), ([-3, 2], -1), ([2, 2, 3], 2)],
+)
+def test_halves_go_away_from_zero(values, mean):
+    assert released(values, [0] * len(values)).tolist() == [mean] * len(values)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_ends_of_every_integer_type(dtype):
+    bounds = np.iinfo(dtype)
+    top = np.array([bounds.max, bounds.max - 1], dtype)
+    assert released(top, [0, 0]).tolist() == [bounds.max] * 2
+    low = np.array([bounds.min, bounds.min + 1], dtype)
+    expected = bounds.min if bounds.min < 0 else 1
+    assert released(low, [0, 0]).tolist() == [expected] * 2
+    assert released(low, [0, 0]).dtype == low.dtype
+
+
+def test_numbers_too_far_apart_are_refused_by_name():
+    for values in ([-(2**63), 2**63 - 1], np.array([0, 2**64 - 1], dtype=np.uint64)):
+        with pytest.raises(DataError, match="'x' are too far apart"):
+            released(values, [0, 0])
+
+
+floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(deadline=None)
+@given(hnp.arrays(np.float64, st.integers(1, 8), elements=floats))
+def test_float_means_are_near_the_exact_ones(values):
+    got = released(values, [0] * len(values))
+    assert len({value.tobytes() for value in got}) == 1
+    exact = exact_mean(values)
+    slack = Fraction(float(np.abs(values).max())) * Fraction(1, 2**48) + Fraction(1, 2**1000)
+    assert abs(Fraction(got[0].item()) - exact) <= slack
+
+
+@settings(deadline=None)
+@given(
+    hnp.arrays(
+        np.float32,
+        st.integers(1, 8),
+        elements=st.floats(width=32, allow_nan=False, allow_infinity=False),
+    )
+)
+def test_single_precision_stays_single(values):
+    got = released(values, [0] * len(values))
+    assert got.dtype == np.float32
+    assert np.isfinite(got).all()
+    assert values.min() <= got[0] <= values.max()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equal_members_keep_their_value(dtype):
+    values = np.array([0.1, 0.1, 0.1, 1e-45, 1e-45, 3e38, 3e38], dtype)
+    assert (released(values, [0, 0, 0, 1, 1, 2, 2]) == values).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zero_has_no_sign(dtype):
+    values = np.array([-0.0, -0.0, -0.0, 0.0, -1e-45, 0.0, 0.0], dtype)
+    got = released(values, [0, 0, 1, 1, 2, 2, 2])
+    assert not np.signbit(got[got == 0]).any()
+
+
+def test_groups_are_averaged_apart_and_the_input_kept():
+    values = np.array([1.0, 10.0, 3.0, 20.0])
+    values.flags.writeable = False
+    assert released(values, [0, 1, 0, 1]).tolist() == [2.0, 15.0, 2.0, 15.0]

@@ -1,0 +1,269 @@
+"""What bad input gets: one line, its exit code, and nothing written. `refused` checks all three."""
+
+import datetime
+import gzip
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from microagg.partitions.mdav import MDAV
+from microagg.tables import files
+
+ROLES = ("--identifier", "name", "--sensitive", "code")
+OK = ("protect", "people.csv", "-k", "4", *ROLES)
+ROW = b"age,income\n34,987654321\n36,12\n35,13\n"
+
+
+def parquet(table):
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+PARQUET = parquet(pl.DataFrame({"age": [1, 2, 3], "income": [987654321, 1, 2]}))
+DAMAGED = PARQUET[:40] + b"\xff" * 60 + PARQUET[100:]
+
+BAD_FILES = {
+    "empty": ("t.csv", b"", "empty"),
+    "empty but for a mark": ("t.csv", b"\xef\xbb\xbf\n", "empty"),
+    "empty gzip": ("t.csv.gz", b"", "empty"),
+    "gzip of nothing": ("t.csv.gz", gzip.compress(b""), "empty"),
+    "empty parquet": ("t.parquet", b"", "empty"),
+    "blank first line": ("t.csv", b"\nage,income\n1,987654321\n", "blank"),
+    "header without rows": ("t.csv", b"age,income\n", "no records"),
+    "header without a newline": ("t.csv", b"age,income", "no records"),
+    "parquet without rows": ("t.parquet", parquet(pl.DataFrame({"a": [1]}).clear()), "no records"),
+    "too many fields": ("t.csv", ROW + b"987654321,2,3\n", "line 5"),
+    "too few fields": ("t.csv", ROW + b"987654321\n", "line 5"),
+    "blank line inside": ("t.csv", ROW + b"\n987654321,1\n", "line 5"),
+    "ragged after a long header": ("t.csv", b'"a\nb",c\n1,2\n987654321\n', "line 4"),
+    "parquet called csv": ("t.csv", PARQUET, "Parquet"),
+    "gzip called csv": ("t.csv", gzip.compress(ROW), "gzip"),
+    "zip called csv": ("t.csv", b"PK\x03\x04 987654321", "Excel"),
+    "csv called parquet": ("t.parquet", ROW, "should be Parquet"),
+    "damaged parquet": ("t.parquet", DAMAGED, "damaged"),
+    "text called gz": ("t.csv.gz", ROW, "gzip"),
+    "cut gzip": ("t.csv.gz", gzip.compress(ROW)[:-12], "gzip"),
+    "parquet inside gzip": ("t.csv.gz", gzip.compress(PARQUET), "Parquet"),
+    "zero bytes": ("t.csv", ROW + b"\0,987654321\n", "binary"),
+    "UTF-16": ("t.csv", "age,income\n1,987654321\n".encode("utf-16"), "UTF-16"),
+    "Latin-1": ("t.csv", "âge,income\n1,987654321\n".encode("latin-1"), "UTF-8"),
+    "Latin-1 below": ("t.csv", ROW + "é,987654321\n".encode("latin-1"), "UTF-8"),
+    "column named twice": ("t.csv", b"age,income,age\n1,987654321,3\n", "twice: 'age'"),
+    "column without a name": ("t.csv", b"age,,income\n1,987654321,3\n", "column 2"),
+    "no header": ("t.csv", b"987654321,2\n3,4\n", "header line"),
+    "semicolons": ("t.csv", b"age;income\n1;987654321\n", "semicolons"),
+    "tabs": ("t.csv", b"age\tincome\n1\t987654321\n", "tabs"),
+    "quote never closed": ("t.csv", ROW + b'"987654321,1\n2,3\n', "quote"),
+    "quote inside a field": ("t.csv", ROW + b'"98"7654321,1\n', "quote"),
+    "old Mac line ends": ("t.csv", ROW.replace(b"\n", b"\r"), "CSV"),
+    "missing value": ("t.csv", ROW + b",987654321\n", "missing in 'age' (1)"),
+    "missing in one column": ("t.csv", b"age\n987654321\n\n1\n", "missing in 'age' (1)"),
+    "missing at the end": ("t.csv", b"age\n987654321\n1\n\n", "missing in 'age' (1)"),
+    "infinite value": ("t.csv", ROW + b"1e999,987654321\n", "infinite in 'age' (1)"),
+    "text without a role": ("t.csv", b"n,who\n1,Sentinella\n2,Bo\n3,Cy\n", "'who' (text)"),
+    "numbers spoilt": ("t.csv", ROW + b"Sentinella,1\n", "'age' (text in 1 of 4 records)"),
+    "dates": ("t.parquet", parquet(pl.DataFrame({"d": [datetime.date(1999, 1, 1)]})), "'d' (date"),
+    "only text": ("t.csv", b"who\nSentinella\nBo\n", "'who'"),
+    "beyond 64 bits": ("t.csv", b"a,b\n9876543210987654321098,1\n-1,2\n", "'a' (Int128)"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_data_exits_3(refused, folder, name):
+    path, content, words = BAD_FILES[name]
+    (folder / path).write_bytes(content)
+    assert words in refused(3, "protect", path, "-k", "2")
+
+
+@pytest.mark.parametrize("name", ["empty", "header without rows", "too few fields", "zero bytes"])
+def test_verify_refuses_bad_data_too(refused, folder, name):
+    path, content, words = BAD_FILES[name]
+    (folder / path).write_bytes(content)
+    assert words in refused(3, "verify", path, "-k", "2")
+
+
+BAD_REQUESTS = {
+    "missing file": (("protect", "persons.csv", "-k", "3"), "does not exist"),
+    "nearly the name": (("protect", "peeple.csv", "-k", "3"), "Did you mean 'people.csv'?"),
+    "missing folder": (("protect", "nowhere/people.csv", "-k", "3"), "does not exist"),
+    "unknown suffix": (("protect", "people.xlsx", "-k", "3"), ".parquet"),
+    "unknown output suffix": ((*OK, "-o", "out.txt"), ".parquet"),
+    "name too long": (("protect", f"{'x' * 300}.csv", "-k", "3"), "too long"),
+    "output name too long": ((*OK, "-o", f"{'x' * 300}.csv"), "too long"),
+    "output folder missing": ((*OK, "-o", "nowhere/out.csv"), "does not exist"),
+    "output inside a file": ((*OK, "-o", "people.csv/out.csv"), "does not exist"),
+    "k zero": (("protect", "people.csv", "-k", "0"), "got 0"),
+    "k negative": (("protect", "people.csv", "-k", "-3"), "got -3"),
+    "k a fraction": (("protect", "people.csv", "-k", "2.5"), "got '2.5'"),
+    "k a word": (("protect", "people.csv", "-k", "three"), "got 'three'"),
+    "k empty": (("protect", "people.csv", "-k", ""), "got ''"),
+    "k too large": (("protect", "people.csv", "-k", "61", *ROLES), "from 1 to 60"),
+    "k missing": (("protect", "people.csv"), "missing option '-k'"),
+    "no input": (("protect", "-k", "3"), "missing argument 'INPUT'"),
+    "two inputs": (("protect", "people.csv", "people.csv", "-k", "3"), "unexpected extra"),
+    "unknown method": ((*OK, "--method", "mdaw"), "Did you mean 'mdav'?"),
+    "unknown option": ((*OK, "--sensitve", "code"), "Did you mean '--sensitive'?"),
+    "unknown command": (("protct", "people.csv"), "Did you mean 'protect'?"),
+    "option of a command alone": (("-k", "3"), "no such option"),
+    "unknown column": ((*OK, "--quasi-identifier", "Agee"), "Did you mean 'age'?"),
+    "far from any column": ((*OK, "--sensitive", "zzz"), "Its columns are 'name', 'age'"),
+    "two roles": ((*OK, "--quasi-identifier", "code"), "one role only"),
+    "all dropped": (
+        (*OK, "--identifier", "age", "--identifier", "height", "--sensitive", "income"),
+        "no quasi-identifier",
+    ),
+    "unknown option of the method": ((*OK, "--option", "leftovers=group"), "'leftover'"),
+    "k as option of the method": ((*OK, "--option", "k=9"), "has no option 'k'"),
+    "bad value for the method": ((*OK, "--option", "leftover=none"), "'nearest'"),
+    "option without a value": ((*OK, "--option", "leftover"), "NAME=VALUE"),
+    "option given twice": ((*OK, "--option", "a=1", "--option", "a=2"), "twice"),
+    "unknown scale": ((*OK, "--scale", "log"), "'standardise', 'none'"),
+    "json and table on one stream": ((*OK, "--json", "-o", "-"), "standard output"),
+    "one column only": ((*OK, "--method", "univariate"), "exactly one quasi-identifier; got 3"),
+    "verify without k": (("verify", "people.csv"), "missing option '-k'"),
+    "verify k zero": (("verify", "people.csv", "-k", "0"), "got 0"),
+    "verify unknown column": (
+        ("verify", "people.csv", "-k", "2", "--quasi-identifier", "agge"),
+        "Did you mean 'age'?",
+    ),
+    "demo k": (("demo", "-k", "none"), "got 'none'"),
+    "demo k too large": (("demo", "-k", "443", "-o", "."), "from 1 to 442"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_REQUESTS)
+def test_bad_request_exits_2(refused, name):
+    argv, words = BAD_REQUESTS[name]
+    assert words in refused(2, *argv)
+
+
+def test_text_as_quasi_identifier_exits_3(refused):
+    argv = ("protect", "people.csv", "-k", "2", "--quasi-identifier", "name", "--sensitive", "code")
+    assert "'name' (text)" in refused(3, *argv)
+
+
+def test_folder_instead_of_input(refused, folder):
+    (folder / "t.csv").mkdir()
+    assert "is a folder" in refused(2, "protect", "t.csv", "-k", "3")
+
+
+def test_folder_instead_of_output(refused, folder):
+    (folder / "out.csv").mkdir()
+    assert "is a folder" in refused(2, *OK, "-o", "out.csv", "--force")
+
+
+def test_input_that_may_not_be_read(refused, monkeypatch):
+    def forbidden(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", forbidden)
+    assert "Permission denied" in refused(2, *OK)
+
+
+def test_existing_output_needs_force(refused, folder):
+    (folder / "people-protected.csv").write_text("precious")
+    assert "--force" in refused(2, *OK)
+
+
+def test_dangling_link_is_an_existing_output(refused, folder):
+    (folder / "people-protected.csv").symlink_to("nowhere")
+    assert "--force" in refused(2, *OK)
+
+
+@pytest.mark.parametrize("link", ["same", "symlink", "hard link", "another way"])
+def test_input_is_never_overwritten(refused, folder, link):
+    target = folder / "out.csv"
+    if link == "same":
+        target = folder / "people.csv"
+    elif link == "symlink":
+        target.symlink_to("people.csv")
+    elif link == "hard link":
+        os.link(folder / "people.csv", target)
+    else:
+        (folder / "sub").mkdir()
+        target = folder / "sub" / ".." / "people.csv"
+    assert "never overwritten" in refused(2, *OK, "-o", str(target), "--force")
+
+
+def unwritable_folder(folder):
+    """A folder in which no file can be made; root may write to any that is on a disk."""
+    if os.geteuid() == 0:
+        return Path("/proc/self")
+    closed = folder / "closed"
+    closed.mkdir(mode=0o555)
+    return closed
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a Linux system")
+def test_unwritable_folder_is_found_before_the_input_is_read(refused, folder, monkeypatch):
+    monkeypatch.setattr(files, "_bytes_of", lambda path: pytest.fail(f"{path} was read"))
+    target = unwritable_folder(folder) / "out.csv"
+    assert "cannot be written" in refused(2, *OK, "-o", str(target))
+
+
+def test_cheap_checks_come_before_the_input_is_read(refused, monkeypatch):
+    monkeypatch.setattr(files, "_bytes_of", lambda path: pytest.fail(f"{path} was read"))
+    refused(2, *OK, "--method", "mdaw")
+    refused(2, "protect", "people.csv", "-k", "x")
+
+
+def test_text_without_a_role_names_the_remedies(refused):
+    message = refused(3, "protect", "people.csv", "-k", "3")
+    assert "--identifier" in message
+    assert "--sensitive" in message
+    assert "'name'" in message
+
+
+def test_nested_columns_do_not_go_to_csv(refused, folder):
+    table = pl.DataFrame({"n": [1, 2], "several": [["Sentinella"], ["b"]]})
+    table.write_parquet(folder / "t.parquet")
+    argv = ("protect", "t.parquet", "-k", "2", "--sensitive", "several", "-o", "out.csv")
+    assert "'several'" in refused(2, *argv)
+
+
+def test_standard_input_is_judged_like_a_file(refused, monkeypatch):
+    for data, code in ((b"", 3), (b"age,b\n987654321\n", 3), (PARQUET, 3)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert "standard input" in refused(code, "protect", "-", "-k", "2")
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_failure_while_writing_leaves_nothing(refused, monkeypatch, failure, suffix):
+    def cut_short(_table, stream, **_options):
+        stream.write(b"half of it")
+        raise failure
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", cut_short)
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", cut_short)
+    code = 130 if isinstance(failure, KeyboardInterrupt) else 2
+    message = refused(code, *OK, "-o", f"out{suffix}")
+    assert ("interrupted" if code == 130 else "No space left") in message
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.usefixtures("folder")
+def test_full_standard_output_is_one_line():
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "microagg", *OK, "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("microagg: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_broken_promise_writes_nothing(refused, monkeypatch):
+    monkeypatch.setattr(MDAV, "_group", lambda _self, X, _k: np.arange(len(X)))
+    assert "nothing was released" in refused(4, *OK)

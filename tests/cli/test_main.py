@@ -1,0 +1,170 @@
+"""The entry point: version, help, pipes, interrupts, what is loaded."""
+
+import json
+import os
+import pty
+import random
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import microagg
+
+HEAVY = ("numba", "sklearn", "polars", "narwhals", "pandas", "scipy")
+PYTHON_M = [sys.executable, "-m", "microagg"]
+
+
+@pytest.mark.parametrize("argv", [[], ["protect"], ["verify"], ["methods"], ["demo"]])
+def test_version_everywhere(run, argv):
+    outcome = run(*argv, "--version")
+    assert (outcome.code, outcome.out) == (0, f"microagg {microagg.__version__}\n")
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], []])
+def test_help_lists_the_commands(run, argv):
+    outcome = run(*argv)
+    assert outcome.code == 0
+    for name in ("protect", "verify", "methods", "demo"):
+        assert re.search(rf"^  {name}  ", outcome.out, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("folder")
+def test_python_m_microagg():
+    done = subprocess.run(
+        [
+            *PYTHON_M,
+            "protect",
+            "people.csv",
+            "-k",
+            "4",
+            "--identifier",
+            "name",
+            "--sensitive",
+            "code",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Protected 60 records" in done.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_failure_of_a_process_is_one_line():
+    done = subprocess.run(
+        [*PYTHON_M, "protect", "nowhere.csv", "-k", "4"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "microagg: the input 'nowhere.csv' does not exist.\n"
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["protect", "--help"], ["methods"], ["--version"]])
+def test_quick_commands_load_nothing_heavy(argv):
+    script = (
+        "import json, sys\n"
+        "from microagg.cli.main import main\n"
+        "try:\n"
+        f"    main({argv!r})\n"
+        "finally:\n"
+        f"    print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stderr) == []
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_large_tables_pass_a_pipe_whole(folder, unbuffered):
+    lines = ["a,b", *(f"{i % 2},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    done = subprocess.run(
+        [*PYTHON_M, "protect", "t.csv", "-k", "20000", "--sensitive", "b", "-o", "-", "--quiet"],
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == (folder / "t.csv").read_text()
+
+
+def test_reader_that_leaves_is_no_error(folder):
+    """`microagg ... -o - | head -1` ends quietly."""
+    lines = ["a,b", *(f"{i},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
+    (folder / "t.csv").write_text("\n".join(lines))
+    process = subprocess.Popen(
+        [*PYTHON_M, "protect", "t.csv", "-k", "20000", "--sensitive", "b", "-o", "-", "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"a,b\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
+
+
+def read_until(descriptor, wanted, seconds):
+    """Read from a terminal until `wanted` appears or its other end closes."""
+    text, deadline = b"", time.monotonic() + seconds
+    while wanted not in text and time.monotonic() < deadline:
+        if select.select([descriptor], [], [], 0.2)[0]:
+            try:
+                piece = os.read(descriptor, 4096)
+            except OSError:  # the other end of a terminal closed
+                break
+            text += piece
+    return text
+
+
+def test_interrupt_during_work_leaves_nothing(folder):
+    """The bar on the terminal says that grouping has begun; then comes the interrupt."""
+    chance = random.Random(3)
+    rows = (",".join(f"{chance.random():.6f}" for _ in range(6)) for _ in range(150_000))
+    (folder / "big.csv").write_text("a,b,c,d,e,f\n" + "\n".join(rows) + "\n")
+    before = sorted(os.listdir(folder))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PYTHON_M, "protect", "big.csv", "-k", "3"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    try:
+        shown = read_until(ours, b"grouping", 120)
+        assert b"grouping" in shown, shown
+        process.send_signal(signal.SIGINT)
+        shown = read_until(ours, b"interrupted", 60)
+        assert process.wait(60) == 130
+    finally:
+        process.kill()
+        os.close(ours)
+    printed = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
+    assert printed.count("microagg: interrupted") == 1
+    assert "Traceback" not in printed
+    assert process.stdout.read() == b""
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_interrupt_in_process_is_one_line(run, folder, monkeypatch):
+    from microagg.partitions.mdav import MDAV
+
+    def interrupted(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MDAV, "_group", interrupted)
+    roles = ("--identifier", "name", "--sensitive", "code")
+    outcome = run("protect", "people.csv", "-k", "4", *roles)
+    assert outcome.code == 130
+    assert outcome.err == "microagg: interrupted; nothing half-written was left behind.\n"
+    assert os.listdir(folder) == ["people.csv"]

@@ -1,0 +1,195 @@
+"""microagg protect: what it writes and what it says."""
+
+import collections
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+
+import polars as pl
+import pytest
+
+ROLES = ("--identifier", "name", "--sensitive", "code")
+PROTECTED = ["age", "height", "income"]
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def smallest_class(rows, columns=PROTECTED):
+    return min(collections.Counter(tuple(row[c] for c in columns) for row in rows).values())
+
+
+def test_default_output_lies_beside_the_input_and_is_k_anonymous(run, folder):
+    outcome = run("protect", "people.csv", "-k", "4", *ROLES)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    before = rows_of((folder / "people.csv").read_text("utf-8"))
+    after = rows_of((folder / "people-protected.csv").read_text("utf-8"))
+    assert list(after[0]) == ["age", "height", "income", "code"]
+    assert [row["code"] for row in after] == [row["code"] for row in before]
+    assert smallest_class(after) >= 4
+    assert all(row["age"].isdigit() and row["income"].isdigit() for row in after)
+    mean = sum(float(row["height"]) for row in before) / len(before)
+    assert sum(float(row["height"]) for row in after) / len(after) == pytest.approx(mean)
+
+
+def test_summary_says_what_was_done(run):
+    out = run("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", "age").out
+    assert "Protected 60 records at k = 4 with mdav" in out
+    facts = {line[2:20].strip(): line[20:].strip() for line in out.splitlines()[2:]}
+    assert facts["information loss"].endswith("%")
+    assert facts["groups"].startswith("15 of 4 records")
+    assert "at least 4 records" in facts["verified"]
+    assert facts["protected"] == "age, height, income"
+    assert facts["assumed"] == "height, income (numbers that no option gives a role)"
+    assert facts["dropped"] == "name"
+    assert facts["unchanged"] == "code"
+    assert facts["written to"] == "people-protected.csv"
+
+
+def test_summary_says_when_all_were_assumed_and_nothing_when_none(run):
+    assert "all of these" in run("protect", "people.csv", "-k", "4", *ROLES).out
+    named = [part for column in PROTECTED for part in ("--quasi-identifier", column)]
+    assert "assumed" not in run("protect", "people.csv", "-k", "4", *ROLES, *named, "--force").out
+
+
+def test_json_is_one_object_with_the_promised_keys(run):
+    outcome = run("protect", "people.csv", "-k", "4", *ROLES, "--json", "-o", "out.csv")
+    assert outcome.err == ""
+    assert outcome.out.count("\n") == 1
+    facts = json.loads(outcome.out)
+    promised = {
+        *("information_loss", "sse", "sst", "lower_bound", "n_records", "n_groups"),
+        *("min_group", "max_group", "method", "seconds"),
+    }
+    assert promised <= set(facts)
+    assert facts["lower_bound"] is None
+    assert facts["output"] == "out.csv"
+    assert facts["information_loss"] == pytest.approx(100 * facts["sse"] / facts["sst"])
+
+
+def test_quiet_prints_nothing(run, folder):
+    outcome = run("protect", "people.csv", "-k", "4", *ROLES, "--quiet")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert (folder / "people-protected.csv").exists()
+
+
+def test_quiet_does_not_silence_json(run):
+    assert json.loads(run("protect", "people.csv", "-k", "4", *ROLES, "--quiet", "--json").out)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_formats_go_in_and_out_by_suffix(run, folder, suffix):
+    table = pl.DataFrame(
+        {
+            "small": pl.Series([1, 2, 3, 40, 50, 60], dtype=pl.Int8),
+            "single": pl.Series([0.5, 0.25, 1.5, 8.0, 9.0, 7.0], dtype=pl.Float32),
+        }
+    )
+    table.write_parquet(folder / "t.parquet")
+    assert run("protect", "t.parquet", "-k", "3", "-o", f"one{suffix}").code == 0
+    assert run("protect", f"one{suffix}", "-k", "3").code == 0
+    result = folder / f"one-protected{suffix}"
+    if suffix == ".parquet":
+        released = pl.read_parquet(result)
+        assert released.schema == table.schema
+    else:
+        data = result.read_bytes()
+        text = gzip.decompress(data) if suffix == ".csv.gz" else data
+        released = pl.read_csv(text)
+    assert released["small"].to_list() == [2, 2, 2, 50, 50, 50]
+    assert released["single"].to_list() == [0.75, 0.75, 0.75, 8.0, 8.0, 8.0]
+
+
+def test_suffix_may_be_in_capitals(run, folder):
+    (folder / "people.csv").rename(folder / "PEOPLE.CSV")
+    assert run("protect", "PEOPLE.CSV", "-k", "4", *ROLES).code == 0
+    assert (folder / "PEOPLE-protected.CSV").exists()
+
+
+def test_standard_input_goes_to_standard_output(run, folder, monkeypatch):
+    data = (folder / "people.csv").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    outcome = run("protect", "-", "-k", "4", *ROLES)
+    assert outcome.code == 0
+    assert smallest_class(rows_of(outcome.out)) >= 4
+    assert "Protected 60 records" in outcome.err
+    assert "standard output" in outcome.err
+    assert sorted(os.listdir(folder)) == ["people.csv"]
+
+
+def test_force_replaces_an_existing_output(run, folder):
+    (folder / "out.csv").write_text("old")
+    assert run("protect", "people.csv", "-k", "4", *ROLES, "-o", "out.csv", "--force").code == 0
+    assert smallest_class(rows_of((folder / "out.csv").read_text("utf-8"))) >= 4
+
+
+def test_options_of_the_method_reach_it(run):
+    out = run("protect", "people.csv", "-k", "7", *ROLES, "--option", "leftover=nearest", "--json")
+    assert json.loads(out.out)["options"]["leftover"] == "nearest"
+
+
+def test_scale_changes_the_space(run):
+    scaled = run("protect", "people.csv", "-k", "4", *ROLES, "--json", "-o", "a.csv")
+    raw = run(
+        "protect", "people.csv", "-k", "4", *ROLES, "--json", "-o", "b.csv", "--scale", "none"
+    )
+    assert json.loads(scaled.out)["sst"] == pytest.approx(59 * 3)
+    assert json.loads(raw.out)["sst"] > 1e9
+
+
+def test_kept_columns_survive_character_by_character(run, folder):
+    kept = ["00123", "1.10", "1e5", "", '"quoted, with ""marks"""', '"two\nlines"', " x ", "é"]
+    lines = [f"{i % 3},{value}" for i, value in enumerate(kept)]
+    (folder / "t.csv").write_text("n,kept\n" + "\n".join(lines) + "\n", "utf-8")
+    assert run("protect", "t.csv", "-k", "8", "--sensitive", "kept").code == 0
+    expected = "n,kept\n" + "".join(f"1,{value}\n" for value in kept)
+    assert (folder / "t-protected.csv").read_text("utf-8") == expected
+
+
+def test_byte_order_mark_line_ends_and_odd_names_are_understood(run, folder):
+    header = '"a ""b""","x,y",*,"^.*$"'
+    body = "".join(f"{i},{i * 2},{i % 2},{i}.5\r\n" for i in range(6))
+    (folder / "t.csv").write_bytes(b"\xef\xbb\xbf" + f"{header}\r\n{body}\r\n\r\n".encode())
+    assert run("protect", "t.csv", "-k", "3", "--identifier", "*", "--sensitive", "^.*$").code == 0
+    released = rows_of((folder / "t-protected.csv").read_text("utf-8"))
+    assert list(released[0]) == ['a "b"', "x,y", "^.*$"]
+    assert [row["^.*$"] for row in released] == [f"{i}.5" for i in range(6)]
+    assert smallest_class(released, ['a "b"', "x,y"]) == 3
+
+
+def test_unfamiliar_spellings_of_numbers_are_numbers(run, folder):
+    (folder / "t.csv").write_text("a,b,c\n+1, 2,18446744073709551615\n+3, 4,18446744073709551613\n")
+    assert run("protect", "t.csv", "-k", "2").code == 0
+    assert (folder / "t-protected.csv").read_text() == "a,b,c\n" + "2,3,18446744073709551614\n" * 2
+
+
+def test_input_without_a_final_newline_loses_no_record(run, folder):
+    (folder / "t.csv").write_text("a,b\n1,2\n3,4")
+    assert run("protect", "t.csv", "-k", "2").code == 0
+    assert (folder / "t-protected.csv").read_text() == "a,b\n2,3\n2,3\n"
+
+
+def test_compressed_output_is_the_same_every_time(run, folder):
+    for name in ("a.csv.gz", "b.csv.gz"):
+        assert run("protect", "people.csv", "-k", "4", *ROLES, "-o", name).code == 0
+    assert (folder / "a.csv.gz").read_bytes() == (folder / "b.csv.gz").read_bytes()
+
+
+def test_output_may_be_read_by_others_as_the_system_allows(run, folder):
+    mask = os.umask(0o022)
+    try:
+        assert run("protect", "people.csv", "-k", "4", *ROLES).code == 0
+    finally:
+        os.umask(mask)
+    assert (folder / "people-protected.csv").stat().st_mode & 0o777 == 0o644
+
+
+def test_what_protect_wrote_verifies(run):
+    assert run("protect", "people.csv", "-k", "4", *ROLES).code == 0
+    assert run("verify", "people-protected.csv", "-k", "4", "--sensitive", "code").code == 0
+    assert run("verify", "people-protected.csv", "-k", "5", "--sensitive", "code").code == 4

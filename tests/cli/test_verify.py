@@ -1,0 +1,80 @@
+"""microagg verify: an honest answer about any file."""
+
+import json
+
+import polars as pl
+import pytest
+
+PAIRS = "a,b,c\n1,x,1\n1,x,2\n1,x,3\n2,y,4\n2,y,5\n"
+
+
+@pytest.fixture
+def pairs(folder):
+    (folder / "t.csv").write_text(PAIRS)
+    return "t.csv"
+
+
+def test_yes(run, pairs):
+    outcome = run("verify", pairs, "-k", "2", "--sensitive", "c")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("Yes: every combination stands for at least 2 records")
+    assert "a, b" in outcome.out
+    assert "2 is the largest k that this file satisfies" in outcome.out
+
+
+def test_no(run, pairs):
+    outcome = run("verify", pairs, "-k", "3", "--sensitive", "c")
+    assert (outcome.code, outcome.err) == (4, "")
+    assert outcome.out.startswith("No: 2 records of 5 are in a class of fewer than 3")
+
+
+def test_json(run, pairs):
+    outcome = run("verify", pairs, "-k", "3", "--sensitive", "c", "--json")
+    assert outcome.code == 4
+    assert json.loads(outcome.out) == {
+        "k": 3,
+        "satisfied": False,
+        "smallest_class": 2,
+        "n_classes": 2,
+        "n_records": 5,
+        "records_below_k": 2,
+        "quasi_identifiers": ["a", "b"],
+    }
+
+
+def test_quiet_answers_by_exit_code(run, pairs):
+    for k, code in (("2", 0), ("3", 4)):
+        outcome = run("verify", pairs, "-k", k, "--sensitive", "c", "--quiet")
+        assert (outcome.code, outcome.out, outcome.err) == (code, "", "")
+
+
+def test_every_column_counts_unless_named(run, pairs):
+    assert run("verify", pairs, "-k", "2").code == 4
+    assert run("verify", pairs, "-k", "2", "--quasi-identifier", "a").code == 0
+
+
+def test_k_beyond_the_file_is_no(run, pairs):
+    assert run("verify", pairs, "-k", "6", "--quasi-identifier", "a").code == 4
+
+
+def test_missing_is_a_value(run, folder):
+    (folder / "t.csv").write_text("a,b\n1,\n1,\n2,3\n2,3\n")
+    assert run("verify", "t.csv", "-k", "2").code == 0
+    (folder / "t.csv").write_text("a,b\n1,\n1,3\n")
+    assert run("verify", "t.csv", "-k", "2").code == 4
+
+
+def test_csv_is_compared_as_written(run, folder):
+    (folder / "t.csv").write_text("a\n1\n1.0\n")
+    assert run("verify", "t.csv", "-k", "2").code == 4
+
+
+def test_parquet_is_compared_by_value(run, folder):
+    table = pl.DataFrame({"x": [0.0, -0.0, None, None], "*": ["a", "a", "b", "b"]})
+    table.write_parquet(folder / "t.parquet")
+    assert run("verify", "t.parquet", "-k", "2").code == 0
+
+
+def test_nothing_to_check(refused, folder):
+    (folder / "t.csv").write_text("a\n1\n")
+    assert "no column to check" in refused(2, "verify", "t.csv", "-k", "1", "--sensitive", "a")

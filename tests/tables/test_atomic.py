@@ -1,0 +1,88 @@
+"""A file is written whole or not at all."""
+
+import os
+
+import pytest
+
+from microagg.errors import ParameterError
+from microagg.tables.atomic import atomic_write, check_target
+
+
+def _write(target, *, force, then):
+    with atomic_write(target, force=force) as stream:
+        stream.write(b"half")
+        if isinstance(happened := then(), BaseException):
+            raise happened
+
+
+def test_the_file_appears_at_the_end(tmp_path):
+    target = tmp_path / "out.csv"
+    with atomic_write(target, force=False) as stream:
+        stream.write(b"whole")
+        assert not target.exists()
+    assert target.read_bytes() == b"whole"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("existing", [True, False])
+def test_nothing_is_left_behind(tmp_path, failure, existing):
+    target = tmp_path / "out.csv"
+    if existing:
+        target.write_bytes(b"old")
+    with pytest.raises(failure):
+        _write(target, force=True, then=failure)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == ([b"old"] if existing else [])
+
+
+def test_a_file_made_in_the_meantime_is_kept(tmp_path):
+    target = tmp_path / "out.csv"
+    with pytest.raises(ParameterError, match="exists already"):
+        _write(target, force=False, then=lambda: target.write_bytes(b"theirs"))
+    assert target.read_bytes() == b"theirs"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_the_bytes_reach_the_disk_before_the_name(tmp_path, monkeypatch):
+    calls = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
+    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
+    with atomic_write(tmp_path / "out.csv", force=False) as stream:
+        stream.write(b"x")
+    assert calls[:2] == ["fsync", "replace"]
+
+
+def test_checking_leaves_nothing(tmp_path):
+    check_target(tmp_path / "out.csv", force=False)
+    assert os.listdir(tmp_path) == []
+
+
+def test_any_name_that_the_system_takes_can_be_written(tmp_path):
+    target = tmp_path / f"{'x' * 251}.csv"
+    check_target(target, force=False)
+    with atomic_write(target, force=False) as stream:
+        stream.write(b"x")
+    assert target.read_bytes() == b"x"
+
+
+def test_force_allows_an_existing_file_but_never_the_source(tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("in")
+    target.write_text("out")
+    with pytest.raises(ParameterError, match="exists already"):
+        check_target(target, force=False, source=source)
+    check_target(target, force=True, source=source)
+    target.unlink()
+    target.symlink_to(source)
+    with pytest.raises(ParameterError, match="never overwritten"):
+        check_target(target, force=True, source=source)
+
+
+def test_system_errors_are_worded(tmp_path, monkeypatch):
+    def refuse(*_args):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ParameterError, match="Read-only file system"):
+        check_target(tmp_path / "out.csv", force=False)

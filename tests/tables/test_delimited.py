@@ -1,0 +1,93 @@
+"""CSV text, judged before it is parsed. What is refused is in tests/cli/test_bad_input.py."""
+
+import csv
+import io
+from contextlib import suppress
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.errors import DataError
+from microagg.tables.delimited import DelimitedText
+
+
+def parse(text, as_text=()):
+    data = text.encode() if isinstance(text, str) else text
+    return DelimitedText(data, "it").table(as_text=as_text)
+
+
+def test_types_are_inferred_over_the_whole_file():
+    rows = [f"{i},{i}" for i in range(5000)]
+    table = parse("a,b\n" + "\n".join(rows) + "\n0.5,x\n")
+    assert table.schema == {"a": pl.Float64, "b": pl.String}
+    assert table.height == 5001
+
+
+def test_columns_are_known_before_the_records_are_parsed():
+    assert DelimitedText(b'\xef\xbb\xbf"a\nb",c\n1,2\n', "it").columns == ("a\nb", "c")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n\n", "\r\n\r\n", ""])
+def test_blank_lines_at_the_end_are_no_records(end):
+    assert parse("a,b\n1,2\n3,4" + end).rows() == [(1, 2), (3, 4)]
+
+
+def test_with_one_column_a_blank_line_is_a_missing_value():
+    assert parse("a\n1\n\n3\n\n").rows() == [(1,), (None,), (3,), (None,)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (["1", "2"], [1, 2]),
+        (["007", "-0"], [7, 0]),
+        (["+1", "2"], [1, 2]),
+        ([" 1", "2 "], [1, 2]),
+        (["1e5", ".5"], [1e5, 0.5]),
+        ([" 1.5", "+2"], [1.5, 2.0]),
+        (['"1"', '"2"'], [1, 2]),
+        (["9223372036854775808", "1"], [2**63, 1]),
+        (["1", "x"], ["1", "x"]),
+        (["NA", "1"], ["NA", "1"]),
+        (["2020-01-01", "2020-01-02"], ["2020-01-01", "2020-01-02"]),
+        (["1_000", "1"], ["1_000", "1"]),
+        (["true", "false"], [True, False]),
+        ([" ", " "], [" ", " "]),
+    ],
+)
+def test_how_entries_are_read(entries, expected):
+    table = parse("x,pad\n" + "".join(f"{entry},0\n" for entry in entries))
+    assert table["x"].to_list() == expected
+
+
+def test_columns_as_text_keep_every_character():
+    table = parse('a,b\n00123,"1,10"\n 1.10 ,\n"","2\n3"\n', as_text=["a", "b"])
+    assert table.rows() == [("00123", "1,10"), (" 1.10 ", None), ("", "2\n3")]
+
+
+@pytest.mark.parametrize("name", ['a "b"', "x,y", "*", "^.*$", "two\nlines", "é", "c0"])
+def test_any_name_is_kept(name):
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([[name, "c1"], [1, 2]])
+    assert parse(buffer.getvalue()).columns == [name, "c1"]
+
+
+text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@given(st.lists(st.tuples(text, text), min_size=1, max_size=8))
+def test_any_text_survives(rows):
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
+    assert parse(buffer.getvalue(), as_text=["a", "b"]).rows() == rows
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_give_a_table_or_one_of_our_errors(data):
+    with suppress(DataError):
+        source = DelimitedText(data, "it")
+        table = source.table(as_text=())
+        assert tuple(table.columns) == source.columns
+        assert table.height > 0

@@ -1,0 +1,77 @@
+"""Files in and out by their suffix."""
+
+import polars as pl
+import pytest
+
+from microagg.errors import DataError, ParameterError
+from microagg.tables.files import Format, TableFile, format_of, protected_name, write_table
+
+TABLE = pl.DataFrame(
+    {"i": pl.Series([1, 2], dtype=pl.Int16), "f": [0.1, 1e300], "t": ["x,y", None]}
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "format_", "protected"),
+    [
+        ("a/people.csv", Format.CSV, "a/people-protected.csv"),
+        ("people.v2.csv.gz", Format.CSV_GZ, "people.v2-protected.csv.gz"),
+        ("P.PARQUET", Format.PARQUET, "P-protected.PARQUET"),
+        ("-", Format.CSV, "-"),
+    ],
+)
+def test_suffix_says_what_a_file_is(path, format_, protected):
+    assert format_of(path) is format_
+    assert protected_name(path) == protected
+
+
+@pytest.mark.parametrize(
+    "path", ["people", "people.gz", "people.xlsx", "csv", "", "people.csv.zip"]
+)
+def test_other_suffixes_are_refused(path):
+    with pytest.raises(ParameterError, match=r"\.csv, \.csv\.gz or \.parquet"):
+        format_of(path)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_what_is_written_is_read_back(tmp_path, name):
+    path = str(tmp_path / name)
+    write_table(TABLE, path)
+    file = TableFile(path)
+    assert file.columns == ("i", "f", "t")
+    table = file.table(as_text=["t"])
+    assert table.rows() == TABLE.rows()
+    if name == "t.parquet":
+        assert table.schema == TABLE.schema
+
+
+def test_a_name_with_wildcards_is_a_name(tmp_path):
+    path = str(tmp_path / "t[1]*.parquet")
+    write_table(TABLE, path)
+    assert TableFile(path).table().rows() == TABLE.rows()
+
+
+def test_a_library_that_fails_is_not_quoted(tmp_path, monkeypatch):
+    path = str(tmp_path / "t.parquet")
+    write_table(TABLE, path)
+
+    def failing(_source):
+        raise pl.exceptions.ComputeError("could not parse Sentinella")
+
+    monkeypatch.setattr(pl, "read_parquet", failing)
+    with pytest.raises(DataError, match="damaged Parquet") as refused:
+        TableFile(path).table()
+    assert "Sentinella" not in str(refused.value)
+    assert refused.value.__cause__ is None
+    assert refused.value.__suppress_context__
+
+
+def test_a_writer_that_fails_is_not_quoted(tmp_path, monkeypatch):
+    def failing(_table, _stream):
+        raise pl.exceptions.ComputeError("Sentinella: no space")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", failing)
+    with pytest.raises(ParameterError, match="cannot be written") as refused:
+        write_table(TABLE, str(tmp_path / "t.parquet"))
+    assert "Sentinella" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,151 @@
+"""Tables come in and go out by one door, as what they are."""
+
+import datetime
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from microagg.errors import DataError, ParameterError
+from microagg.tables.frames import index_names, open_frame, to_polars, with_released
+
+
+@pytest.mark.parametrize(
+    ("thing", "hint"),
+    [
+        ({"a": [1]}, "got dict"),
+        ([[1, 2]], "got list"),
+        (None, "got NoneType"),
+        ("people.csv", "microagg protect"),
+        (np.zeros((2, 2)), "partitions.get"),
+        (pl.Series([1]), "to_frame"),
+        (pd.Series([1]), "to_frame"),
+        (pl.LazyFrame({"a": [1]}), "collect"),
+    ],
+)
+def test_what_is_no_dataframe_gets_a_hint(thing, hint):
+    with pytest.raises(ParameterError, match=hint):
+        open_frame(thing)
+
+
+def test_a_column_named_twice():
+    with pytest.raises(DataError, match="'a' is there more than once"):
+        open_frame(pd.DataFrame([[5, 6, 7]], columns=["a", "b", "a"]))
+    with pytest.raises(DataError, match="'a' is there more than once") as refused:
+        open_frame(pa.table([[987654], [2]], names=["a", "a"]))
+    assert "987654" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "columns", [[0, 1], ["a", 1], pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])]
+)
+def test_names_that_are_no_text(columns):
+    with pytest.raises(DataError, match="column names must be text"):
+        open_frame(pd.DataFrame([[5, 6]], columns=columns))
+
+
+def test_released_columns_take_their_places_and_types():
+    table = pd.DataFrame(
+        {
+            "t": ["x", "y"],
+            "i": np.array([1, 2], dtype=np.int16),
+            "n": pd.array([1, 2], dtype="Int64"),
+            "p": pd.array([1.0, 2.0], dtype="float32[pyarrow]"),
+            "id": [7, 8],
+        },
+        index=[5, 5],
+    )
+    before = table.copy(deep=True)
+    new = {
+        "n": np.array([4, 4]),
+        "p": np.array([1.5, 1.5], dtype=np.float32),
+        "i": np.array([3, 3]),
+    }
+    result = with_released(open_frame(table), new, dropped=["id"])
+    assert list(result.columns) == ["t", "i", "n", "p"]
+    assert result.dtypes.tolist() == table.dtypes[:-1].tolist()
+    assert result["i"].tolist() == [3, 3]
+    assert result["n"].tolist() == [4, 4]
+    assert result["p"].tolist() == [1.5, 1.5]
+    assert result.index.tolist() == [5, 5]
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_a_change_to_the_result_does_not_reach_the_input():
+    table = pd.DataFrame({"a": [1, 2], "kept": [3, 4]})
+    result = with_released(open_frame(table), {"a": np.array([1, 1])}, dropped=[])
+    result.loc[0, "kept"] = 99
+    result["kept"].to_numpy(copy=False)
+    assert table["kept"].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pa.table])
+def test_other_kinds_stay_what_they_are(kind):
+    table = kind({"*": [1, 2], "^a$": [1.5, 2.5], "a": ["x", "y"]})
+    result = with_released(open_frame(table), {"^a$": np.array([2.0, 2.0])}, dropped=["*"])
+    assert type(result) is type(table)
+    frame = open_frame(result)
+    assert frame.columns == ["^a$", "a"]
+    assert frame["^a$"].to_list() == [2.0, 2.0]
+
+
+def test_index_names():
+    assert index_names(open_frame(pd.DataFrame({"a": [1]}))) == ()
+    assert index_names(open_frame(pd.DataFrame({"a": [1]}).set_index(["a"]))) == ("a",)
+    assert index_names(open_frame(pl.DataFrame({"a": [1]}))) == ()
+
+
+def test_pandas_table_becomes_what_polars_writes():
+    table = pd.DataFrame(
+        {
+            "i": np.array([1, 2], dtype=np.uint8),
+            "n": pd.array([1, None], dtype="Int64"),
+            "t": ["x", None],
+            "c": pd.Categorical(["u", "v"]),
+            "d": [datetime.datetime(2020, 1, 1)] * 2,
+            "b": [True, False],
+        },
+        index=pd.Index(["r", "s"], name="who"),
+    )
+    written = to_polars(table)
+    assert written.columns == ["who", "i", "n", "t", "c", "d", "b"]
+    assert written["who"].to_list() == ["r", "s"]
+    assert written["i"].dtype == pl.UInt8
+    assert written["n"].to_list() == [1, None]
+    assert written["t"].to_list() == ["x", None]
+
+
+def test_nameless_index_is_not_written():
+    assert to_polars(pd.DataFrame({"a": [1, 2]}, index=["r", "s"])).columns == ["a"]
+
+
+def test_columns_of_mixed_types_are_refused_without_their_values():
+    with pytest.raises(DataError, match="'m' mixes types") as refused:
+        to_polars(pd.DataFrame({"m": ["Sentinella", 5, {1}]}))
+    assert "Sentinella" not in str(refused.value)
+
+
+def test_pandas_text_is_written_without_pyarrow():
+    script = """
+import sys
+class NoArrow:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, NoArrow())
+import pandas as pd
+from microagg.tables.frames import to_polars
+categories = pd.Categorical(["a", "b"])
+table = to_polars(pd.DataFrame({"t": ["x", None], "n": [1.5, 2.5], "c": categories}))
+assert table["t"].to_list() == ["x", None], table
+assert table["n"].to_list() == [1.5, 2.5], table
+assert table["c"].to_list() == ["a", "b"], table
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,123 @@
+"""Which column plays which part."""
+
+import datetime
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from microagg.errors import DataError, ParameterError
+from microagg.tables.frames import open_frame
+from microagg.tables.roles import Roles, check_named, resolve
+
+COLUMNS = ("name", "age", "height", "code")
+TABLE = pl.DataFrame({"name": ["a"], "age": [1], "height": [1.5], "code": ["x"]})
+
+
+def roles_of(table, **named):
+    frame = open_frame(table)
+    index = [n for n in getattr(getattr(table, "index", None), "names", ()) if n is not None]
+    return resolve(frame, check_named((*frame.columns, *index), **named))
+
+
+def test_numbers_without_a_role_are_quasi_identifiers():
+    roles = roles_of(TABLE, identifiers=["name"], sensitive=["code"])
+    assert roles == Roles(
+        quasi_identifiers=("age", "height"),
+        assumed=("age", "height"),
+        identifiers=("name",),
+        sensitive=("code",),
+    )
+
+
+def test_also_when_others_were_named():
+    roles = roles_of(TABLE, quasi_identifiers=["height"], identifiers=["name"], sensitive=["code"])
+    assert roles.quasi_identifiers == ("age", "height")
+    assert roles.assumed == ("age",)
+
+
+def test_roles_come_in_the_order_of_the_table():
+    assert check_named(COLUMNS, identifiers=["code", "name", "code"]).identifiers == (
+        "name",
+        "code",
+    )
+
+
+def test_one_name_needs_no_list():
+    assert check_named(COLUMNS, sensitive="code").sensitive == ("code",)
+
+
+@pytest.mark.parametrize("names", [3, [3], [None], [["age"]]])
+def test_names_must_be_text(names):
+    with pytest.raises(ParameterError, match="sensitive must be column names"):
+        check_named(COLUMNS, sensitive=names)
+
+
+def test_unknown_columns():
+    with pytest.raises(ParameterError, match=r"no column 'AGE'\. Did you mean 'age'\?"):
+        check_named(COLUMNS, identifiers=["AGE"])
+    with pytest.raises(ParameterError, match=r"'c0'.*'c11' and 18 more"):
+        check_named([f"c{i}" for i in range(30)], identifiers=["zzzz"])
+
+
+def test_one_role_only():
+    with pytest.raises(
+        ParameterError, match=r"'age' can play one role only.*identifiers.*sensitive"
+    ):
+        check_named(COLUMNS, identifiers=["age"], sensitive=["age"])
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        (["x", "y", "z"], "text"),
+        ([True, False, True], "true or false"),
+        ([datetime.date(2020, 1, 1)] * 3, "date"),
+        ([datetime.datetime(2020, 1, 1)] * 3, "date and time"),
+        ([[1], [2], [3]], r"List\(Int64\)"),
+        (["1", "2", "Sentinella"], "text in 1 of 3 records"),
+        (["1", "2", "3"], "numbers stored as text"),
+        (pl.Series(["u"] * 3, dtype=pl.Categorical), "category"),
+        (pl.Series([1, 2, 3], dtype=pl.Int128), "Int128"),
+        ([None, None, None], "unknown type"),
+    ],
+)
+def test_other_types_without_a_role_stop_with_their_names(values, word):
+    table = pl.DataFrame({"n": [1, 2, 3], "odd": values})
+    with pytest.raises(
+        DataError, match=rf"'odd' \({word}\).*identifiers=\['odd'\].*--sens"
+    ) as stop:
+        roles_of(table)
+    assert "Sentinella" not in str(stop.value)
+    assert roles_of(table, sensitive=["odd"]).quasi_identifiers == ("n",)
+
+
+def test_text_cannot_be_a_quasi_identifier_yet():
+    with pytest.raises(DataError, match=r"so far; got 'name' \(text\)"):
+        roles_of(TABLE, quasi_identifiers=["name"], sensitive=["code"])
+
+
+def test_nothing_left_to_protect():
+    with pytest.raises(ParameterError, match="no quasi-identifier to protect"):
+        roles_of(TABLE, identifiers=["name", "age"], sensitive=["code", "height"])
+
+
+def test_index_with_a_name_is_a_column_and_needs_a_role():
+    table = pd.DataFrame({"age": [1, 2]}, index=pd.Index(["a", "b"], name="who"))
+    with pytest.raises(DataError, match="index 'who' has no role"):
+        roles_of(table)
+    with pytest.raises(DataError, match=r"'who' is the table's index.*reset_index"):
+        roles_of(table, quasi_identifiers=["who"])
+    assert roles_of(table, identifiers=["who"]).identifiers == ("who",)
+    assert roles_of(table, sensitive=["who"]).sensitive == ("who",)
+
+
+def test_index_that_repeats_a_protected_column_is_refused():
+    table = pd.DataFrame({"age": [1, 2]}).set_index("age", drop=False)
+    with pytest.raises(DataError, match="index 'age'"):
+        roles_of(table)
+
+
+def test_roles_are_frozen():
+    with pytest.raises(AttributeError):
+        Roles().sensitive = ("a",)

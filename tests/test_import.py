@@ -1,0 +1,37 @@
+"""`import microagg` is quick: the names are there, their homes load when they are asked for."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import microagg
+
+HEAVY = ("numpy", "numba", "sklearn", "polars", "narwhals", "pandas", "scipy", "typer", "rich")
+
+
+def loaded_after(statement):
+    script = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_import_loads_nothing_heavy():
+    assert not loaded_after("import microagg; microagg.__version__; dir(microagg)") & set(HEAVY)
+
+
+def test_listing_the_methods_loads_none_of_them():
+    loaded = loaded_after("import microagg; microagg.methods()['mdav'].summary")
+    assert not loaded & (set(HEAVY) - {"numpy"})
+    assert "microagg.partitions" not in loaded
+
+
+@pytest.mark.parametrize("name", microagg.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(microagg, name) is getattr(microagg, name)
+
+
+def test_unknown_names_are_unknown():
+    with pytest.raises(AttributeError, match="no attribute 'protec'"):
+        microagg.protec  # noqa: B018
