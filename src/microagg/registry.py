@@ -42,7 +42,9 @@ class Method:
         return loaded
 
 
-_ORDERED_SOURCES = "Domingo-Ferrer et al. 2006; cut: Hansen and Mukherjee 2003, Mortazavi et al. 2013"
+_ORDERED_SOURCES = (
+    "Domingo-Ferrer et al. 2006; cut: Hansen and Mukherjee 2003, Mortazavi et al. 2013"
+)
 
 _METHODS = (
     Method(

@@ -75,6 +75,8 @@ def check_matrix(
     """
     from sklearn.utils.validation import check_array, validate_data
 
+    if hasattr(X, "toarray"):
+        raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
     X = _without_text(X)
     if single_column and np.ndim(X) == 1:
         X = np.reshape(np.asarray(X), (-1, 1))
@@ -84,11 +86,6 @@ def check_matrix(
         matrix: NDArray[Any] = check_array(X, **options)
     else:
         matrix = validate_data(estimator, X, **options)
-    if single_column and matrix.shape[1] != 1:
-        raise DataError(
-            f"one column is expected; got {matrix.shape[1]}. Give one column, or use a method "
-            "for several columns such as 'mdav'."
-        )
     if matrix.dtype == np.float64 and not np.isfinite(matrix).all():
         bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
         raise DataError(
@@ -100,12 +97,19 @@ def check_matrix(
             f"X must hold numbers of at most {_LARGEST:g} in size, so that squared distances stay "
             "finite. Rescale its columns first."
         )
+    if single_column and matrix.shape[1] != 1:
+        raise DataError(
+            f"one column is expected; got {matrix.shape[1]}. Give one column, or use a method "
+            "for several columns such as 'mdav'."
+        )
+    if not matrix.flags.writeable:  # kernels would be compiled once more for it
+        matrix = matrix.copy()
     return _as_whole_numbers(matrix) if integer else matrix
 
 
 def _without_text(X: ArrayLike) -> ArrayLike:
     """Refuse text before a library quotes it: no record's value may appear in a message."""
-    if getattr(getattr(X, "dtype", None), "kind", "O") in "OUS" and not hasattr(X, "toarray"):
+    if getattr(getattr(X, "dtype", None), "kind", "O") in "OUS":
         as_array = np.asarray(X)
         if as_array.dtype.kind in "OUS":
             try:

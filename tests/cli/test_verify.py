@@ -19,7 +19,7 @@ def test_yes(run, pairs):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("Yes: every combination stands for at least 2 records")
     assert "a, b" in outcome.out
-    assert "2 is the largest k that this file satisfies" in outcome.out
+    assert "2 records: the file satisfies k up to 2" in outcome.out
 
 
 def test_no(run, pairs):

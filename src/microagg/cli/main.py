@@ -56,10 +56,10 @@ def _usage_line(error: Any) -> str:
     """Word an error in the arguments: what is wrong, the nearest option, where help is."""
     from microagg.validation import did_you_mean
 
-    if (options := getattr(error, "possibilities", None)) is None:
-        message = error.format_message()
-    else:
-        message = f"{error.message.rstrip('.')}.{did_you_mean(error.option_name, options)}"
+    message = error.format_message()
+    if option := getattr(error, "option_name", None):
+        nearest = did_you_mean(option, getattr(error, "possibilities", None) or ())
+        message = f"{error.message.rstrip('.')}.{nearest}"
     message = f"{' '.join(message.split()).rstrip('.?')}{'?' if message.endswith('?') else '.'}"
     path = error.ctx.command_path if error.ctx else "microagg"
     return f"{message[:1].lower()}{message[1:]} Try '{path} --help'."

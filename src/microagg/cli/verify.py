@@ -82,8 +82,10 @@ def _summary(found: dict[str, Any]) -> str:
     rows = [
         ("checked", names(found["quasi_identifiers"])),
         ("classes", f"{found['n_classes']:,} over {counted(found['n_records'], 'record')}"),
-        ("smallest", counted(smallest, "record")),
+        (
+            "smallest class",
+            f"{counted(smallest, 'record')}: the file satisfies k up to {smallest:,}",
+        ),
         ("below k", f"{below:,} of {counted(found['n_records'], 'record')}"),
-        ("largest k", f"{smallest:,} is the largest k that this file satisfies"),
     ]
     return f"{verdict}\n\n{facts(rows)}"

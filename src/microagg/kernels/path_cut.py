@@ -31,6 +31,7 @@ Rows = NDArray[np.intp]
 
 # A tile's window errors should stay in the second-level cache.
 _CELLS_PER_TILE = 32_768
+_LEAST_PER_TILE = 256
 # What cannot be reached costs this; int64 has no infinity, but room for one more window.
 _UNREACHABLE = {"f": np.float64(np.inf), "i": np.int64(1 << 61)}
 
@@ -102,11 +103,9 @@ def _rebase(costs: NDArray[Any]) -> Any:
     return base
 
 
-def _tiles(
-    X: NDArray[Any], order: Rows, k: int, n_ends: int
-) -> Iterator[tuple[int, NDArray[Any]]]:
+def _tiles(X: NDArray[Any], order: Rows, k: int, n_ends: int) -> Iterator[tuple[int, NDArray[Any]]]:
     """First end of each tile, and the errors of its windows: size (from k) x end."""
-    per_tile = max(256, _CELLS_PER_TILE // k)
+    per_tile = max(_LEAST_PER_TILE, _CELLS_PER_TILE // k)
     history = 2 * k - 1
     for first_end in range(1, n_ends + 1, per_tile):
         count = min(per_tile, n_ends + 1 - first_end)
@@ -177,9 +176,7 @@ def window_errors(values: NDArray[np.float64], k: int, out_errors: NDArray[np.fl
 
 
 @kernel
-def integer_window_errors(
-    values: NDArray[np.int64], k: int, out_errors: NDArray[np.int64]
-) -> None:
+def integer_window_errors(values: NDArray[np.int64], k: int, out_errors: NDArray[np.int64]) -> None:
     """As `window_errors`, about the mean rounded to a whole number; exact.
 
     A half may be rounded either way: both neighbours are equally far.

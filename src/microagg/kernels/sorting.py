@@ -65,9 +65,7 @@ def bits_from_keys(keys: Keys) -> None:
 
 
 @kernel
-def sort_by_digit(
-    keys: Keys, order: Rows, shift: int, out_keys: Keys, out_order: Rows
-) -> bool:
+def sort_by_digit(keys: Keys, order: Rows, shift: int, out_keys: Keys, out_order: Rows) -> bool:
     """Distribute by one digit, stably; False, and nothing written, if it is the same for all."""
     n_buckets = 1 << DIGIT_BITS
     mask = np.uint64(n_buckets - 1)

@@ -43,7 +43,9 @@ def walk_by_groups(
         nearest(blocks, X[order[done - 1]], distance, entry)
         group = labels[entry[0]]
         size = starts[group + 1] - starts[group]
-        walk_within(X, members[starts[group] : starts[group + 1]], entry[0], order[done : done + size])
+        walk_within(
+            X, members[starts[group] : starts[group + 1]], entry[0], order[done : done + size]
+        )
         for i in range(done, done + size):
             remove(blocks, order[i])
         done += size

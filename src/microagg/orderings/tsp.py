@@ -53,11 +53,15 @@ def shorten(X: NDArray[np.float64], walk: Rows, neighbours: Rows) -> Rows:
     tour = walk.copy()
     place = np.empty(n, dtype=np.intp)
     place[tour] = np.arange(n)
-    queue = walk.copy()
-    state = np.ones(2 + n, dtype=np.intp)
-    state[0], state[1] = 0, n
-    while not shorten_tour(X, tour, place, neighbours, queue, state, _ROWS_PER_CALL):
-        report("shortening the tour", n - int(state[1]), n)
+    settled: Rows | None = None
+    while settled is None or not np.array_equal(tour, settled):
+        # Changes are followed up at the records they touch; a last sweep over all finds the rest.
+        settled = tour.copy()
+        queue = tour.copy()
+        state = np.ones(2 + n, dtype=np.intp)
+        state[0], state[1] = 0, n
+        while not shorten_tour(X, tour, place, neighbours, queue, state, _ROWS_PER_CALL):
+            report("shortening the tour", n - int(state[1]), n)
     return tour
 
 

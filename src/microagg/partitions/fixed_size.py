@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.fixed_size import add_rows, cbfs_rounds, md_rounds, reach_of_box
-from microagg.kernels.groups import summarise
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.progress import report
@@ -66,17 +65,18 @@ class Peeling:
         self._close_with_rest()
 
     def close_with_nearest(self) -> None:
-        """Group the last records, fewer than 2k, or send them to the nearest group if below k."""
+        """Group the last records, fewer than 2k; if fewer than k, each joins the nearest group.
+
+        Nearest by the mean of the k records that formed it; ties go to the group formed first.
+        """
         if self.left >= self.k:
             self._close_with_rest()
         elif self.left:
-            grouped = self.labels >= 0
-            rest = self.rest
-            groups = summarise(self.X[grouped], self.labels[grouped])
-            self.labels[grouped] = groups.labels
+            rest, formed = self.rest, self.labels >= 0
+            sums = [np.bincount(self.labels[formed], column) for column in self.X[formed].T]
+            centers = np.column_stack(sums) / self.k
             for row in rest:
-                distances = ((groups.centers - self.X[row]) ** 2).sum(axis=1)
-                self.labels[row] = distances.argmin()
+                self.labels[row] = ((centers - self.X[row]) ** 2).sum(axis=1).argmin()
             self.left = 0
 
     def _close_with_rest(self) -> None:

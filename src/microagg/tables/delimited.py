@@ -1,14 +1,15 @@
 """CSV text -> table: checked whole before a library parses it, so that no message quotes a value.
 
 Raggedness, names, quotes and encoding are judged with Python's csv module; polars then parses the
-columns into types. The two must agree on the number of records.
+columns. The two must agree on the number of records.
 """
 
 import csv
 import io
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import polars as pl
@@ -32,9 +33,7 @@ class DelimitedText:
         _check_is_text(data, where)
         self._where = where
         self._data = data.removeprefix(_BOM)
-        lines = _Lines(self._data, where)
-        self.columns = tuple(_header(lines, where))
-        self._body = lines.n_bytes
+        self.columns, self._body = _header(self._data, where)
         _check_names(self.columns, where)
 
     def table(self, *, as_text: Collection[str]) -> pl.DataFrame:
@@ -44,24 +43,21 @@ class DelimitedText:
         """
         # The file's own header may hold quotes and names that polars reads in its own way.
         plain = [f"c{j}" for j in range(len(self.columns))]
-        kept = [name in as_text for name in self.columns]
-        overrides = {c: pl.String for c, text in zip(plain, kept, strict=True) if text}
         data = b"".join((",".join(plain).encode(), b"\n", self._records()))
         n_records = self._count_records(data)
         try:
-            table = pl.read_csv(data, infer_schema_length=None, schema_overrides=overrides)
+            table = pl.read_csv(data, infer_schema=False)
         except Exception:  # a library's message quotes values
             table = pl.DataFrame()
         if table.shape != (n_records, len(plain)):
             raise DataError(
                 f"{self._where} is not well-formed CSV: its quotes or line ends are irregular."
             )
-        parsed = [
-            column if text else _as_numbers(column)
-            for column, text in zip(table.get_columns(), kept, strict=True)
-        ]
         return pl.DataFrame(
-            [column.alias(name) for column, name in zip(parsed, self.columns, strict=True)]
+            [
+                (column if name in as_text else _as_numbers(column)).alias(name)
+                for column, name in zip(table.get_columns(), self.columns, strict=True)
+            ]
         )
 
     def _records(self) -> memoryview:
@@ -76,54 +72,54 @@ class DelimitedText:
         return memoryview(self._data)[self._body : end]
 
     def _count_records(self, data: bytes) -> int:
+        """Count the records of `data`, which has a header of one line, if all are as wide."""
         width = len(self.columns)
-        lines = _Lines(data, self._where)
         n_rows = 0
-        for row in _rows(lines, self._where):
-            if len(row) != width and not (width == 1 and not row):
-                line = self._data[: self._body].count(b"\n") + lines.count - 1
-                got = f"{len(row)} fields" if row else "nothing"
-                raise DataError(
-                    f"line {line} of {self._where} holds {got} where the header names {width}. "
-                    "Repair or remove it; fields with commas need double quotes."
-                )
-            n_rows += 1
+        with _judging(self._where):
+            reader = csv.reader(_text(data), strict=True)
+            for row in reader:
+                if len(row) != width and (row or width > 1):
+                    line = self._data[: self._body].count(b"\n") + reader.line_num - 1
+                    got = f"{len(row)} fields" if row else "nothing"
+                    raise DataError(
+                        f"line {line} of {self._where} holds {got} where the header names {width}. "
+                        "Repair or remove it; fields with commas need double quotes."
+                    )
+                n_rows += 1
         if n_rows < 2:
             raise DataError(f"{self._where} has a header but no records.")
         return n_rows - 1
 
 
-class _Lines:
-    """Lines of UTF-8 text that know how many of them, and how many bytes, were handed out."""
-
-    def __init__(self, data: bytes, where: str) -> None:
-        self._text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
-        self._where = where
-        self.count = 0
-        self.n_bytes = 0
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            for line in self._text:
-                self.count += 1
-                self.n_bytes += len(line) if line.isascii() else len(line.encode())
-                yield line
-        except UnicodeDecodeError:
-            raise DataError(f"{self._where} is not UTF-8 text. Save it as UTF-8 first.") from None
+def _text(data: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
 
 
-def _rows(lines: _Lines, where: str) -> Iterator[list[str]]:
+@contextmanager
+def _judging(where: str) -> Iterator[None]:
+    """Word what the csv module and the decoder have to say, without what they quote."""
     try:
-        yield from csv.reader(lines, strict=True)
+        yield
+    except UnicodeDecodeError:
+        raise DataError(f"{where} is not UTF-8 text. Save it as UTF-8 first.") from None
     except csv.Error:
         raise DataError(
-            f"{where} is not well-formed CSV: a double quote near line {lines.count} is not closed "
-            "or not doubled."
+            f"{where} is not well-formed CSV: a double quote is not closed or not doubled."
         ) from None
 
 
-def _header(lines: _Lines, where: str) -> list[str]:
-    names = next(_rows(lines, where))
+def _remembering(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    for line in lines:
+        seen.append(line)
+        yield line
+
+
+def _header(data: bytes, where: str) -> tuple[tuple[str, ...], int]:
+    """Return the names of the columns, and where the records begin."""
+    lines: list[str] = []
+    with _judging(where):
+        # A name in quotes may hold line ends.
+        names = next(csv.reader(_remembering(_text(data), lines), strict=True))
     if not names:
         raise DataError(f"the first line of {where} should name the columns; it is blank.")
     if len(names) == 1:
@@ -133,7 +129,7 @@ def _header(lines: _Lines, where: str) -> list[str]:
                     f"{where} seems to be separated by {word}; commas are expected. Export it "
                     "with commas (and decimal points) first."
                 )
-    return names
+    return tuple(names), len("".join(lines).encode())
 
 
 def _check_is_text(data: bytes, where: str) -> None:
@@ -173,19 +169,23 @@ def _is_number(name: str) -> bool:
 
 
 def _as_numbers(column: pl.Series) -> pl.Series:
-    """Return numbers where every entry is one.
+    """Return the entries as numbers if every one is a number, the column as it is otherwise.
 
-    polars leaves '+3' and ' 3' as text, and takes whole numbers above 63 bits as 128 bits wide.
+    The rule does not depend on how a version of polars guesses types, and takes half the time.
     """
-    if column.dtype == pl.Int128:
-        narrow = column.cast(pl.UInt64, strict=False)
-        return narrow if narrow.null_count() == column.null_count() else column
-    if column.dtype != pl.String or column.null_count() == len(column):
-        return column
-    entries = column.str.strip_chars()
-    entries = entries.set(entries == "", None)
-    for dtype in (pl.Int64, pl.Float64):
+    if (numbers := _cast(column)) is None:
+        entries = column.str.strip_chars()
+        numbers = _cast(entries.set(entries == "", None))
+    return column if numbers is None else numbers
+
+
+def _cast(entries: pl.Series) -> pl.Series | None:
+    if entries.null_count() == len(entries):
+        return None
+    for dtype in (pl.Int64, pl.UInt64, pl.Float64):
+        if dtype == pl.Float64 and entries.str.contains(r"^[+-]?[0-9]+$").all():
+            return None  # whole numbers beyond 64 bits: not to be rounded behind anybody's back
         numbers = entries.cast(dtype, strict=False)
-        if numbers.null_count() == entries.null_count() < len(entries):
+        if numbers.null_count() == entries.null_count():
             return numbers
-    return column
+    return None

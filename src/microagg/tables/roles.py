@@ -138,12 +138,12 @@ def _is_number(frame: Frame, name: str) -> bool:
 
 
 def _needs_a_role(frame: Frame, names: list[str]) -> str:
-    counted = "a column that holds" if len(names) == 1 else f"{len(names)} columns that hold"
-    each = "it" if len(names) == 1 else "each"
+    one = len(names) == 1
+    counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
     return (
-        f"{counted} no whole numbers or floats and no role: {_listing(frame, names)}. Name {each} "
-        f"as an identifier to drop it (identifiers=[{names[0]!r}], or --identifier) or as "
-        f"sensitive to publish it unchanged (sensitive=[{names[0]!r}], or --sensitive)."
+        f"{counted} not of numbers: {_listing(frame, names)}. Drop {'it' if one else 'each'} as an "
+        f"identifier (--identifier, or identifiers=[{names[0]!r}] in Python) or publish it "
+        f"unchanged as sensitive (--sensitive, or sensitive=[{names[0]!r}])."
     )
 
 
@@ -158,7 +158,7 @@ def _describe(frame: Frame, name: str) -> str:
         return _WORDS.get(type(dtype), str(dtype))
     spoilt = sum(not _reads_as_number(value) for value in frame[name].to_list())
     if spoilt == 0:
-        return "numbers stored as text"
+        return "numbers stored as text or beyond 64 bits"
     if spoilt <= len(frame) // 2:
         return f"text in {spoilt} of {len(frame)} records"
     return "text"

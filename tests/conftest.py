@@ -1,0 +1,43 @@
+"""Data that tests share: made here, or read from the folder of benchmark tables."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARK_TABLES = ("census", "eia", "tarragona")
+
+
+@pytest.fixture(scope="session")
+def benchmark_file() -> Callable[[str], Path]:
+    """Path of a benchmark table; skips where there is none, fails in CI."""
+
+    def find(name: str) -> Path:
+        folder = os.environ.get("MICROAGG_DATA")
+        if folder and (path := Path(folder) / f"{name}.csv").exists():
+            return path
+        message = f"benchmark table {name}.csv is not in the folder named by MICROAGG_DATA"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        return pytest.skip(message)
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def raw_table(benchmark_file) -> Callable[[str], np.ndarray]:
+    """Values of a benchmark table."""
+    return lambda name: np.loadtxt(benchmark_file(name), delimiter=",", skiprows=1)
+
+
+@pytest.fixture(scope="session")
+def standardised(raw_table) -> Callable[[str], np.ndarray]:
+    """Values of a benchmark table with mean 0 and standard deviation 1 (ddof = 1)."""
+
+    def scale(name: str) -> np.ndarray:
+        X = raw_table(name)
+        return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+
+    return scale

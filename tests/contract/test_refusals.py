@@ -1,0 +1,60 @@
+"""Bad input gets one clear sentence from every method."""
+
+import numpy as np
+import pytest
+
+from microagg.errors import DataError, ParameterError
+
+
+def records(method, n=20):
+    return np.random.default_rng(0).normal(size=(n, 1 if method.single_column else 3))
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, 3.0, True, False, "3", None, np.float64(3), 21, 10**30])
+def test_k_out_of_range(method, k):
+    with pytest.raises(ParameterError, match="k must be a whole number from 1 to 20") as caught:
+        method.cls(k=k).fit(records(method))
+    assert "\n" not in str(caught.value)
+    assert repr(k) in str(caught.value)
+
+
+@pytest.mark.parametrize("k", [np.int32(3), np.uint8(3), np.int64(3)])
+def test_whole_numbers_of_other_kinds_are_fine(method, k):
+    assert np.bincount(method.cls(k=k).fit_predict(records(method))).min() >= 3
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite(method, value):
+    X = records(method)
+    X[4, 0] = value
+    with pytest.raises(DataError, match="1 of 20 records contain NaN or infinity"):
+        method.cls(k=3).fit(X)
+
+
+def test_text(method):
+    X = records(method).astype(object)
+    X[4, 0] = "secret"
+    with pytest.raises(DataError, match="got text") as caught:
+        method.cls(k=3).fit(X)
+    assert "secret" not in str(caught.value)
+
+
+def test_too_large_for_squares(method):
+    X = records(method)
+    X[4, 0] = 1e200
+    with pytest.raises(DataError, match="at most 1e\\+150"):
+        method.cls(k=3).fit(X)
+
+
+def test_options_are_checked(method):
+    defaults = method.cls().get_params()
+    for option, bad in {"integer": 1, "tour": "yes", "n_starts": 0, "leftover": "none"}.items():
+        if option in defaults:
+            with pytest.raises(ParameterError, match=f"{option} must be"):
+                method.cls(k=3, **{option: bad}).fit(records(method))
+
+
+def test_fractions_are_not_integers(method):
+    if "integer" in method.cls().get_params():
+        with pytest.raises(DataError, match="needs whole numbers"):
+            method.cls(k=3, integer=True).fit(records(method))

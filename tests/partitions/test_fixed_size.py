@@ -1,0 +1,70 @@
+"""MDAV, MD and CBFS against references of ten lines."""
+
+import numpy as np
+import pytest
+
+from microagg.partitions import CBFS, MD, MDAV
+from microagg.progress import listening
+from tests import references
+
+KINDS = ("random", "repeated", "ties", "one decimal", "heavy tails")
+
+
+def data(kind, n, d, rng):
+    return {
+        "random": lambda: rng.normal(size=(n, d)),
+        "repeated": lambda: rng.normal(size=(-(-n // 4), d)).repeat(4, axis=0)[:n],
+        "ties": lambda: rng.integers(0, 3, (n, d)).astype(float),
+        "one decimal": lambda: rng.normal(size=(n, d)).round(1),
+        "heavy tails": lambda: rng.standard_cauchy((n, d)),
+    }[kind]()
+
+
+def cases(kind, count, largest):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for _ in range(count):
+        n, d = int(rng.integers(1, largest)), int(rng.integers(1, 8))
+        k = int(rng.integers(1, min(n, 12) + 1))
+        yield data(kind, n, d, rng), k
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mdav_label_for_label(kind):
+    for X, k in cases(kind, 100, 250):
+        assert MDAV(k=k).fit_predict(X).tolist() == references.mdav(X, k)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mdav_with_leftovers_to_the_nearest_group(kind):
+    for X, k in cases(kind, 60, 250):
+        expected = references.mdav(X, k, leftover="nearest")
+        assert MDAV(k=k, leftover="nearest").fit_predict(X).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cbfs_label_for_label(kind):
+    for X, k in cases(kind, 60, 250):
+        assert CBFS(k=k).fit_predict(X).tolist() == references.cbfs(X, k)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_md_label_for_label(kind):
+    for X, k in cases(kind, 40, 90):
+        assert MD(k=k).fit_predict(X).tolist() == references.md(X, k)
+
+
+def test_mdav_on_many_blocks():
+    """Large enough to be laid out anew several times."""
+    X = np.random.default_rng(0).normal(size=(6000, 3))
+    assert MDAV(k=4).fit_predict(X).tolist() == references.mdav(X, 4)
+
+
+def test_progress_is_reported_to_the_end():
+    heard = []
+    with listening(lambda task, done, total: heard.append((task, done, total))):
+        MDAV(k=3).fit(np.random.default_rng(0).normal(size=(3000, 3)))
+    assert {task for task, _, _ in heard} == {"grouping"}
+    done = [done for _, done, _ in heard]
+    assert done == sorted(done)
+    assert done[-1] >= 3000 - 9
+    assert {total for _, _, total in heard} == {3000}

@@ -1,0 +1,137 @@
+"""Slow and obvious implementations to compare with."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+
+
+def number_by_first_record(labels) -> list[int]:
+    seen: dict[int, int] = {}
+    return [seen.setdefault(label, len(seen)) for label in np.asarray(labels).tolist()]
+
+
+def squared_distances(X, point):
+    return ((X - point) ** 2).sum(axis=1)
+
+
+def mdav(X, k, leftover="group"):
+    labels, rest, groups = np.full(len(X), -1), np.arange(len(X)), 0
+
+    def take(row):
+        nonlocal rest, groups
+        chosen = np.argsort(squared_distances(X[rest], X[row]), kind="stable")[:k]
+        labels[rest[chosen]] = groups
+        rest, groups = np.delete(rest, chosen), groups + 1
+
+    def farthest(point):
+        return rest[squared_distances(X[rest], point).argmax()]
+
+    while len(rest) >= (3 * k if leftover == "group" else 2 * k):
+        r = farthest(X[rest].mean(axis=0))
+        s = farthest(X[r])
+        take(r)
+        take(s)
+    if len(rest) >= 2 * k:
+        take(farthest(X[rest].mean(axis=0)))
+    return close(X, k, labels, rest, groups)
+
+
+def cbfs(X, k):
+    labels, rest, groups = np.full(len(X), -1), np.arange(len(X)), 0
+    while len(rest) >= k:
+        r = rest[squared_distances(X[rest], X[rest].mean(axis=0)).argmax()]
+        chosen = np.argsort(squared_distances(X[rest], X[r]), kind="stable")[:k]
+        labels[rest[chosen]] = groups
+        rest, groups = np.delete(rest, chosen), groups + 1
+    return close(X, k, labels, rest, groups)
+
+
+def md(X, k):
+    labels, rest, groups = np.full(len(X), -1), np.arange(len(X)), 0
+
+    def take(row):
+        nonlocal rest, groups
+        chosen = np.argsort(squared_distances(X[rest], X[row]), kind="stable")[:k]
+        labels[rest[chosen]] = groups
+        rest, groups = np.delete(rest, chosen), groups + 1
+
+    while len(rest) >= 3 * k:
+        apart = ((X[rest][:, None] - X[rest][None]) ** 2).sum(axis=2)
+        r, s = np.unravel_index(apart.argmax(), apart.shape)
+        r, s = rest[r], rest[s]
+        take(r)
+        take(s)
+    if len(rest) >= 2 * k:
+        take(rest[squared_distances(X[rest], X[rest].mean(axis=0)).argmax()])
+    return close(X, k, labels, rest, groups)
+
+
+def close(X, k, labels, rest, groups):
+    """The last k or more are a group; fewer go to the group with the nearest mean."""
+    if len(rest) >= k:
+        labels[rest] = groups
+    elif len(rest):
+        centers = np.array([X[labels == g].mean(axis=0) for g in range(groups)])
+        for row in rest:
+            labels[row] = squared_distances(centers, X[row]).argmin()
+    return number_by_first_record(labels)
+
+
+def round_half_away(values):
+    return np.sign(values) * np.floor(np.abs(values) + 0.5)
+
+
+def sse(X, labels, integer=False):
+    total = 0.0
+    for group in set(np.asarray(labels).tolist()):
+        members = X[np.asarray(labels) == group]
+        center = members.mean(axis=0)
+        total += ((members - (round_half_away(center) if integer else center)) ** 2).sum()
+    return total
+
+
+def best_cut(X, k, integer=False):
+    """Least cost over every way to cut the rows of X, in their order, into runs of k or more."""
+
+    @cache
+    def cost(start, stop):
+        return sse(X[start:stop], np.zeros(stop - start), integer)
+
+    return min(
+        sum(cost(start, stop) for start, stop in pairwise(cuts)) for cuts in all_cuts(len(X), k)
+    )
+
+
+def all_cuts(n, k, start=0):
+    if start == n:
+        yield (n,)
+    for stop in range(start + k, n + 1):
+        for rest in all_cuts(n, k, stop):
+            yield (start, *rest)
+
+
+def best_partition(X, k, integer=False):
+    """Least cost over every partition into groups of k or more."""
+    costs = np.full(1 << len(X), np.inf)
+    for subset in range(1, 1 << len(X)):
+        rows = [i for i in range(len(X)) if subset >> i & 1]
+        if len(rows) >= k:
+            costs[subset] = sse(X[rows], np.zeros(len(rows)), integer)
+    return cheapest_cover(costs)
+
+
+@njit
+def cheapest_cover(costs):
+    """Dynamic program over subsets: the group of the lowest record is any subset with it."""
+    best = np.full(costs.shape[0], np.inf)
+    best[0] = 0.0
+    for records in range(1, costs.shape[0]):
+        lowest = records & -records
+        group = records
+        while group > 0:
+            if group & lowest:
+                best[records] = min(best[records], costs[group] + best[records ^ group])
+            group = (group - 1) & records
+    return best[-1]
