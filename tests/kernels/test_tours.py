@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -88,7 +90,7 @@ def slow_walk_within(X, members, entry):
         _, row, place = min(
             (distance(a, row) + distance(row, b) - distance(a, b), row, place)
             for row in waiting
-            for place, (a, b) in enumerate(zip(path, path[1:]))
+            for place, (a, b) in enumerate(pairwise(path))
         )
         path.insert(place + 1, row)
         waiting.remove(row)

@@ -172,7 +172,7 @@ def splice(
 
 @kernel
 def flip(tour: Rows, place: Rows, a: int, b: int, c: int, d: int) -> None:
-    """Replace the edges a-b and c-d by a-c and b-d; b follows a as d follows c, in one direction."""
+    """Replace the edges a-b and c-d by a-c and b-d; b follows a as d follows c."""
     n = tour.shape[0]
     if along(tour, place, a, 1) != b:
         a, b, c, d = b, a, d, c

@@ -1,0 +1,45 @@
+"""How every benchmark measures and reports."""
+
+import gc
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def seconds(function: Callable[[], object]) -> float:
+    gc.collect()
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def best_of(repeats: int, *functions: Callable[[], object]) -> list[float]:
+    """Best time of each function, taken in turns: a busy moment hits all of them alike."""
+    times = [[seconds(function) for function in functions] for _ in range(repeats)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def publish(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a Markdown table and write it with its JSON."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in rows]
+    table = "\n".join(lines)
+    print(f"\n## {title}\n\n{table}", flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(f"## {title}\n\n{table}\n")
+    record = {
+        "benchmark": name,
+        "title": title,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "rows": [dict(zip(header, row, strict=True)) for row in rows],
+    }
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
