@@ -86,17 +86,8 @@ def check_matrix(
         matrix: NDArray[Any] = check_array(X, **options)
     else:
         matrix = validate_data(estimator, X, **options)
-    if matrix.dtype == np.float64 and not np.isfinite(matrix).all():
-        bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
-        raise DataError(
-            f"X must hold finite numbers only; {bad} of {len(matrix)} records contain NaN or "
-            "infinity. Remove or impute them first."
-        )
-    if matrix.dtype == np.float64 and np.abs(matrix).max(initial=0.0) > _LARGEST:
-        raise DataError(
-            f"X must hold numbers of at most {_LARGEST:g} in size, so that squared distances stay "
-            "finite. Rescale its columns first."
-        )
+    if matrix.dtype == np.float64:
+        _refuse_extremes(matrix)
     if single_column and matrix.shape[1] != 1:
         raise DataError(
             f"one column is expected; got {matrix.shape[1]}. Give one column, or use a method "
@@ -105,6 +96,21 @@ def check_matrix(
     if not matrix.flags.writeable:  # kernels would be compiled once more for it
         matrix = matrix.copy()
     return _as_whole_numbers(matrix) if integer else matrix
+
+
+def _refuse_extremes(matrix: NDArray[np.float64]) -> None:
+    if np.abs(matrix).max(initial=0.0) <= _LARGEST:  # false for NaN, too
+        return
+    bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
+    if bad:
+        raise DataError(
+            f"X must hold finite numbers only; {bad} of {len(matrix)} records contain NaN or "
+            "infinity. Remove or impute them first."
+        )
+    raise DataError(
+        f"X must hold numbers of at most {_LARGEST:g} in size, so that squared distances stay "
+        "finite. Rescale its columns first."
+    )
 
 
 def _without_text(X: ArrayLike) -> ArrayLike:

@@ -39,8 +39,7 @@ def test_queries_are_exact_while_records_go(kind, d):
             assert found.tolist() == near.tolist()
             assert farthest(blocks, point)[0] == far
         gone = rng.choice(rows, size=min(17, len(rows) - 5), replace=False)
-        for row in gone:
-            remove(blocks, row)
+        remove(blocks, gone)
         rows = np.setdiff1d(rows, gone)
 
 
@@ -73,6 +72,6 @@ def test_the_uncompiled_kernels_agree(monkeypatch):
     assert kernels.nearest(plain, point, np.empty(4), again) == expected
     assert again.tolist() == found.tolist()
     assert kernels.farthest(plain, point) == farthest(compiled, point)
-    kernels.remove(plain, int(found[0]))
+    kernels.remove(plain, found[:1])
     kernels.nearest(plain, point, np.empty(4), again)
     assert again[:3].tolist() == found[1:].tolist()

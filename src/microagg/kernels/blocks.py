@@ -22,10 +22,12 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 BLOCK = 32
+# Up to here all records are one block: bounds would not spare enough to pay for themselves.
+ONE_BLOCK = 1200
 
 
 class Blocks(NamedTuple):
-    """Records that remain, in blocks; `place[row]` is block * BLOCK + slot, or -1 once removed."""
+    """Records that remain, in blocks; `place[row]` is block * capacity + slot, -1 once gone."""
 
     values: Floats  # block x column x slot, so that a block's distances are computed side by side
     squares: Floats  # block x slot: squared distance from the origin
@@ -42,12 +44,13 @@ class Blocks(NamedTuple):
 
 def make_blocks(X: Floats, rows: Rows) -> Blocks:
     """Lay out the given rows of X."""
-    n_blocks = -(-len(rows) // BLOCK)
+    capacity = BLOCK if len(rows) > ONE_BLOCK else -(-len(rows) // BLOCK) * BLOCK
+    n_blocks = -(-len(rows) // capacity)
     d = X.shape[1]
     blocks = Blocks(
-        values=np.zeros((n_blocks, d, BLOCK)),
-        squares=np.zeros((n_blocks, BLOCK)),
-        rows=np.zeros((n_blocks, BLOCK), dtype=np.intp),
+        values=np.zeros((n_blocks, d, capacity)),
+        squares=np.zeros((n_blocks, capacity)),
+        rows=np.zeros((n_blocks, capacity), dtype=np.intp),
         counts=np.zeros(n_blocks, dtype=np.intp),
         lowest=np.empty((d, n_blocks)),
         highest=np.empty((d, n_blocks)),
@@ -55,10 +58,11 @@ def make_blocks(X: Floats, rows: Rows) -> Blocks:
         reach=np.empty(n_blocks),
         place=np.full(len(X), -1, dtype=np.intp),
         bounds=np.empty(n_blocks),
-        distances=np.empty(BLOCK),
+        distances=np.empty(capacity),
     )
     order = rows.astype(np.intp)
-    split_into_boxes(X, order)
+    if n_blocks > 1:
+        split_into_boxes(X, order)
     fill_blocks(X, order, blocks)
     return blocks
 
@@ -135,8 +139,9 @@ def partition_by_key(keys: Floats, order: Rows, start: int, stop: int, middle: i
 def fill_blocks(X: Floats, order: Rows, out_blocks: Blocks) -> None:
     """Copy the records into their blocks and measure the boxes."""
     values, origin = out_blocks.values, out_blocks.origin
+    capacity = values.shape[2]
     for i in range(order.shape[0]):
-        block, slot = divmod(i, BLOCK)
+        block, slot = divmod(i, capacity)
         row = order[i]
         out_blocks.rows[block, slot] = row
         out_blocks.place[row] = i
@@ -153,32 +158,38 @@ def fill_blocks(X: Floats, order: Rows, out_blocks: Blocks) -> None:
 
 
 @kernel
-def remove(blocks: Blocks, row: int) -> None:
-    """Take a record out; the last one of its block moves into its slot, and the box shrinks."""
-    values, squares = blocks.values, blocks.squares
-    block, slot = divmod(blocks.place[row], BLOCK)
-    blocks.counts[block] -= 1
-    count = blocks.counts[block]
-    moved = blocks.rows[block, count]
-    blocks.rows[block, slot] = moved
-    blocks.place[moved] = block * BLOCK + slot
-    blocks.place[row] = -1
-    gone = squares[block, slot]
-    squares[block, slot] = squares[block, count]
-    if count > 0 and gone == blocks.reach[block]:
-        blocks.reach[block] = squares[block, :count].max()
-    for j in range(values.shape[1]):
-        gone = values[block, j, slot]
-        values[block, j, slot] = values[block, j, count]
-        if count > 0 and gone == blocks.lowest[j, block]:
-            blocks.lowest[j, block] = values[block, j, :count].min()
-        if count > 0 and gone == blocks.highest[j, block]:
-            blocks.highest[j, block] = values[block, j, :count].max()
+def remove(blocks: Blocks, gone: Rows) -> None:
+    """Take records out; the last one of the block moves into the slot, and the box shrinks."""
+    values, squares, rows, place = blocks.values, blocks.squares, blocks.rows, blocks.place
+    counts, lowest, highest, reach = blocks.counts, blocks.lowest, blocks.highest, blocks.reach
+    capacity = values.shape[2]
+    for row in gone:
+        block, slot = divmod(place[row], capacity)
+        counts[block] -= 1
+        count = counts[block]
+        moved = rows[block, count]
+        rows[block, slot] = moved
+        place[moved] = block * capacity + slot
+        place[row] = -1
+        shrinks = count > 0 and counts.shape[0] > 1  # a single block is always looked at
+        square = squares[block, slot]
+        squares[block, slot] = squares[block, count]
+        if shrinks and square == reach[block]:
+            reach[block] = squares[block, :count].max()
+        for j in range(values.shape[1]):
+            value = values[block, j, slot]
+            values[block, j, slot] = values[block, j, count]
+            if shrinks and value == lowest[j, block]:
+                lowest[j, block] = values[block, j, :count].min()
+            if shrinks and value == highest[j, block]:
+                highest[j, block] = values[block, j, :count].max()
 
 
 @kernel
-def measure_block(values: Floats, block: int, point: Floats, out_distances: Floats) -> None:
-    """Squared distances between `point` and every slot of a block.
+def measure_block(
+    values: Floats, block: int, count: int, point: Floats, out_distances: Floats
+) -> None:
+    """Squared distances between `point` and the first `count` slots of a block, or a few more.
 
     Unsigned indices cannot count from the end, which spares a check that would keep the loops
     from being vectorised; two columns a pass halve the traffic of the running sums.
@@ -186,22 +197,24 @@ def measure_block(values: Floats, block: int, point: Floats, out_distances: Floa
     at = np.uint64(block)
     one = np.uint64(1)
     d = np.uint64(values.shape[1])
-    for slot in range(BLOCK):
-        out_distances[slot] = 0.0
-    for pair in range(d >> one):
-        j = np.uint64(pair) << one
-        p = point[j]
-        q = point[j + one]
-        for slot in range(BLOCK):
-            gap = values[at, j, slot] - p
-            other = values[at, j + one, slot] - q
-            out_distances[slot] = (out_distances[slot] + gap * gap) + other * other
-    if d & one:
-        j = d - one
-        p = point[j]
-        for slot in range(BLOCK):
-            gap = values[at, j, slot] - p
-            out_distances[slot] += gap * gap
+    for run in range(0, count, BLOCK):
+        begin = np.uint64(run)
+        for i in range(np.uint64(BLOCK)):
+            out_distances[begin + i] = 0.0
+        for pair in range(d >> one):
+            j = np.uint64(pair) << one
+            p = point[j]
+            q = point[j + one]
+            for i in range(np.uint64(BLOCK)):
+                gap = values[at, j, begin + i] - p
+                other = values[at, j + one, begin + i] - q
+                out_distances[begin + i] = (out_distances[begin + i] + gap * gap) + other * other
+        if d & one:
+            j = d - one
+            p = point[j]
+            for i in range(np.uint64(BLOCK)):
+                gap = values[at, j, begin + i] - p
+                out_distances[begin + i] += gap * gap
 
 
 @kernel
@@ -250,25 +263,27 @@ def bound_from_above(blocks: Blocks, point: Floats) -> int:
 def farthest(blocks: Blocks, point: Floats) -> tuple[int, float]:
     """Row of the record farthest from `point` and its squared distance; -1 if none remains."""
     first = bound_from_above(blocks, point)
+    distances = blocks.distances
     best_row = -1
     best = -1.0
     for visit in range(-1, blocks.bounds.shape[0]):
         block = first if visit < 0 else visit
         if visit == first or block < 0 or blocks.bounds[block] < best:
             continue
-        measure_block(blocks.values, block, point, blocks.distances)
-        hits = 0
-        for slot in range(BLOCK):
-            hits += blocks.distances[slot] >= best
-        if hits == 0:
-            continue
-        for slot in range(blocks.counts[block]):
-            distance = blocks.distances[slot]
-            if distance >= best:
-                row = blocks.rows[block, slot]
-                if distance > best or row < best_row:
-                    best = distance
-                    best_row = row
+        count = blocks.counts[block]
+        measure_block(blocks.values, block, count, point, distances)
+        for begin in range(0, count, BLOCK):
+            hits = 0
+            for slot in range(begin, begin + BLOCK):
+                hits += distances[slot] >= best
+            if hits == 0:
+                continue
+            for slot in range(begin, min(begin + BLOCK, count)):
+                if distances[slot] >= best:
+                    row = blocks.rows[block, slot]
+                    if distances[slot] > best or row < best_row:
+                        best = distances[slot]
+                        best_row = row
     return best_row, best
 
 
@@ -276,6 +291,7 @@ def farthest(blocks: Blocks, point: Floats) -> tuple[int, float]:
 def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows) -> int:
     """The nearest records, nearest first, as many as `out_rows` holds; returns how many exist."""
     first = bound_from_below(blocks, point)
+    distances = blocks.distances
     wanted = out_rows.shape[0]
     found = 0
     radius = np.inf
@@ -283,24 +299,25 @@ def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows
         block = first if visit < 0 else visit
         if visit == first or block < 0 or blocks.bounds[block] > radius:
             continue
-        measure_block(blocks.values, block, point, blocks.distances)
-        hits = 0
-        for slot in range(BLOCK):
-            hits += blocks.distances[slot] <= radius
-        if hits == 0:
-            continue
-        for slot in range(blocks.counts[block]):
-            distance = blocks.distances[slot]
-            if distance > radius:
+        count = blocks.counts[block]
+        measure_block(blocks.values, block, count, point, distances)
+        for begin in range(0, count, BLOCK):
+            hits = 0
+            for slot in range(begin, begin + BLOCK):
+                hits += distances[slot] <= radius
+            if hits == 0:
                 continue
-            row = blocks.rows[block, slot]
-            if found < wanted:
-                heap_push(out_distances, out_rows, found, distance, row)
-                found += 1
-            elif comes_before(distance, row, out_distances[0], out_rows[0]):
-                heap_sink(out_distances, out_rows, wanted, distance, row)
-            if found == wanted:
-                radius = out_distances[0]
+            for slot in range(begin, min(begin + BLOCK, count)):
+                if distances[slot] > radius:
+                    continue
+                row = blocks.rows[block, slot]
+                if found < wanted:
+                    heap_push(out_distances, out_rows, found, distances[slot], row)
+                    found += 1
+                elif comes_before(distances[slot], row, out_distances[0], out_rows[0]):
+                    heap_sink(out_distances, out_rows, wanted, distances[slot], row)
+                if found == wanted:
+                    radius = out_distances[0]
     for last in range(found - 1, 0, -1):
         distance, row = out_distances[last], out_rows[last]
         out_distances[last], out_rows[last] = out_distances[0], out_rows[0]

@@ -15,19 +15,20 @@ Rows = NDArray[np.intp]
 
 
 @kernel
-def add_to_total(total: Floats, row: Floats, sign: float) -> None:
-    """Add a record to a running sum kept to twice the usual digits: total[0] + total[1].
+def add_to_total(total: Floats, X: Floats, rows: Rows, sign: float) -> None:
+    """Add records to a running sum kept to twice the usual digits: total[0] + total[1].
 
     The mean of what remains decides who is farthest; after millions of subtractions it must still
     be the mean that a fresh sum would give.
     """
-    for j in range(row.shape[0]):
-        term = sign * row[j]
-        high = total[0, j]
-        new = high + term
-        back = new - high
-        total[0, j] = new
-        total[1, j] += (high - (new - back)) + (term - back)
+    for row in rows:
+        for j in range(X.shape[1]):
+            term = sign * X[row, j]
+            high = total[0, j]
+            new = high + term
+            back = new - high
+            total[0, j] = new
+            total[1, j] += (high - (new - back)) + (term - back)
 
 
 @kernel
@@ -43,9 +44,8 @@ def take_nearest(
 ) -> None:
     """Remove the records nearest to `point`, as many as `members` holds, and name them there."""
     nearest(blocks, point, distances, members)
-    for row in members:
-        add_to_total(total, X[row], -1.0)
-        remove(blocks, row)
+    add_to_total(total, X, members, -1.0)
+    remove(blocks, members)
 
 
 @kernel
@@ -160,10 +160,3 @@ def reach_of_box(X: Floats, out_reach: Floats) -> None:
         for i in range(X.shape[0]):
             gap = max(X[i, j] - low, high - X[i, j])
             out_reach[i] += gap * gap
-
-
-@kernel
-def add_rows(total: Floats, X: Floats) -> None:
-    """Add every record to a running sum."""
-    for i in range(X.shape[0]):
-        add_to_total(total, X[i], 1.0)

@@ -14,6 +14,8 @@ def without_offset(X: Floats) -> Floats:
     column such as 1e9, 1e9 + 1, ... gains the digits that the offset took.
     """
     low, high = X.min(axis=0), X.max(axis=0)
+    if ((low <= 0) & (high >= 0)).all():
+        return X
     offset = np.where((low > 0) & (high <= 2 * low), low, 0.0)
     offset = np.where((high < 0) & (low >= 2 * high), high, offset)
     return X - offset if offset.any() else X

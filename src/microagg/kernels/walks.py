@@ -18,7 +18,7 @@ def walk_to_nearest(X: Floats, blocks: Blocks, order: Rows, done: int, stop: int
     for step in range(done, stop):
         nearest(blocks, X[order[step - 1]], distance, row)
         order[step] = row[0]
-        remove(blocks, row[0])
+        remove(blocks, row)
 
 
 @kernel
@@ -46,8 +46,7 @@ def walk_by_groups(
         walk_within(
             X, members[starts[group] : starts[group + 1]], entry[0], order[done : done + size]
         )
-        for i in range(done, done + size):
-            remove(blocks, order[i])
+        remove(blocks, order[done : done + size])
         done += size
     return done
 

@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import make_blocks
-from microagg.kernels.fixed_size import add_rows, cbfs_rounds, md_rounds, reach_of_box
+from microagg.kernels.fixed_size import (
+    add_to_total,
+    cbfs_rounds,
+    md_rounds,
+    mean_of_total,
+    reach_of_box,
+)
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.progress import report
@@ -17,7 +23,7 @@ Rounds = Callable[..., int]
 
 # Values a loop may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
-_FEW = 512
+_FEW = 1200
 
 
 class Peeling:
@@ -32,7 +38,7 @@ class Peeling:
         self.labels: Labels = np.full(len(X), -1, dtype=np.intp)
         self.left = len(X)
         self.total = np.zeros((2, X.shape[1]))
-        add_rows(self.total, self.X)
+        add_to_total(self.total, self.X, np.arange(len(X)), 1.0)
 
     @property
     def rest(self) -> Labels:
@@ -61,7 +67,14 @@ class Peeling:
 
     def close_with_one_or_two_groups(self) -> None:
         """Group the last records, fewer than 3k: one group of k if 2k are left, then the rest."""
-        self.take_off(cbfs_rounds, while_left=2 * self.k)
+        if self.left >= 2 * self.k:
+            rest = self.rest
+            mean = np.empty(self.X.shape[1])
+            mean_of_total(self.total, self.left, mean)
+            first = rest[squared_distances(self.X[rest], mean).argmax()]
+            near = squared_distances(self.X[rest], self.X[first]).argsort(kind="stable")
+            self.labels[rest[near[: self.k]]] = self.n_groups
+            self.left -= self.k
         self._close_with_rest()
 
     def close_with_nearest(self) -> None:
@@ -76,12 +89,18 @@ class Peeling:
             sums = [np.bincount(self.labels[formed], column) for column in self.X[formed].T]
             centers = np.column_stack(sums) / self.k
             for row in rest:
-                self.labels[row] = ((centers - self.X[row]) ** 2).sum(axis=1).argmin()
+                self.labels[row] = squared_distances(centers, self.X[row]).argmin()
             self.left = 0
 
     def _close_with_rest(self) -> None:
         self.labels[self.rest] = self.n_groups
         self.left = 0
+
+
+def squared_distances(X: Floats, point: Floats) -> Floats:
+    """Squared distance of every record of X from a point."""
+    distances: Floats = ((X - point) ** 2).sum(axis=1)
+    return distances
 
 
 class MD(Partitioner):
