@@ -3,7 +3,15 @@
 import sys
 from importlib import import_module
 
-NAMES = ("start_up", "mdav_speed", "univariate_speed", "path_cut_growth", "orderings_speed")
+NAMES = (
+    "start_up",
+    "mdav_speed",
+    "univariate_speed",
+    "path_cut_growth",
+    "orderings_speed",
+    "losses",
+    "tsp_table",
+)
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:

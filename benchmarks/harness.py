@@ -2,12 +2,21 @@
 
 import gc
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 RESULTS = Path(__file__).parent / "results"
+
+
+def benchmark_table(name: str) -> np.ndarray | None:
+    """Values of a table in the folder named by MICROAGG_DATA, if there is one."""
+    path = Path(os.environ.get("MICROAGG_DATA", "")) / f"{name}.csv"
+    return np.loadtxt(path, delimiter=",", skiprows=1) if path.is_file() else None
 
 
 def seconds(function: Callable[[], object]) -> float:
