@@ -5,8 +5,8 @@ import pytest
 
 from microagg.kernels.tours import flip, splice
 from microagg.kernels.walks import walk_within
-from microagg.orderings.npn import walk_from
 from microagg.orderings.tsp import near_neighbours, shorten
+from microagg.orderings.walks import walk
 
 
 def edges(tour):
@@ -62,11 +62,11 @@ def test_no_move_between_neighbours_is_left(d):
     neighbours = near_neighbours(X)
     for row in range(150):
         assert neighbours[row].tolist() == np.argsort(apart[row], kind="stable")[1:11].tolist()
-    walk = walk_from(X, 0)
-    tour = shorten(X, walk, neighbours)
+    start = walk(X, np.arange(150), 0)
+    tour = shorten(X, start, neighbours)
     assert sorted(tour.tolist()) == list(range(150))
     length = apart[tour, np.roll(tour, -1)].sum()
-    assert length <= apart[walk, np.roll(walk, -1)].sum()
+    assert length <= apart[start, np.roll(start, -1)].sum()
     after, place = np.roll(tour, -1), places(tour)
     for a in range(150):
         for c in neighbours[a]:

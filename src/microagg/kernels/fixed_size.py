@@ -1,4 +1,4 @@
-"""Groups of exactly k, from the outside in: the loops of MDAV, MD and CBFS.
+"""Groups of exactly k, from the outside in: the loops of MDAV, CBFS and MD.
 
 Each loop stops when a given number of records is left, so that its caller can report progress, be
 interrupted, and lay out the remaining records anew. Groups are numbered as they are formed.
@@ -49,7 +49,7 @@ def take_nearest(
 
 
 @kernel
-def mdav_rounds(
+def rounds_from_mean(
     X: Floats,
     k: int,
     blocks: Blocks,
@@ -57,10 +57,13 @@ def mdav_rounds(
     left: int,
     stop_at: int,
     labels: Rows,
+    opposite: bool,
 ) -> int:
-    """Form pairs of groups while at least `stop_at` records are left; returns how many are.
+    """Form groups while at least `stop_at` records are left; returns how many are.
 
-    Writes `labels` and `total`, and takes the records out of `blocks`.
+    Each round the record farthest from the mean takes its nearest and, with `opposite`, then the
+    one that was farthest from it. Writes `labels` and `total`, and takes the records out of
+    `blocks`.
     """
     mean = np.empty(X.shape[1])
     members = np.empty(k, dtype=np.intp)
@@ -68,34 +71,12 @@ def mdav_rounds(
     while left >= stop_at:
         mean_of_total(total, left, mean)
         first, _ = farthest(blocks, mean)
-        second, _ = farthest(blocks, X[first])
-        for end in (first, second):
+        second = farthest(blocks, X[first])[0] if opposite else first
+        for turn in range(1 + opposite):
+            end = second if turn else first
             take_nearest(X, blocks, total, X[end], members, distances)
             labels[members] = (X.shape[0] - left) // k
             left -= k
-    return left
-
-
-@kernel
-def cbfs_rounds(
-    X: Floats,
-    k: int,
-    blocks: Blocks,
-    total: Floats,
-    left: int,
-    stop_at: int,
-    labels: Rows,
-) -> int:
-    """Form groups while at least `stop_at` records are left; returns how many are."""
-    mean = np.empty(X.shape[1])
-    members = np.empty(k, dtype=np.intp)
-    distances = np.empty(k)
-    while left >= stop_at:
-        mean_of_total(total, left, mean)
-        first, _ = farthest(blocks, mean)
-        take_nearest(X, blocks, total, X[first], members, distances)
-        labels[members] = (X.shape[0] - left) // k
-        left -= k
     return left
 
 

@@ -1,4 +1,4 @@
-"""Walks through all records, always on to the nearest one that is left."""
+"""Walks through all records, always on to the group of the nearest one that is left."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,17 +8,6 @@ from microagg.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-
-@kernel
-def walk_to_nearest(X: Floats, blocks: Blocks, order: Rows, done: int, stop: int) -> None:
-    """Extend `order[:done]` to `order[:stop]`, from each record to the nearest in `blocks`."""
-    distance = np.empty(1)
-    row = np.empty(1, dtype=np.intp)
-    for step in range(done, stop):
-        nearest(blocks, X[order[step - 1]], distance, row)
-        order[step] = row[0]
-        remove(blocks, row)
 
 
 @kernel

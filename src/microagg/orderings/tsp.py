@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.tours import list_neighbours, shorten_tour
-from microagg.orderings.npn import farthest_from_mean, walk_from
+from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.progress import report
 from microagg.validation import check_matrix
 
@@ -41,16 +41,16 @@ def short_tours(X: NDArray[np.float64], n_starts: int) -> Iterator[Rows]:
     opening = start = farthest_from_mean(X)
     apart = np.full(len(X), np.inf)
     for _ in range(min(n_starts, len(X))):
-        tour = shorten(X, walk_from(X, start), neighbours)
+        tour = shorten(X, walk(X, np.arange(len(X)), start), neighbours)
         yield np.roll(tour, -int(np.flatnonzero(tour == opening)[0]))
         apart = np.minimum(apart, ((X - X[start]) ** 2).sum(axis=1))
         start = int(apart.argmax())
 
 
-def shorten(X: NDArray[np.float64], walk: Rows, neighbours: Rows) -> Rows:
-    """Shorten a closed walk until no move between neighbours helps."""
-    n = len(walk)
-    tour = walk.copy()
+def shorten(X: NDArray[np.float64], tour: Rows, neighbours: Rows) -> Rows:
+    """Shorten a tour until no move between neighbours helps."""
+    n = len(tour)
+    tour = tour.copy()
     place = np.empty(n, dtype=np.intp)
     place[tour] = np.arange(n)
     settled: Rows | None = None

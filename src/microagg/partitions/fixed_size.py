@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.fixed_size import (
     add_to_total,
-    cbfs_rounds,
     md_rounds,
     mean_of_total,
     reach_of_box,
+    rounds_from_mean,
 )
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
@@ -50,8 +50,8 @@ class Peeling:
         """Groups formed so far."""
         return (len(self.X) - self.left) // self.k
 
-    def take_off(self, rounds: Rounds, *, while_left: int, extra: tuple[Any, ...] = ()) -> None:
-        """Run `rounds` while at least `while_left` records are left."""
+    def take_off(self, rounds: Rounds, argument: Any, *, while_left: int) -> None:
+        """Run `rounds`, with its own last argument, while `while_left` records are left."""
         n, d = self.X.shape
         while self.left >= while_left:
             blocks = make_blocks(self.X, self.rest)
@@ -61,7 +61,7 @@ class Peeling:
                 records = self.k * max(1, _WORK_PER_CALL // (self.left * d))
                 stop_at = max(relayout_at, self.left - records + 1)
                 self.left = rounds(
-                    self.X, self.k, blocks, self.total, self.left, stop_at, self.labels, *extra
+                    self.X, self.k, blocks, self.total, self.left, stop_at, self.labels, argument
                 )
                 report("grouping", n - self.left, n)
 
@@ -130,7 +130,7 @@ class MD(Partitioner):
         peeling = Peeling(X, k)
         reach = np.empty(len(X))
         reach_of_box(peeling.X, reach)
-        peeling.take_off(md_rounds, while_left=3 * k, extra=(reach,))
+        peeling.take_off(md_rounds, reach, while_left=3 * k)
         peeling.close_with_one_or_two_groups()
         return peeling.labels
 
@@ -159,6 +159,6 @@ class CBFS(Partitioner):
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         peeling = Peeling(X, k)
-        peeling.take_off(cbfs_rounds, while_left=k)
+        peeling.take_off(rounds_from_mean, False, while_left=k)
         peeling.close_with_nearest()
         return peeling.labels

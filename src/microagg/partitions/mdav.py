@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from microagg.kernels.fixed_size import mdav_rounds
+from microagg.kernels.fixed_size import rounds_from_mean
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.fixed_size import Peeling
 from microagg.validation import check_choice
@@ -46,9 +46,9 @@ class MDAV(Partitioner):
         leftover = check_choice("leftover", self.leftover, ("group", "nearest"))
         peeling = Peeling(X, k)
         if leftover == "group":
-            peeling.take_off(mdav_rounds, while_left=3 * k)
+            peeling.take_off(rounds_from_mean, True, while_left=3 * k)
             peeling.close_with_one_or_two_groups()
         else:
-            peeling.take_off(mdav_rounds, while_left=2 * k)
+            peeling.take_off(rounds_from_mean, True, while_left=2 * k)
             peeling.close_with_nearest()
         return peeling.labels

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.kernels.groups import summarise
 from microagg.kernels.path_cut import cut_sequence
-from microagg.orderings.by_groups import by_groups
-from microagg.orderings.npn import npn
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import short_tours
+from microagg.orderings.walks import by_groups, npn
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
