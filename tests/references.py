@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import pairwise
+from math import fsum
 
 import numpy as np
 from numba import njit
@@ -13,7 +14,13 @@ def number_by_first_record(labels) -> list[int]:
 
 
 def squared_distances(X, point):
-    return ((X - point) ** 2).sum(axis=1)
+    """Column by column: NumPy's sum over eight or more columns rounds in another order."""
+    return sum((X[:, j] - point[j]) ** 2 for j in range(X.shape[1]))
+
+
+def mean(X):
+    """Correctly rounded sums: a mean halfway between two records must not be off by a rounding."""
+    return np.array([fsum(column) for column in X.T]) / len(X)
 
 
 def mdav(X, k, leftover="group"):
@@ -29,19 +36,19 @@ def mdav(X, k, leftover="group"):
         return rest[squared_distances(X[rest], point).argmax()]
 
     while len(rest) >= (3 * k if leftover == "group" else 2 * k):
-        r = farthest(X[rest].mean(axis=0))
+        r = farthest(mean(X[rest]))
         s = farthest(X[r])
         take(r)
         take(s)
     if len(rest) >= 2 * k:
-        take(farthest(X[rest].mean(axis=0)))
+        take(farthest(mean(X[rest])))
     return close(X, k, labels, rest, groups)
 
 
 def cbfs(X, k):
     labels, rest, groups = np.full(len(X), -1), np.arange(len(X)), 0
     while len(rest) >= k:
-        r = rest[squared_distances(X[rest], X[rest].mean(axis=0)).argmax()]
+        r = rest[squared_distances(X[rest], mean(X[rest])).argmax()]
         chosen = np.argsort(squared_distances(X[rest], X[r]), kind="stable")[:k]
         labels[rest[chosen]] = groups
         rest, groups = np.delete(rest, chosen), groups + 1
@@ -58,13 +65,13 @@ def md(X, k):
         rest, groups = np.delete(rest, chosen), groups + 1
 
     while len(rest) >= 3 * k:
-        apart = ((X[rest][:, None] - X[rest][None]) ** 2).sum(axis=2)
+        apart = np.array([squared_distances(X[rest], X[row]) for row in rest])
         r, s = np.unravel_index(apart.argmax(), apart.shape)
         r, s = rest[r], rest[s]
         take(r)
         take(s)
     if len(rest) >= 2 * k:
-        take(rest[squared_distances(X[rest], X[rest].mean(axis=0)).argmax()])
+        take(rest[squared_distances(X[rest], mean(X[rest])).argmax()])
     return close(X, k, labels, rest, groups)
 
 
@@ -73,7 +80,7 @@ def close(X, k, labels, rest, groups):
     if len(rest) >= k:
         labels[rest] = groups
     elif len(rest):
-        centers = np.array([X[labels == g].mean(axis=0) for g in range(groups)])
+        centers = np.array([sum(X[labels == g]) / k for g in range(groups)])  # in row order
         for row in rest:
             labels[row] = squared_distances(centers, X[row]).argmin()
     return number_by_first_record(labels)

@@ -31,6 +31,7 @@ class Method:
     guarantee: Guarantee
     cost: str
     source: str
+    options: tuple[str, ...] = ()
     deterministic: bool = True
     single_column: bool = False
 
@@ -54,6 +55,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d / k) at worst",
         source="Domingo-Ferrer and Torra 2005",
+        options=("leftover",),
     ),
     Method(
         name="md",
@@ -79,6 +81,7 @@ _METHODS = (
         cost="O(n k) after sorting",
         source="Hansen and Mukherjee 2003; Mortazavi 2020 (integers)",
         single_column=True,
+        options=("integer",),
     ),
     Method(
         name="npn-mhm",
@@ -87,6 +90,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst",
         source=_ORDERED_SOURCES,
+        options=("integer", "tour"),
     ),
     Method(
         name="pca-mhm",
@@ -95,6 +99,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n d (d + k))",
         source="Nin, Herranz and Torra 2008",
+        options=("integer", "tour"),
     ),
     Method(
         name="zscore-mhm",
@@ -103,6 +108,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n d k)",
         source="Nin, Herranz and Torra 2008",
+        options=("integer", "tour"),
     ),
     Method(
         name="tsp-mhm",
@@ -111,6 +117,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst",
         source="Heaton and Mukherjee 2011; Mortazavi and Jalili 2014",
+        options=("integer", "tour", "n_starts"),
     ),
     Method(
         name="mdav-mhm",
@@ -119,6 +126,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d / k) at worst",
         source=_ORDERED_SOURCES,
+        options=("integer", "tour"),
     ),
     Method(
         name="md-mhm",
@@ -127,6 +135,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="as md",
         source=_ORDERED_SOURCES,
+        options=("integer", "tour"),
     ),
     Method(
         name="cbfs-mhm",
@@ -135,6 +144,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d / k) at worst",
         source=_ORDERED_SOURCES,
+        options=("integer", "tour"),
     ),
 )
 

@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import DataError, ParameterError
 
-_LARGEST = 1e150
+# Squares of larger numbers, summed over a large table, or of smaller ones, leave the floats.
+_LARGEST, _SMALLEST = 1e140, 1e-140
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -73,33 +75,73 @@ def check_matrix(
     With `estimator`, scikit-learn's bookkeeping (feature names and count) is kept on it. With
     `single_column`, a one-dimensional X is taken as one column and more columns are refused.
     """
-    from sklearn.utils.validation import check_array, validate_data
+    array = _as_numbers(X, integer=integer)
+    if single_column and array.ndim == 1:
+        array = array.reshape(-1, 1)
+    _refuse_shape(array)
+    if estimator is not None:
+        from sklearn.utils.validation import validate_data
 
-    if hasattr(X, "toarray"):
-        raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
-    X = _without_text(X)
-    if single_column and np.ndim(X) == 1:
-        X = np.reshape(np.asarray(X), (-1, 1))
-    dtype = [np.float64, np.int64] if integer else np.float64
-    options: dict[str, Any] = {"dtype": dtype, "order": "C", "ensure_all_finite": False}
-    if estimator is None:
-        matrix: NDArray[Any] = check_array(X, **options)
-    else:
-        matrix = validate_data(estimator, X, **options)
-    if matrix.dtype == np.float64:
-        _refuse_extremes(matrix)
-    if single_column and matrix.shape[1] != 1:
+        validate_data(estimator, X if hasattr(X, "columns") else array, skip_check_array=True)
+    if array.dtype == np.float64:
+        _refuse_extremes(array)
+    if single_column and array.shape[1] != 1:
         raise DataError(
-            f"one column is expected; got {matrix.shape[1]}. Give one column, or use a method "
+            f"one column is expected; got {array.shape[1]}. Give one column, or use a method "
             "for several columns such as 'mdav'."
         )
-    if not matrix.flags.writeable:  # kernels would be compiled once more for it
-        matrix = matrix.copy()
+    # Kernels are compiled for one layout; a read-only array would be another.
+    matrix = np.require(array, requirements=["C", "W"])
     return _as_whole_numbers(matrix) if integer else matrix
 
 
+def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
+    """Return X as float64, or, with `integer`, as int64 where no digit gets lost.
+
+    Libraries would quote the values they cannot convert; no record's value may be in a message.
+    """
+    if hasattr(X, "toarray"):
+        raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise DataError(
+            "X must be a matrix of records by columns; got rows of different lengths."
+        ) from None
+    kind = array.dtype.kind
+    if kind in "US" or (kind == "O" and any(isinstance(value, str) for value in array.flat)):
+        raise DataError(
+            "X must hold numbers only; got text. Drop or encode the text columns first."
+        )
+    if kind == "c":
+        raise DataError("Complex data not supported: X must hold real numbers.")
+    if kind in "mM":
+        raise DataError("X must hold numbers only; got dates or times. Convert them first.")
+    if integer and kind in "biuO":
+        with suppress(OverflowError, TypeError, ValueError):
+            whole = array.astype(np.int64)
+            if (whole == array).all():
+                return whole
+    return array.astype(np.float64, copy=False)
+
+
+def _refuse_shape(array: NDArray[Any]) -> None:
+    if array.ndim != 2:
+        raise DataError(
+            f"X must be a matrix of records by columns; got an array of {array.ndim} dimension(s). "
+            "Pass X.reshape(-1, 1) for a single column."
+        )
+    for count, what in zip(array.shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise DataError(
+                f"X must not be empty; got 0 {what}(s) (shape={array.shape}) while a minimum of 1 "
+                "is required."
+            )
+
+
 def _refuse_extremes(matrix: NDArray[np.float64]) -> None:
-    if np.abs(matrix).max(initial=0.0) <= _LARGEST:  # false for NaN, too
+    largest = np.abs(matrix).max()
+    if _SMALLEST <= largest <= _LARGEST or largest == 0:
         return
     bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
     if bad:
@@ -108,23 +150,9 @@ def _refuse_extremes(matrix: NDArray[np.float64]) -> None:
             "infinity. Remove or impute them first."
         )
     raise DataError(
-        f"X must hold numbers of at most {_LARGEST:g} in size, so that squared distances stay "
-        "finite. Rescale its columns first."
+        f"the largest number in X must be from {_SMALLEST:g} to {_LARGEST:g} in size, so that "
+        "squared distances stay within floating point. Rescale its columns first."
     )
-
-
-def _without_text(X: ArrayLike) -> ArrayLike:
-    """Refuse text before a library quotes it: no record's value may appear in a message."""
-    if getattr(getattr(X, "dtype", None), "kind", "O") in "OUS":
-        as_array = np.asarray(X)
-        if as_array.dtype.kind in "OUS":
-            try:
-                return as_array.astype(np.float64)
-            except ValueError:
-                raise DataError(
-                    "X must hold numbers only; got text. Drop or encode the text columns first."
-                ) from None
-    return X
 
 
 def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
@@ -145,7 +173,7 @@ def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
 
 def check_labels(labels: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
     """Return labels as numbers 0..g-1, one for each record."""
-    array = np.asarray(labels)
+    array = _as_array("labels", labels)
     if array.ndim != 1 or len(array) != n_records:
         raise ParameterError(
             f"labels must be one number for each of the {n_records} records; got an array of "
@@ -157,16 +185,25 @@ def check_labels(labels: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
     return compact.reshape(-1)
 
 
+def _as_array(parameter: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ParameterError(
+            f"{parameter} must be one number for each record; got sequences of different lengths."
+        ) from None
+
+
 def check_order(order: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
     """Return `order` if it visits every record exactly once."""
-    array = np.asarray(order)
+    array = _as_array("order", order)
     complete = (
         array.ndim == 1
         and len(array) == n_records
         and array.dtype.kind in "iu"
         and array.min(initial=0) >= 0
-        and array.max(initial=-1) < n_records
-        and bool((np.bincount(array, minlength=n_records) == 1).all())
+        and array.max(initial=0) < max(n_records, 1)
+        and bool((np.bincount(array.astype(np.intp), minlength=n_records) == 1).all())
     )
     if not complete:
         raise ParameterError(

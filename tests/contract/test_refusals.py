@@ -39,11 +39,40 @@ def test_text(method):
     assert "secret" not in str(caught.value)
 
 
-def test_too_large_for_squares(method):
-    X = records(method)
-    X[4, 0] = 1e200
-    with pytest.raises(DataError, match="at most 1e\\+150"):
-        method.cls(k=3).fit(X)
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_squares_beyond_floating_point(method, factor):
+    with pytest.raises(DataError, match="must be from 1e-140 to 1e\\+140 in size"):
+        method.cls(k=3).fit(records(method) * factor)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([["31337"], ["1"], ["2"], ["3"]], "got text"),
+        ([[31337.0], [1.0, 2.0], [3.0], [4.0]], "rows of different lengths"),
+        (np.array([31337.0, 1.0, 2.0, 3.0])[None, None], "an array of 3 dimension"),
+        (np.float64(31337.0), "an array of 0 dimension"),
+        (np.array([[31337.0 + 1j], [1], [2], [3]]), "real numbers"),
+        (np.array([["2020-01-01"], ["2020-01-02"]], dtype="datetime64[D]"), "dates or times"),
+        (np.empty((0, 3)), "0 sample"),
+        (np.empty((3, 0)), "0 feature"),
+    ],
+    ids=["strings", "ragged", "3-d", "scalar", "complex", "dates", "no records", "no columns"],
+)
+def test_no_matrix_of_numbers(method, X, message):
+    with pytest.raises(DataError, match=message) as caught:
+        method.cls(k=2).fit(X)
+    assert "31337" not in str(caught.value)
+
+
+def test_one_dimension(method):
+    column = np.array([31337.0, 1.0, 2.0, 3.0])
+    if method.single_column:
+        assert method.cls(k=2).fit_predict(column).shape == (4,)
+    else:
+        with pytest.raises(DataError, match="an array of 1 dimension") as caught:
+            method.cls(k=2).fit(column)
+        assert "31337" not in str(caught.value)
 
 
 def test_options_are_checked(method):

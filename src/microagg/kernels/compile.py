@@ -1,5 +1,6 @@
 """How a kernel is compiled: one place, so that every kernel keeps the same promises."""
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,12 +11,26 @@ import numba
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
+def fingerprint(folder: Path) -> str:
+    """Ten characters that change when any source file of the folder does."""
+    digest = hashlib.sha256()
+    for source in sorted(folder.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:10]
+
+
+# Numba's cache checks the file of a function, but not the files of the kernels that were compiled
+# into it. The name under which a kernel is cached therefore carries all sources.
+_VERSION = fingerprint(Path(__file__).parent)
+
+
 def kernel(function: Kernel) -> Kernel:
     """Compile `function` on its first call and keep the result on disk.
 
     No fastmath: sums that decide ties must round the same way everywhere. The lock of the
     interpreter is released, so that kernels run side by side in threads.
     """
+    function.__qualname__ = f"{function.__name__}_{_VERSION}"
     try:
         compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:  # no folder can be written to: compile anew in every process
@@ -24,14 +39,10 @@ def kernel(function: Kernel) -> Kernel:
 
 
 def drop_stale_kernels(folder: Path) -> None:
-    """Delete compiled kernels older than any kernel's source.
-
-    Numba checks the file of a function, not the files of the kernels that were compiled into it.
-    """
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    """Delete compiled kernels of other versions of the sources."""
     for compiled in folder.glob("__pycache__/*.nb?"):
-        with suppress(OSError):
-            if compiled.stat().st_mtime < newest:
+        if _VERSION not in compiled.name:
+            with suppress(OSError):
                 compiled.unlink()
 
 

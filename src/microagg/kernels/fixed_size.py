@@ -122,6 +122,8 @@ def farthest_pair(X: Floats, blocks: Blocks, reach: Floats) -> tuple[int, int]:
         row = start if visit < 0 else visit
         if visit == start or place[row] < 0 or reach[row] < best:
             continue
+        if reach[row] == best and row > low:  # no pair of this row could be a lower one
+            continue
         other, reach[row] = farthest(blocks, X[row])
         first, second = min(row, other), max(row, other)
         if reach[row] > best or (reach[row] == best and (first, second) < (low, high)):

@@ -11,8 +11,10 @@ sequence is:
 - The error of every window is built up from one record, relative to the window's own last record,
   by Welford's update. All its terms are positive, nothing is subtracted from a running total, so
   its relative error is a few roundings, whatever came before and whatever the offset.
-- The costs that compete lie at most 2k-1 records apart. They are kept relative to the smallest of
-  them, so that a difference is not lost against a total that has grown large.
+- The costs that compete lie at most 2k-1 records apart. Every k ends they are made relative to
+  the smallest of them, and they are kept to twice the usual digits (as a sum of two numbers), so
+  that a difference is lost neither against a total that has grown large nor against one huge
+  window.
 
 Equal costs go to the larger last group, so the cut is the same on every machine.
 """
@@ -32,8 +34,8 @@ Rows = NDArray[np.intp]
 # A tile's window errors should stay in the second-level cache.
 _CELLS_PER_TILE = 32_768
 _LEAST_PER_TILE = 256
-# What cannot be reached costs this; int64 has no infinity, but room for one more window.
-_UNREACHABLE = {"f": np.float64(np.inf), "i": np.int64(1 << 61)}
+# What cannot be reached costs this: more than any sum of windows, with room to add one more.
+_UNREACHABLE = {"f": np.float64(1e300), "i": np.int64(1 << 61)}
 
 
 def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) -> Rows:
@@ -47,16 +49,11 @@ def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) ->
         return np.zeros(n, dtype=np.intp)
     if tour:
         order = np.roll(order, -_best_start(X, order, k))
-    unreachable = _UNREACHABLE[X.dtype.kind]
     sizes = np.zeros(n + 1, dtype=np.int32)
-    costs = _first_costs(1, k, X.dtype)
+    costs = _first_costs(k, X.dtype)
     for first_end, windows in _tiles(X, order, k, n):
         n_ends = windows.shape[1]
-        grown = np.concatenate((costs[0], np.empty(n_ends, dtype=X.dtype)))
-        chosen = sizes[first_end : first_end + n_ends]
-        extend_cuts(grown, windows, k, first_end, 0, unreachable, chosen)
-        costs[0] = grown[n_ends:]
-        _rebase(costs[0])
+        costs, _ = _extended(costs, windows, k, first_end, 0, sizes[first_end:])
         report("cutting", first_end + n_ends - 1, n)
     labels = np.empty(n, dtype=np.intp)
     label_windows(order, sizes, labels)
@@ -70,37 +67,47 @@ def _best_start(X: NDArray[Any], order: Rows, k: int) -> int:
     """
     n = len(order)
     n_starts = 2 * k - 1
-    costs = _first_costs(n_starts, k, X.dtype)
-    unreachable = _UNREACHABLE[X.dtype.kind]
+    costs = [_first_costs(k, X.dtype, start) for start in range(n_starts)]
     spent = [0.0] * n_starts
     totals = np.full(n_starts, np.inf)
     for first_end, windows in _tiles(X, order, k, n + n_starts - 1):
         n_ends = windows.shape[1]
-        sizes = np.empty(n_ends, dtype=np.int32)
+        ignored = np.empty(n_ends, dtype=np.int32)
         for start in range(n_starts):
-            grown = np.concatenate((costs[start], np.empty(n_ends, dtype=X.dtype)))
-            extend_cuts(grown, windows, k, first_end, start, unreachable, sizes)
-            if first_end <= start + n < first_end + n_ends:
-                totals[start] = spent[start] + float(grown[n_starts + start + n - first_end])
-            costs[start] = grown[n_ends:]
-            spent[start] += float(_rebase(costs[start]))
+            wanted = start + n - first_end
+            if 0 <= wanted < n_ends:
+                last = windows[:, : wanted + 1]
+                ending, base = _extended(costs[start], last, k, first_end, start, ignored)
+                totals[start] = spent[start] + base + float(ending[:, -1].sum())
+            costs[start], base = _extended(costs[start], windows, k, first_end, start, ignored)
+            spent[start] += base
         report("cutting", first_end + n_ends - 1, n + n_starts - 1)
     return int(totals.argmin())
 
 
-def _first_costs(n_starts: int, k: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Costs before the first end: a sequence that starts at record 0 is free there."""
-    costs = np.full((n_starts, 2 * k - 1), _UNREACHABLE[dtype.kind], dtype=dtype)
-    costs[0, -1] = 0
+def _first_costs(k: int, dtype: np.dtype[Any], start: int = 0) -> NDArray[Any]:
+    """Costs before the first end, as sums of two numbers: nothing is reached but the start."""
+    costs = np.zeros((2, 2 * k - 1), dtype=dtype)
+    costs[0] = _UNREACHABLE[dtype.kind]
+    if start == 0:
+        costs[0, -1] = 0
     return costs
 
 
-def _rebase(costs: NDArray[Any]) -> Any:
-    """Make the smallest cost zero; returns what it was."""
-    reachable = costs < _UNREACHABLE[costs.dtype.kind]
-    base = costs.min() if reachable.any() else 0
-    costs[reachable] -= base
-    return base
+def _extended(
+    costs: NDArray[Any],
+    windows: NDArray[Any],
+    k: int,
+    first_end: int,
+    start: int,
+    out_sizes: NDArray[np.int32],
+) -> tuple[NDArray[Any], float]:
+    """The last 2k-1 costs after a tile, and what has been subtracted from them."""
+    room = np.empty((2, windows.shape[1]), dtype=costs.dtype)
+    grown = np.concatenate((costs, room), axis=1)
+    unreachable = _UNREACHABLE[costs.dtype.kind]
+    base = extend_cuts(grown, windows, k, first_end, start, unreachable, out_sizes)
+    return grown[:, windows.shape[1] :], base
 
 
 def _tiles(X: NDArray[Any], order: Rows, k: int, n_ends: int) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -123,7 +130,7 @@ def _tiles(X: NDArray[Any], order: Rows, k: int, n_ends: int) -> Iterator[tuple[
 def _refuse_overflow(values: NDArray[np.int64], k: int) -> None:
     """Stop where the sums of a window, or its rounded mean, could leave the exact range."""
     spread = values.max(axis=1).astype(np.float64) - values.min(axis=1).astype(np.float64)
-    if 8.0 * k * float((spread**2).sum()) >= 2.0**60 or 2.0 * k * spread.max() >= 2.0**50:
+    if 8.0 * k * float((spread**2).sum()) >= 2.0**59 or 2.0 * k * spread.max() >= 2.0**50:
         raise DataError(
             f"integer=True with k={k} needs values within a narrower range: the squared errors "
             "of a group could exceed 64-bit integers. Divide the values by a common factor, or "
@@ -215,38 +222,60 @@ def extend_cuts(
     start: int,
     unreachable: Any,
     out_sizes: NDArray[np.int32],
-) -> None:
+) -> float:
     """Cheapest cut for each end of a tile, behind the 2k-1 costs before it; writes `costs` too.
 
-    The sequence starts at record `start`: before it nothing can be cut, there the cost is zero.
-    k ends in a row do not depend on each other, so they are taken together, size by size.
+    A cost is costs[0] + costs[1]. The sequence starts at record `start`: before it nothing can be
+    cut, there the cost is zero. k ends in a row do not depend on each other, so they are taken
+    together, size by size. Returns what was subtracted from all costs on the way.
     """
     n_ends = errors.shape[1]
     before = 2 * k - 1
-    best = np.empty_like(costs[:k])
+    high, low = costs[0], costs[1]
+    best_high = np.empty_like(high[:k])
+    best_low = np.empty_like(high[:k])
     chosen = np.empty(k, dtype=np.int64)
+    subtracted = 0.0
     for begin in range(0, n_ends, k):
+        subtracted += rebase(high[begin : begin + before], low[begin : begin + before], unreachable)
         width = min(k, n_ends - begin)
         for size in range(k, 2 * k):
-            previous = costs[before + begin - size : before + begin - size + width]
+            at = before + begin - size
+            previous_high, previous_low = high[at : at + width], low[at : at + width]
             error = errors[size - k, begin : begin + width]
-            if size == k:
-                for t in range(width):
-                    best[t] = previous[t] + error[t]
-                    chosen[t] = size
-            else:
-                for t in range(width):
-                    cost = previous[t] + error[t]
-                    better = cost <= best[t]
-                    best[t] = cost if better else best[t]
-                    chosen[t] = size if better else chosen[t]
+            for t in range(width):
+                total = previous_high[t] + error[t]
+                back = total - previous_high[t]
+                rest = (previous_high[t] - (total - back)) + (error[t] - back) + previous_low[t]
+                better = size == k or (total - best_high[t]) + (rest - best_low[t]) <= 0
+                best_high[t] = total if better else best_high[t]
+                best_low[t] = rest if better else best_low[t]
+                chosen[t] = size if better else chosen[t]
         for t in range(width):
             end = first_end + begin + t
-            cost = best[t]
-            if end <= start:
-                cost = unreachable if end < start else 0
-            costs[before + begin + t] = min(cost, unreachable)
+            at = before + begin + t
+            high[at], low[at] = best_high[t], best_low[t]
+            if end < start or (end != start and best_high[t] >= unreachable):
+                high[at], low[at] = unreachable, 0
+            elif end == start:
+                high[at], low[at] = 0, 0
             out_sizes[begin + t] = chosen[t]
+    return subtracted
+
+
+@kernel
+def rebase(high: Any, low: Any, unreachable: Any) -> float:
+    """Subtract the smallest cost from all that can be reached; returns it."""
+    base = high.min()
+    if base >= unreachable:
+        return 0.0
+    for i in range(high.shape[0]):
+        if high[i] < unreachable:
+            new = high[i] - base
+            back = new - high[i]
+            low[i] += (high[i] - (new - back)) - (base + back)
+            high[i] = new
+    return np.float64(base)
 
 
 @kernel

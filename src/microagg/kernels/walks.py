@@ -45,8 +45,8 @@ def walk_within(X: Floats, members: Rows, entry: int, out_path: Rows) -> None:
     """Path through a group: `entry` first, the member farthest from it last, others in between.
 
     The others enter one by one, always the one and the place that lengthen the path least
-    (distances, not squares). Time O(s^2 d) for s members: the cheapest place of each is kept, and
-    searched again only where the path changed.
+    (distances, not squares). The cheapest place of each is kept, and searched again only where it
+    is gone: time about O(s^2 d) for s members, O(s^3 d) at worst.
     """
     size = members.shape[0]
     out_path[0] = entry
@@ -101,20 +101,22 @@ def update_insertions(
     left = distance_between(X, first, middle)
     right = distance_between(X, middle, last)
     for w in range(waiting.shape[0]):
-        if after[w] == first:
+        split = after[w] == first
+        limit = cost[w]
+        if split:
             cost[w] = np.inf
+        extra = detour(X, first, waiting[w], middle, left)
+        if extra < cost[w]:
+            cost[w], after[w] = extra, first
+        extra = detour(X, middle, waiting[w], last, right)
+        if extra < cost[w]:
+            cost[w], after[w] = extra, middle
+        if split and cost[w] > limit:  # elsewhere it may cost less now, but never below the limit
             for i in range(path.shape[0] - 1):
                 edge = distance_between(X, path[i], path[i + 1])
                 extra = detour(X, path[i], waiting[w], path[i + 1], edge)
                 if extra < cost[w]:
                     cost[w], after[w] = extra, path[i]
-        else:
-            extra = detour(X, first, waiting[w], middle, left)
-            if extra < cost[w]:
-                cost[w], after[w] = extra, first
-            extra = detour(X, middle, waiting[w], last, right)
-            if extra < cost[w]:
-                cost[w], after[w] = extra, middle
 
 
 @kernel

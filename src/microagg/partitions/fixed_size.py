@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.blocks import make_blocks
+from microagg.kernels.blocks import ONE_BLOCK, make_blocks
 from microagg.kernels.fixed_size import (
     add_to_total,
     md_rounds,
@@ -23,7 +23,6 @@ Rounds = Callable[..., int]
 
 # Values a loop may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
-_FEW = 1200
 
 
 class Peeling:
@@ -56,7 +55,7 @@ class Peeling:
         while self.left >= while_left:
             blocks = make_blocks(self.X, self.rest)
             # Blocks empty unevenly: lay out anew at each halving, while that pays.
-            relayout_at = max(while_left, self.left // 2 if self.left > _FEW else 0)
+            relayout_at = max(while_left, self.left // 2 if self.left > ONE_BLOCK else 0)
             while self.left >= relayout_at:
                 records = self.k * max(1, _WORK_PER_CALL // (self.left * d))
                 stop_at = max(relayout_at, self.left - records + 1)
@@ -98,8 +97,10 @@ class Peeling:
 
 
 def squared_distances(X: Floats, point: Floats) -> Floats:
-    """Squared distance of every record of X from a point."""
-    distances: Floats = ((X - point) ** 2).sum(axis=1)
+    """Squared distance of every record of X from a point, added up as the kernels do."""
+    distances = np.zeros(len(X))
+    for column, value in zip(X.T, point, strict=True):
+        distances += (column - value) ** 2
     return distances
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.kernels.groups import summarise
+from microagg.kernels.groups import squared_error, summarise
 from microagg.validation import check_labels, check_matrix
 
 
@@ -37,7 +37,6 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
 
 def squared_errors(X: NDArray[np.float64], labels: NDArray[np.intp]) -> Errors:
     """SSE of the groups and SST of all records."""
-    return Errors(
-        sse=summarise(X, labels).sse,
-        sst=summarise(X - X.mean(axis=0), np.zeros(len(X), dtype=np.intp)).sse,
-    )
+    everyone = np.zeros(len(X), dtype=np.intp)
+    mean = summarise(X, everyone).centers
+    return Errors(sse=summarise(X, labels).sse, sst=squared_error(X, everyone, mean))
