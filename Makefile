@@ -14,7 +14,7 @@ demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

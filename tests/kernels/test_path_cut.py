@@ -83,11 +83,11 @@ def test_overflow_is_refused(values):
 
 def test_integer_costs_that_add_up_to_more_than_64_bits():
     """No window overflows, but their sum would; it is never formed."""
-    X = np.random.default_rng(0).integers(0, 2**27, (40_000, 1))
-    labels = cut_sequence(X, np.arange(40_000), 2)
+    X = np.random.default_rng(0).integers(0, 2**26, (80_000, 1))
+    labels = cut_sequence(X, np.arange(80_000), 2)
     values = X.ravel().tolist()
     cost, total = [0, None], 0
-    for end in range(2, 40_001):
+    for end in range(2, 80_001):
         cost.append(
             min(
                 cost[end - size] + window_cost(values[end - size : end])

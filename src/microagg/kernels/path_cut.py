@@ -11,7 +11,7 @@ sequence is:
 - The error of every window is built up from one record, relative to the window's own last record,
   by Welford's update. All its terms are positive, nothing is subtracted from a running total, so
   its relative error is a few roundings, whatever came before and whatever the offset.
-- The costs that compete lie at most 2k-1 records apart. Every k ends they are made relative to
+- The costs that compete lie at most 2k-1 records apart. Every 16 k ends they are made relative to
   the smallest of them, and they are kept to twice the usual digits (as a sum of two numbers), so
   that a difference is lost neither against a total that has grown large nor against one huge
   window.
@@ -34,6 +34,8 @@ Rows = NDArray[np.intp]
 # A tile's window errors should stay in the second-level cache.
 _CELLS_PER_TILE = 32_768
 _LEAST_PER_TILE = 256
+# In units of k ends; the bound against integer overflow has room for as many windows.
+REBASE_EVERY = 16
 # What cannot be reached costs this: more than any sum of windows, with room to add one more.
 _UNREACHABLE = {"f": np.float64(1e300), "i": np.int64(1 << 61)}
 
@@ -45,6 +47,8 @@ def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) ->
     whole numbers. With `tour` the sequence is closed, and the cut may run over its ends.
     """
     n = len(order)
+    if k == 1:
+        return np.arange(n)
     if n < 2 * k:
         return np.zeros(n, dtype=np.intp)
     if tour:
@@ -130,7 +134,7 @@ def _tiles(X: NDArray[Any], order: Rows, k: int, n_ends: int) -> Iterator[tuple[
 def _refuse_overflow(values: NDArray[np.int64], k: int) -> None:
     """Stop where the sums of a window, or its rounded mean, could leave the exact range."""
     spread = values.max(axis=1).astype(np.float64) - values.min(axis=1).astype(np.float64)
-    if 8.0 * k * float((spread**2).sum()) >= 2.0**59 or 2.0 * k * spread.max() >= 2.0**50:
+    if 8.0 * k * float((spread**2).sum()) >= 2.0**56 or 2.0 * k * spread.max() >= 2.0**50:
         raise DataError(
             f"integer=True with k={k} needs values within a narrower range: the squared errors "
             "of a group could exceed 64-bit integers. Divide the values by a common factor, or "
@@ -166,8 +170,6 @@ def window_errors(values: NDArray[np.float64], k: int, out_errors: NDArray[np.fl
         own = column[last : last + n_ends]
         mean[:] = 0.0
         error[:] = 0.0
-        if k == 1:
-            continue
         for size in range(2, 2 * k):
             added = column[last + 1 - size : last + 1 - size + n_ends]
             share = 1.0 / size
@@ -197,8 +199,6 @@ def integer_window_errors(values: NDArray[np.int64], k: int, out_errors: NDArray
         own = column[last : last + n_ends]
         total[:] = 0
         squares[:] = 0
-        if k == 1:
-            continue
         for size in range(2, 2 * k):
             added = column[last + 1 - size : last + 1 - size + n_ends]
             for t in range(n_ends):
@@ -237,7 +237,9 @@ def extend_cuts(
     chosen = np.empty(k, dtype=np.int64)
     subtracted = 0.0
     for begin in range(0, n_ends, k):
-        subtracted += rebase(high[begin : begin + before], low[begin : begin + before], unreachable)
+        if begin % (REBASE_EVERY * k) == 0:
+            recent = slice(begin, begin + before)
+            subtracted += rebase(high[recent], low[recent], unreachable)
         width = min(k, n_ends - begin)
         for size in range(k, 2 * k):
             at = before + begin - size

@@ -72,5 +72,5 @@ def near_neighbours(X: NDArray[np.float64]) -> Rows:
     blocks = make_blocks(X, np.arange(n))
     for first in range(0, n, _ROWS_PER_CALL):
         list_neighbours(X, blocks, first, neighbours[first : first + _ROWS_PER_CALL])
-        report("finding neighbours", first, n)
+        report("finding neighbours", min(first + _ROWS_PER_CALL, n), n)
     return neighbours

@@ -35,7 +35,8 @@ def cut_path(
     order : every row number once
     k : records in a group, at least
     integer : count the error about means rounded to whole numbers; X must hold whole numbers
-    tour : close the sequence to a ring, so that a group may run over its ends; 2k-1 times the work
+    tour : close the sequence to a ring, so that a group may run over its ends; takes O(n k (d + k))
+        time and O(n + k^2) memory
 
     Examples
     --------
@@ -186,7 +187,7 @@ class GroupOrderedPartitioner(OrderedPartitioner):
 class MDAVMHM(GroupOrderedPartitioner):
     """Groups of k to 2k-1 records along the groups of MDAV.
 
-    Seldom worse than MDAV itself, often better where the data are clustered. Time O(n^2 d / k) at
+    Never worse than MDAV itself, often better where the data are clustered. Time O(n^2 d / k) at
     worst, memory O(n d). Source: J. Domingo-Ferrer et al. 2006, as `NPNMHM`.
 
     Examples

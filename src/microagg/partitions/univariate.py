@@ -18,8 +18,8 @@ class Univariate(Partitioner):
     rounded half away from zero, and the cut is the best under that rule, which is not always the
     cut that is best without it.
 
-    Time O(n k) after sorting, memory O(n). Source: [1]_, integers [2]_. The `Notes on accuracy`
-    in the documentation say why it holds for tens of millions of values.
+    Time O(n k) after sorting, memory O(n). Source: [1]_, integers [2]_. The page on accuracy in
+    the documentation says why it holds for tens of millions of values.
 
     Parameters
     ----------
