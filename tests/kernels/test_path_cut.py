@@ -81,6 +81,15 @@ def test_overflow_is_refused(values):
         cut_sequence(X, np.arange(4), 2)
 
 
+def test_only_neighbours_have_to_be_near():
+    """A sorted column may span far more than a window: nothing overflows, nothing is refused."""
+    steps = np.random.default_rng(0).integers(0, 10**6, 50_000)
+    X = (np.cumsum(steps) - 10**10)[:, None]
+    labels = cut_sequence(X, np.arange(50_000), 3)
+    real = cut_sequence(X.astype(float), np.arange(50_000), 3)
+    assert (labels != real).mean() < 0.05
+
+
 def test_integer_costs_that_add_up_to_more_than_64_bits():
     """No window overflows, but their sum would; it is never formed."""
     X = np.random.default_rng(0).integers(0, 2**26, (80_000, 1))

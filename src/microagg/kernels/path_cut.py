@@ -55,7 +55,7 @@ def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) ->
         order = np.roll(order, -_best_start(X, order, k))
     sizes = np.zeros(n + 1, dtype=np.int32)
     costs = _first_costs(k, X.dtype)
-    for first_end, windows in _tiles(X, order, k, n):
+    for first_end, windows in _tiles(X, order, k, n, closed=False):
         n_ends = windows.shape[1]
         costs, _ = _extended(costs, windows, k, first_end, 0, sizes[first_end:])
         report("cutting", first_end + n_ends - 1, n)
@@ -74,13 +74,13 @@ def _best_start(X: NDArray[Any], order: Rows, k: int) -> int:
     costs = [_first_costs(k, X.dtype, start) for start in range(n_starts)]
     spent = [0.0] * n_starts
     totals = np.full(n_starts, np.inf)
-    for first_end, windows in _tiles(X, order, k, n + n_starts - 1):
+    for first_end, windows in _tiles(X, order, k, n + n_starts - 1, closed=True):
         n_ends = windows.shape[1]
         ignored = np.empty(n_ends, dtype=np.int32)
         for start in range(n_starts):
             wanted = start + n - first_end
             if 0 <= wanted < n_ends:
-                last = windows[:, : wanted + 1]
+                last = np.ascontiguousarray(windows[:, : wanted + 1])
                 ending, base = _extended(costs[start], last, k, first_end, start, ignored)
                 totals[start] = spent[start] + base + float(ending[:, -1].sum())
             costs[start], base = _extended(costs[start], windows, k, first_end, start, ignored)
@@ -114,14 +114,16 @@ def _extended(
     return grown[:, windows.shape[1] :], base
 
 
-def _tiles(X: NDArray[Any], order: Rows, k: int, n_ends: int) -> Iterator[tuple[int, NDArray[Any]]]:
+def _tiles(
+    X: NDArray[Any], order: Rows, k: int, n_ends: int, *, closed: bool
+) -> Iterator[tuple[int, NDArray[Any]]]:
     """First end of each tile, and the errors of its windows: size (from k) x end."""
     per_tile = max(_LEAST_PER_TILE, _CELLS_PER_TILE // k)
     history = 2 * k - 1
     for first_end in range(1, n_ends + 1, per_tile):
         count = min(per_tile, n_ends + 1 - first_end)
-        values = np.empty((X.shape[1], history + count), dtype=X.dtype)
-        gather(X, order, first_end - history, values)
+        values = np.empty((X.shape[1], history + count - 1), dtype=X.dtype)
+        gather(X, order, first_end - history, closed, values)
         windows = np.zeros((k, count), dtype=X.dtype)
         if X.dtype == np.int64:
             _refuse_overflow(values, k)
@@ -133,25 +135,39 @@ def _tiles(X: NDArray[Any], order: Rows, k: int, n_ends: int) -> Iterator[tuple[
 
 def _refuse_overflow(values: NDArray[np.int64], k: int) -> None:
     """Stop where the sums of a window, or its rounded mean, could leave the exact range."""
-    spread = values.max(axis=1).astype(np.float64) - values.min(axis=1).astype(np.float64)
-    if 8.0 * k * float((spread**2).sum()) >= 2.0**56 or 2.0 * k * spread.max() >= 2.0**50:
+    # A window of at most 2k-1 values lies in two neighbouring pieces of 2k.
+    pieces = np.arange(0, values.shape[1], 2 * k)
+    high = np.maximum.reduceat(values, pieces, axis=1).astype(np.float64)
+    low = np.minimum.reduceat(values, pieces, axis=1).astype(np.float64)
+    if len(pieces) > 1:
+        high = np.maximum(high[:, 1:], high[:, :-1])
+        low = np.minimum(low[:, 1:], low[:, :-1])
+    spread = high - low
+    squares = float((spread**2).sum(axis=0).max())
+    if 8.0 * k * squares >= 2.0**56 or 2.0 * k * spread.max() >= 2.0**50:
         raise DataError(
-            f"integer=True with k={k} needs values within a narrower range: the squared errors "
-            "of a group could exceed 64-bit integers. Divide the values by a common factor, or "
-            "use integer=False."
+            f"integer=True with k={k} needs neighbouring values within a narrower range: the "
+            "squared errors of a group could exceed 64-bit integers. Divide the values by a "
+            "common factor, or use integer=False."
         )
 
 
 @kernel
-def gather(X: Any, order: Rows, first: int, out_values: Any) -> None:
-    """Copy the records of the sequence from place `first` on, column by column, going round."""
+def gather(X: Any, order: Rows, first: int, closed: bool, out_values: Any) -> None:
+    """Copy the records of the sequence from place `first` on, column by column.
+
+    Before its beginning a closed sequence goes on from its end, another repeats its first record.
+    """
     n = order.shape[0]
-    place = first % n
     for i in range(out_values.shape[1]):
+        place = first + i
+        if place < 0:
+            place = place + n if closed else 0
+        elif place >= n:
+            place -= n
         row = order[place]
         for j in range(out_values.shape[0]):
             out_values[j, i] = X[row, j]
-        place = place + 1 if place + 1 < n else 0
 
 
 @kernel
