@@ -1,6 +1,7 @@
 """protect(): from a DataFrame to one that is safe to publish."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 import microagg
 from microagg import Release, protect, registry
-from microagg.errors import DataError, GuaranteeError, ParameterError
+from microagg.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
 from microagg.partitions.mdav import MDAV
 
 RNG = np.random.default_rng(2)
@@ -40,6 +41,7 @@ def as_polars(table):
     return pl.from_dataframe(table) if not isinstance(table, pl.DataFrame) else table
 
 
+@pytest.mark.filterwarnings("ignore::microagg.errors.PrivacyWarning")
 def test_every_combination_stands_for_at_least_k(table):
     for k in (1, 2, 3, 7, 20, N):
         released = as_polars(protect(table, k, **ROLES).table)
@@ -169,6 +171,16 @@ def test_k_must_be_a_whole_number(table, k):
         protect(table, k, **ROLES)
 
 
+def test_k_of_one_warns_the_caller(table):
+    with pytest.warns(PrivacyWarning, match="k = 1 protects nobody") as heard:
+        protect(table, 1, **ROLES)
+    assert len(heard) == 1
+    assert heard[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        protect(table, 2, **ROLES)
+
+
 def test_k_may_be_a_numpy_integer(table):
     assert protect(table, np.int8(3), **ROLES).manifest["k"] == 3
 
@@ -286,10 +298,16 @@ def test_missing_values_are_refused_by_count():
 
 
 class TestPandasIndex:
-    def test_row_labels_are_kept(self):
+    def test_row_numbers_are_kept_and_other_labels_need_a_name(self):
         table = pd.DataFrame({"a": [1, 2, 3, 4]}, index=[7, 7, -1, 0])
         assert protect(table, 2).table.index.tolist() == [7, 7, -1, 0]
-        assert protect(table.set_axis(list("wxyz")), 2).table.index.tolist() == list("wxyz")
+        with pytest.raises(DataError, match=r"Name it .* role, or call reset_index\(drop=True\)"):
+            protect(table.set_axis(list("wxyz")), 2)
+
+    def test_a_name_that_only_looks_like_the_one_given_a_role(self):
+        table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["u", "v"], name=0))
+        with pytest.raises(DataError, match="must be text"):
+            protect(table, 2, identifiers=["0"])
 
     def test_an_index_with_a_name_follows_its_role(self):
         table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["u", "v"], name="who"))
@@ -308,10 +326,10 @@ class TestPandasIndex:
         assert release.table.index.names == ["day"]
 
     def test_only_an_index_with_a_name_is_saved(self, tmp_path):
-        table = pd.DataFrame({"a": [1, 3]}, index=["u", "v"])
+        table = pd.DataFrame({"a": [1, 3]}, index=[5, 6])
         protect(table, 2).save(tmp_path / "one.csv")
         assert (tmp_path / "one.csv").read_text() == "a\n2\n2\n"
-        named = table.rename_axis("who")
+        named = table.set_axis(["u", "v"]).rename_axis("who")
         protect(named, 2, sensitive="who").save(tmp_path / "two.csv")
         assert (tmp_path / "two.csv").read_text() == "who,a\nu,2\nv,2\n"
 
@@ -342,7 +360,15 @@ class TestSave:
 
     def test_bad_paths(self, table, tmp_path):
         release = protect(table, 4, **ROLES)
-        for path in (tmp_path / "out.xls", tmp_path / "no" / "out.csv", b"out.csv", "-"):
+        paths = (
+            tmp_path / "out.xls",
+            tmp_path / "no" / "out.csv",
+            b"out.csv",
+            "-",
+            None,
+            "a\0.csv",
+        )
+        for path in paths:
             with pytest.raises(ParameterError):
                 release.save(path)
         assert list(tmp_path.iterdir()) == []

@@ -23,3 +23,7 @@ class GuaranteeError(MicroaggError, RuntimeError):
     """A promise could not be kept, so nothing was released."""
 
     exit_code = 4
+
+
+class PrivacyWarning(UserWarning):
+    """What was asked for is allowed, but protects less than one may think."""

@@ -11,6 +11,8 @@ from contextvars import ContextVar
 
 ProgressCallback = Callable[[str, int, int], None]
 
+PREPARING = "preparing (the first run compiles, some seconds)"
+
 _listener: ContextVar[ProgressCallback | None] = ContextVar("microagg_progress", default=None)
 
 
@@ -41,18 +43,21 @@ def listening(callback: ProgressCallback | None) -> Iterator[None]:
 def terminal_bar() -> Iterator[None]:
     """Show the reports made inside this block as a bar on standard error, if that is a terminal.
 
-    The bar is gone when the block ends.
+    Until the first report a pulsing line says that something happens. All is gone when the block
+    ends.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(file=sys.stderr), transient=True) as progress:
+        waiting = progress.add_task(PREPARING, total=None)
         bars = {}
 
         def show(task: str, done: int, total: int) -> None:
+            progress.update(waiting, visible=False)
             if task not in bars:
                 bars[task] = progress.add_task(task, total=total)
             progress.update(bars[task], completed=done, total=total)

@@ -2,6 +2,7 @@
 
 import inspect
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg.aggregates.mean import released_means
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, ParameterError, PrivacyWarning
 from microagg.progress import ProgressCallback, listening, terminal_bar
 from microagg.registry import Method, find
 from microagg.tables.encoding import SCALES, encode, numeric_columns
@@ -53,12 +54,10 @@ class Release:
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the table to a .csv, .csv.gz or .parquet file, whole or not at all.
 
-        An existing file is replaced only with `force`. Row numbers and other nameless labels of a
-        pandas index are not written. Returns the path.
+        An existing file is replaced only with `force`. Of a pandas index only levels with a name
+        are written. Returns the path.
         """
-        target = fspath(path)
-        if not isinstance(target, str) or target == STANDARD:
-            raise ParameterError(f"path must be the name of a file; got {path!r}.")
+        target = _file_name(path)
         write_table(to_polars(self.table), target, force=force)
         return Path(target)
 
@@ -74,10 +73,18 @@ class Release:
 def spread(low: int, high: int) -> str:
     """Word a range of sizes.
 
-    >>> spread(3, 5), spread(3, 3)
-    ('3 to 5', '3')
+    >>> spread(3, 5), spread(3000, 3000)
+    ('3 to 5', '3,000')
     """
-    return str(low) if low == high else f"{low} to {high}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _file_name(path: object) -> str:
+    if isinstance(path, (str, PathLike)):
+        name = fspath(path)
+        if isinstance(name, str) and name != STANDARD and "\0" not in name:
+            return name
+    raise ParameterError(f"path must be the name of a file; got {path!r}.")
 
 
 def protect(
@@ -101,7 +108,8 @@ def protect(
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow
-    k : the least number of records that may share a released combination
+    k : the least number of records that may share a released combination; 1 protects nobody, and
+        a `PrivacyWarning` says so
     quasi_identifiers : columns that could tell who a record is, whole numbers or floats; columns
         of numbers without any role count as well, and the manifest lists them as assumed
     identifiers : columns to drop, such as names and numbers of persons
@@ -139,6 +147,13 @@ def protect(
     _check_single_column(find(method), roles)
     columns = numeric_columns(frame, roles.quasi_identifiers)
     X = encode(columns, scale=scale)
+    if k == 1:
+        warnings.warn(
+            "k = 1 protects nobody: every record may stand alone with its own values; use k = 2 "
+            "or more.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
     with listener:
         labels: Labels = estimator.fit(X).labels_
     finished = with_released(frame, _aggregated(columns, labels), dropped=roles.identifiers)
@@ -164,7 +179,8 @@ def check_request(
     options = _check_options(found, method_options)
     if options.get("integer") is True and scale != "none":
         raise ParameterError(
-            "the option integer=True compares whole numbers; it needs scale='none' (--scale none)."
+            "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
+            "or scale='none' in Python)."
         )
     return found.cls(k=k, **options)
 

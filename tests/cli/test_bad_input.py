@@ -67,7 +67,9 @@ BAD_FILES = {
     "missing in one column": ("t.csv", b"age\n987654321\n\n1\n", "missing in 'age' (1)"),
     "missing at the end": ("t.csv", b"age\n987654321\n1\n\n", "missing in 'age' (1)"),
     "infinite value": ("t.csv", ROW + b"1e999,987654321\n", "infinite in 'age' (1)"),
-    "text without a role": ("t.csv", b"n,who\n1,Sentinella\n2,Bo\n3,Cy\n", "'who' (text)"),
+    "text without a role": ("t.csv", b"n,who\n1,Sentinella\n2,Bo\n3,Cy\n", "'who' (text in 3"),
+    "codes": ("t.csv", b"n,zip\n1,00123\n2,45678\n", "leading zeros in 1 of 2 records"),
+    "a marker": ("t.csv", ROW + b"?,1\n", "NA or ?"),
     "numbers spoilt": ("t.csv", ROW + b"Sentinella,1\n", "'age' (text in 1 of 4 records)"),
     "dates": ("t.parquet", parquet(pl.DataFrame({"d": [datetime.date(1999, 1, 1)]})), "'d' (date"),
     "only text": ("t.csv", b"who\nSentinella\nBo\n", "'who'"),
@@ -105,6 +107,9 @@ BAD_REQUESTS = {
     "k a word": (("protect", "people.csv", "-k", "three"), "got 'three'"),
     "k empty": (("protect", "people.csv", "-k", ""), "got ''"),
     "k too large": (("protect", "people.csv", "-k", "61", *ROLES), "from 1 to 60"),
+    "k of 5000 digits": (("protect", "people.csv", "-k", "9" * 5000), "got '99999"),
+    "demo k of 5000 digits": (("demo", "-k", "9" * 5000), "got '99999"),
+    "verify k of 5000 digits": (("verify", "people.csv", "-k", "9" * 5000), "got '99999"),
     "k missing": (("protect", "people.csv"), "missing option '-k'"),
     "no input": (("protect", "-k", "3"), "missing argument 'INPUT'"),
     "two inputs": (("protect", "people.csv", "people.csv", "-k", "3"), "unexpected extra"),
@@ -135,6 +140,11 @@ BAD_REQUESTS = {
     ),
     "demo k": (("demo", "-k", "none"), "got 'none'"),
     "demo k too large": (("demo", "-k", "443", "-o", "."), "from 1 to 442"),
+    "demo k too large in a new folder": (("demo", "-k", "443", "-o", "new/er"), "from 1 to 442"),
+    "integer without its scale": (
+        (*OK, "--method", "npn-mhm", "--option", "integer=true"),
+        "--scale none",
+    ),
 }
 
 
@@ -144,9 +154,21 @@ def test_bad_request_exits_2(refused, name):
     assert words in refused(2, *argv)
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("demo", "--json"),
+        ("verify", "people.csv", "-k", "2", "--identifier", "name"),
+        ("protect", "one.csv", "-k", "2"),
+    ],
+)
+def test_a_far_guess_is_not_offered(refused, argv):
+    assert "Did you mean" not in refused(2, *argv)
+
+
 def test_text_as_quasi_identifier_exits_3(refused):
     argv = ("protect", "people.csv", "-k", "2", "--quasi-identifier", "name", "--sensitive", "code")
-    assert "'name' (text)" in refused(3, *argv)
+    assert "'name' (text in 60 of 60 records)" in refused(3, *argv)
 
 
 def test_folder_instead_of_input(refused, folder):
@@ -175,6 +197,24 @@ def test_existing_output_needs_force(refused, folder):
 def test_dangling_link_is_an_existing_output(refused, folder):
     (folder / "people-protected.csv").symlink_to("nowhere")
     assert "--force" in refused(2, *OK)
+
+
+def test_input_is_never_overwritten_through_standard_input(folder):
+    before = (folder / "people.csv").read_bytes()
+    with (folder / "people.csv").open("rb") as stream:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "microagg", "protect", "-", "-k", "4", *ROLES),
+                *("-o", "people.csv", "--force"),
+            ],
+            stdin=stream,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "never overwritten" in done.stderr
+    assert (folder / "people.csv").read_bytes() == before
 
 
 @pytest.mark.parametrize("link", ["same", "symlink", "hard link", "another way"])
@@ -248,20 +288,41 @@ def test_failure_while_writing_leaves_nothing(refused, monkeypatch, failure, suf
     assert ("interrupted" if code == 130 else "No space left") in message
 
 
+PRINTING = {
+    "help": ("--help",),
+    "help of a command": ("protect", "--help"),
+    "version": ("--version",),
+    "methods": ("methods",),
+    "methods as json": ("methods", "--json"),
+    "verify": ("verify", "people.csv", "-k", "2"),
+    "demo": ("demo",),
+    "table": (*OK, "-o", "-"),
+    "summary": OK,
+    "json": (*OK, "--json"),
+}
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.usefixtures("folder")
-def test_full_standard_output_is_one_line():
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "microagg", *OK, "-o", "-"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("state", ["full", "closed"])
+def test_unwritable_standard_output_is_one_line(name, state):
+    redirect = ">/dev/full" if state == "full" else ">&-"
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {redirect}', "sh", sys.executable, "-m", "microagg", *PRINTING[name]],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
-    assert done.stderr.startswith("microagg: ")
-    assert done.stderr.count("\n") == 1
+    reason = "No space left on device" if state == "full" else "it is closed"
+    assert done.stderr == f"microagg: standard output cannot be written: {reason}.\n"
+
+
+@pytest.mark.parametrize("argv", [("protect", "-", "-k", "2"), ("verify", "-", "-k", "2")])
+def test_closed_standard_input(refused, monkeypatch, argv):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is closed" in refused(2, *argv)
 
 
 def test_broken_promise_writes_nothing(refused, monkeypatch):

@@ -1,5 +1,6 @@
 """The entry point: version, help, pipes, interrupts, what is loaded."""
 
+import io
 import json
 import os
 import pty
@@ -12,8 +13,10 @@ import sys
 import time
 
 import pytest
+import typer
 
 import microagg
+from microagg.progress import report, terminal_bar
 
 HEAVY = ("numba", "sklearn", "polars", "narwhals", "pandas", "scipy")
 PYTHON_M = [sys.executable, "-m", "microagg"]
@@ -154,6 +157,33 @@ def test_interrupt_during_work_leaves_nothing(folder):
     assert "Traceback" not in printed
     assert process.stdout.read() == b""
     assert sorted(os.listdir(folder)) == before
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_shows_at_once_that_something_happens(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with terminal_bar():
+        assert "preparing (the first run" in terminal.getvalue()
+        report("grouping", 1, 2)
+        time.sleep(0.3)
+        shown = terminal.getvalue()
+        assert "grouping" in shown
+        assert shown.rindex("grouping") > shown.rindex("preparing")
+
+
+@pytest.mark.parametrize("argv", [["verify", "people.csv", "-k", "2"], ["methods"]])
+def test_interrupt_of_what_writes_nothing(run, monkeypatch, argv):
+    def interrupted(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(typer, "echo", interrupted)
+    outcome = run(*argv)
+    assert (outcome.code, outcome.err) == (130, "microagg: interrupted.\n")
 
 
 def test_interrupt_in_process_is_one_line(run, folder, monkeypatch):

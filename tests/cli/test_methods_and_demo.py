@@ -1,6 +1,8 @@
 """microagg methods, microagg demo."""
 
 import json
+import os
+import sys
 
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from microagg.cli.demo import diabetes
 from microagg.registry import METHODS
 
 
-@pytest.mark.parametrize("columns", ["60", "80", "120"])
+@pytest.mark.parametrize("columns", ["50", "60", "80", "120"])
 def test_every_method_is_listed_within_the_width(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
     outcome = run("methods")
@@ -22,13 +24,31 @@ def test_every_method_is_listed_within_the_width(run, monkeypatch, columns):
     for method in METHODS.values():
         for text in (method.summary, method.guarantee, method.cost, method.source):
             assert " ".join(text.split()) in squeezed
+        if method.options:
+            assert f"options {', '.join(method.options)}" in squeezed
+    assert squeezed.count(" options ") == sum(bool(m.options) for m in METHODS.values())
+
+
+def test_behind_a_pipe_the_terminal_is_asked(run, monkeypatch):
+    """As in `microagg methods | head`: standard output is none, standard error is a terminal."""
+
+    def size(descriptor):
+        if descriptor != sys.__stderr__.fileno():
+            raise OSError(25, "Inappropriate ioctl for device")
+        return os.terminal_size((60, 24))
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", size)
+    for argv in (["methods"], ["protect", "--help"]):
+        assert max(len(line) for line in run(*argv).out.splitlines()) <= 60
 
 
 def test_methods_as_json(run):
     listing = json.loads(run("methods", "--json").out)["methods"]
     assert [entry["name"] for entry in listing] == list(METHODS)
     assert listing[0]["guarantee"] == "k to 2k-1 records in every group"
-    assert set(listing[0]) == {"name", "summary", "guarantee", "cost", "source"}
+    assert set(listing[0]) == {"name", "summary", "guarantee", "cost", "source", "options"}
+    assert [entry["options"] for entry in listing] == [list(m.options) for m in METHODS.values()]
 
 
 def test_diabetes_keeps_whole_numbers_whole():
@@ -61,6 +81,14 @@ def test_demo_takes_k_and_folder_and_respects_what_is_there(run, refused):
     )
     assert "--force" in refused(2, "demo", "-o", "d/e")
     assert run("demo", "-o", "d/e", "--force").code == 0
+
+
+def test_demo_of_one_protects_nobody(run):
+    outcome = run("demo", "-k", "1")
+    assert outcome.code == 0
+    assert outcome.err.startswith("microagg: warning: k = 1 protects nobody")
+    assert outcome.out.startswith("Nobody is protected: 442 diabetes patients")
+    assert "442, of 1 record each" in outcome.out
 
 
 def test_demo_folder_that_is_a_file(refused):

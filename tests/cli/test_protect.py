@@ -6,12 +6,18 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
+import time
 
 import polars as pl
 import pytest
 
+from microagg.cli.layout import names
+from microagg.tables import files
+
 ROLES = ("--identifier", "name", "--sensitive", "code")
+OK_7 = ("people.csv", "-k", "7", *ROLES)
 PROTECTED = ["age", "height", "income"]
 
 
@@ -42,13 +48,58 @@ def test_summary_says_what_was_done(run):
     assert "Protected 60 records at k = 4 with mdav" in out
     facts = {line[2:20].strip(): line[20:].strip() for line in out.splitlines()[2:]}
     assert facts["information loss"].endswith("%")
-    assert facts["groups"].startswith("15 of 4 records")
+    assert facts["groups"] == "15, of 4 records each"
     assert "at least 4 records" in facts["verified"]
     assert facts["protected"] == "age, height, income"
     assert facts["assumed"] == "height, income (numbers that no option gives a role)"
     assert facts["dropped"] == "name"
     assert facts["unchanged"] == "code"
     assert facts["written to"] == "people-protected.csv"
+
+
+def test_k_of_one_sounds_like_no_protection(run):
+    outcome = run("protect", "people.csv", "-k", "1", *ROLES)
+    assert outcome.code == 0
+    assert outcome.err.startswith("microagg: warning: k = 1 protects nobody")
+    assert outcome.err.count("\n") == 1
+    assert outcome.out.startswith("Nobody is protected: 60 records written at k = 1")
+    assert "60, of 1 record each" in outcome.out
+    assert "stands for at least" not in outcome.out
+    assert "  protected" not in outcome.out
+    quiet = run("protect", "people.csv", "-k", "1", *ROLES, "--quiet", "--force")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    failed = run("protect", "people.csv", "-k", "1")
+    assert (failed.code, failed.err.count("\n")) == (2, 1)
+
+
+def test_groups_of_several_sizes(run):
+    assert re.search(r"groups +8, of 7 to 11 records each", run("protect", *OK_7).out)
+
+
+def test_time_is_that_of_the_whole_command(run, monkeypatch):
+    def slowly(path):
+        time.sleep(0.3)
+        return path.read_bytes()
+
+    monkeypatch.setattr(files, "_bytes_of", slowly)
+    out = run("protect", "people.csv", "-k", "4", *ROLES).out
+    assert float(re.search(r"time +([0-9.]+) s", out)[1]) >= 0.3
+
+
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        ("net income", "net income"),
+        ("a, b", "'a, b'"),
+        (' "x"', "' \"x\"'"),
+        ("end ", "'end '"),
+        ("two\nlines", "two lines"),
+        ("n" * 41, "n" * 39 + "…"),
+        ("n" * 40, "n" * 40),
+    ],
+)
+def test_names_in_a_summary_are_told_apart(column, shown):
+    assert names(["age", column]) == f"age, {shown}"
 
 
 def test_summary_says_when_all_were_assumed_and_nothing_when_none(run):

@@ -19,13 +19,21 @@ def test_yes(run, pairs):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("Yes: every combination stands for at least 2 records")
     assert "a, b" in outcome.out
-    assert "2 records: the file satisfies k up to 2" in outcome.out
+    assert "stands for 2 records: the file satisfies k up to 2" in outcome.out
+    assert "class" not in outcome.out
 
 
 def test_no(run, pairs):
     outcome = run("verify", pairs, "-k", "3", "--sensitive", "c")
     assert (outcome.code, outcome.err) == (4, "")
-    assert outcome.out.startswith("No: 2 records of 5 are in a class of fewer than 3")
+    assert outcome.out.startswith("No: 2 of 5 records show a combination that fewer than 3 share")
+    assert "class" not in outcome.out
+
+
+def test_k_of_one_is_no_praise(run, pairs):
+    outcome = run("verify", pairs, "-k", "1")
+    assert outcome.code == 0
+    assert outcome.out.startswith("Yes, as any file does: k = 1 asks for no protection")
 
 
 def test_json(run, pairs):

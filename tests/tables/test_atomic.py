@@ -79,6 +79,38 @@ def test_force_allows_an_existing_file_but_never_the_source(tmp_path):
         check_target(target, force=True, source=source)
 
 
+def test_an_open_descriptor_is_a_source_too(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("in")
+    with source.open() as stream:
+        with pytest.raises(ParameterError, match="never overwritten"):
+            check_target(source, force=True, source=stream.fileno())
+        check_target(tmp_path / "out.csv", force=True, source=stream.fileno())
+    check_target(source, force=True, source=987_654)  # a descriptor that is not open
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_file_is_replaced(tmp_path, there):
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "file.csv", tmp_path / "link.csv"
+    if there:
+        target.write_bytes(b"old")
+    link.symlink_to(target)
+    _write(link, force=True, then=lambda: None)
+    assert link.is_symlink()
+    assert target.read_bytes() == b"half"
+    assert sorted(os.listdir(tmp_path)) == ["far", "link.csv"]
+    assert os.listdir(tmp_path / "far") == ["file.csv"]
+
+
+def test_a_replaced_file_passes_on_its_permissions(tmp_path):
+    target = tmp_path / "out.csv"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    _write(target, force=True, then=lambda: None)
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
 def test_system_errors_are_worded(tmp_path, monkeypatch):
     def refuse(*_args):
         raise OSError(30, "Read-only file system")

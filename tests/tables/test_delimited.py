@@ -42,7 +42,12 @@ def test_with_one_column_a_blank_line_is_a_missing_value():
     ("entries", "expected"),
     [
         (["1", "2"], [1, 2]),
-        (["007", "-0"], [7, 0]),
+        (["0", "-0"], [0, 0]),
+        (["0", "0.5", "-0.5"], [0.0, 0.5, -0.5]),
+        (["00123", "12"], ["00123", "12"]),
+        (["-007", "1"], ["-007", "1"]),
+        ([" 01", "1"], [" 01", "1"]),
+        (["00.5", "1"], ["00.5", "1"]),
         (["+1", "2"], [1, 2]),
         ([" 1", "2 "], [1, 2]),
         (["1e5", ".5"], [1e5, 0.5]),
@@ -68,6 +73,28 @@ def test_how_entries_are_read(entries, expected):
 def test_columns_as_text_keep_every_character():
     table = parse('a,b\n00123,"1,10"\n 1.10 ,\n"","2\n3"\n', as_text=["a", "b"])
     assert table.rows() == [("00123", "1,10"), (" 1.10 ", None), ("", "2\n3")]
+
+
+def test_a_field_may_be_longer_than_the_csv_module_likes():
+    limit = csv.field_size_limit()
+    long = "x" * (limit + 1)
+    assert parse(f"a,b\n1,{long}\n", as_text=["b"])["b"].to_list() == [long]
+    assert csv.field_size_limit() == limit
+
+
+def test_a_line_with_one_field_too_few():
+    with pytest.raises(DataError, match="line 3 of it holds 1 field where the header names 2"):
+        parse("a,b\n1,2\n3\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"), [(b"PAR1", "Name a .parquet file"), (b"\x1f\x8b", "through gunzip")]
+)
+def test_a_stream_cannot_be_renamed(data, remedy):
+    with pytest.raises(DataError, match=remedy):
+        DelimitedText(data, "standard input")
+    with pytest.raises(DataError, match="Name it "):
+        DelimitedText(data, "'t.csv'")
 
 
 @pytest.mark.parametrize("name", ['a "b"', "x,y", "*", "^.*$", "two\nlines", "é", "c0"])

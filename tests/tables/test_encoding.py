@@ -88,7 +88,10 @@ def test_scale_none_takes_the_numbers_as_they_are():
 
 def test_scale_none_refuses_numbers_whose_squares_overflow():
     with pytest.raises(DataError, match="'big' are too large"):
-        encode({"big": np.array([1e200, 0.0])}, scale="none")
+        encode({"a": np.array([1.0, 2.0]), "big": np.array([1e200, 0.0])}, scale="none")
+    with pytest.raises(DataError, match="or too small"):
+        encode({"tiny": np.array([1e-200, 0.0])}, scale="none")
+    encode({"a": np.array([1.0, 2.0]), "tiny": np.array([1e-200, 0.0])}, scale="none")
 
 
 def test_unknown_scale():

@@ -1,10 +1,12 @@
 """Files in and out by their suffix."""
 
+import pandas as pd
 import polars as pl
 import pytest
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.files import Format, TableFile, format_of, protected_name, write_table
+from microagg.tables.frames import to_polars
 
 TABLE = pl.DataFrame(
     {"i": pl.Series([1, 2], dtype=pl.Int16), "f": [0.1, 1e300], "t": ["x,y", None]}
@@ -49,6 +51,24 @@ def test_a_name_with_wildcards_is_a_name(tmp_path):
     path = str(tmp_path / "t[1]*.parquet")
     write_table(TABLE, path)
     assert TableFile(path).table().rows() == TABLE.rows()
+
+
+@pytest.mark.parametrize("values", [pd.period_range("2020", periods=2), pd.interval_range(0, 2)])
+def test_types_that_csv_cannot_hold_are_no_full_disk(tmp_path, values):
+    table = to_polars(pd.DataFrame({"p": values}))
+    with pytest.raises(ParameterError, match=r"periods as in 'p'\. Convert"):
+        write_table(table, str(tmp_path / "t.csv"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_slip_of_a_file_name_gets_a_hint(tmp_path):
+    (tmp_path / "one.csv").touch()
+    (tmp_path / "people.txt").touch()
+    with pytest.raises(ParameterError, match=r"does not exist\.$"):
+        TableFile(str(tmp_path / "people.csv"))
+    (tmp_path / "peeple.csv").touch()
+    with pytest.raises(ParameterError, match=r"Did you mean 'peeple\.csv'\?"):
+        TableFile(str(tmp_path / "people.csv"))
 
 
 def test_a_library_that_fails_is_not_quoted(tmp_path, monkeypatch):

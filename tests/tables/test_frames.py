@@ -119,8 +119,67 @@ def test_pandas_table_becomes_what_polars_writes():
     assert written["t"].to_list() == ["x", None]
 
 
-def test_nameless_index_is_not_written():
+def test_nameless_levels_are_not_written():
     assert to_polars(pd.DataFrame({"a": [1, 2]}, index=["r", "s"])).columns == ["a"]
+    levels = pd.MultiIndex.from_tuples([("r", 5), ("s", 6)], names=["who", None])
+    assert to_polars(pd.DataFrame({"a": [1, 2]}, index=levels)).columns == ["who", "a"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["u", "v"],
+        [0.5, 1.5],
+        [True, False],
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        pd.period_range("2020-01", periods=2, freq="M"),
+        pd.CategoricalIndex([1, 2]),
+        pd.interval_range(0, 2),
+    ],
+    ids=lambda labels: type(labels).__name__,
+)
+def test_nameless_index_of_anything_but_whole_numbers_is_refused(labels):
+    table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(labels))
+    with pytest.raises(DataError, match=r"Name it .* role, or call reset_index\(drop=True\)"):
+        index_names(open_frame(table))
+
+
+@pytest.mark.parametrize("labels", [[5, 7], pd.array([5, 7], dtype="Int64"), range(2)])
+def test_nameless_whole_numbers_are_row_numbers(labels):
+    assert index_names(open_frame(pd.DataFrame({"a": [1, 2]}, index=pd.Index(labels)))) == ()
+
+
+@pytest.mark.parametrize("names", [[0], [("a", "b")], [None, "day"], ["who", 1], [None, None]])
+def test_names_of_an_index_must_be_text(names):
+    index = pd.MultiIndex.from_arrays([["u", "v"]] * len(names), names=names)
+    table = pd.DataFrame(
+        {"a": [1, 2]}, index=index if len(names) > 1 else index.get_level_values(0)
+    )
+    with pytest.raises(DataError, match="names of the table's index must be text"):
+        index_names(open_frame(table))
+
+
+@pytest.mark.parametrize("names", [["a", "who"], ["who", "who"]])
+def test_an_index_shares_no_name(names):
+    index = pd.MultiIndex.from_arrays([[1, 2], [3, 4]], names=names)
+    with pytest.raises(DataError, match="the name of another level or column"):
+        index_names(open_frame(pd.DataFrame({"a": [1, 2]}, index=index)))
+
+
+def test_notes_beside_the_values_stay_behind():
+    table = pd.DataFrame({"a": [1, 2]})
+    table.attrs["source"] = "Sentinella"
+    assert with_released(open_frame(table), {"a": np.array([1, 1])}, dropped=[]).attrs == {}
+    assert table.attrs == {"source": "Sentinella"}
+    noted = pa.field("a", pa.int64(), metadata={"note": "Sentinella"})
+    kept = pa.field("b", pa.string(), metadata={"note": "Sentinella"}, nullable=False)
+    schema = pa.schema([noted, kept], metadata={"note": "Sentinella"})
+    arrow = pa.table([[1, 2], ["x", "y"]], schema=schema)
+    released = with_released(open_frame(arrow), {"a": np.array([1, 1])}, dropped=[])
+    assert released.to_pydict() == {"a": [1, 1], "b": ["x", "y"]}
+    assert not released.schema.metadata
+    assert [field.metadata for field in released.schema] == [None, None]
+    assert arrow.schema.metadata
 
 
 def test_columns_of_mixed_types_are_refused_without_their_values():

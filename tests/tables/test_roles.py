@@ -1,6 +1,7 @@
 """Which column plays which part."""
 
 import datetime
+import decimal
 
 import pandas as pd
 import polars as pl
@@ -62,7 +63,7 @@ def test_unknown_columns():
 
 def test_one_role_only():
     with pytest.raises(
-        ParameterError, match=r"'age' can play one role only.*identifiers.*sensitive"
+        ParameterError, match=r"'age' can play one role only.*as an identifier and as sensitive"
     ):
         check_named(COLUMNS, identifiers=["age"], sensitive=["age"])
 
@@ -70,30 +71,43 @@ def test_one_role_only():
 @pytest.mark.parametrize(
     ("values", "word"),
     [
-        (["x", "y", "z"], "text"),
+        (["x", "y", "z"], "text in 3 of 3 records"),
         ([True, False, True], "true or false"),
-        ([datetime.date(2020, 1, 1)] * 3, "date"),
-        ([datetime.datetime(2020, 1, 1)] * 3, "date and time"),
-        ([[1], [2], [3]], r"List\(Int64\)"),
+        ([datetime.date(2020, 1, 1)] * 3, "dates"),
+        ([datetime.datetime(2020, 1, 1)] * 3, "dates with times"),
+        ([decimal.Decimal("1.5")] * 3, "numbers of decimal type"),
+        ([[1], [2], [3]], "lists"),
         (["1", "2", "Sentinella"], "text in 1 of 3 records"),
+        (["1", None, "Sentinella"], "text in 1 of 3 records"),
+        (["1_000", " ", "2"], "text in 1 of 3 records"),
+        (["007", "12", None], "codes with leading zeros in 1 of 3 records"),
+        (["007", "?", "-01"], "text in 1 of 3 records, codes with leading zeros in 2 of 3 records"),
         (["1", "2", "3"], "numbers stored as text or beyond 64 bits"),
-        (pl.Series(["u"] * 3, dtype=pl.Categorical), "category"),
-        (pl.Series([1, 2, 3], dtype=pl.Int128), "Int128"),
-        ([None, None, None], "unknown type"),
+        (pl.Series(["u"] * 3, dtype=pl.Categorical), "categories"),
+        (pl.Series([1, 2, 3], dtype=pl.Int128), "numbers of 128 bits"),
+        ([None, None, None], "missing in every record"),
     ],
 )
 def test_other_types_without_a_role_stop_with_their_names(values, word):
     table = pl.DataFrame({"n": [1, 2, 3], "odd": values})
     with pytest.raises(
-        DataError, match=rf"'odd' \({word}\).*identifiers=\['odd'\].*--sens.*=\['odd'\]"
+        DataError,
+        match=rf"'odd' \({word}\)\. Convert it to .*identifiers=\['odd'\].*--sens.*=\['odd'\]",
     ) as stop:
         roles_of(table)
     assert "Sentinella" not in str(stop.value)
     assert roles_of(table, sensitive=["odd"]).quasi_identifiers == ("n",)
 
 
+def test_only_text_is_told_of_markers():
+    with pytest.raises(DataError, match=r"numbers \(markers such as NA or \? count as text\)"):
+        roles_of(pl.DataFrame({"n": [1, 2], "t": ["NA", "1"]}))
+    with pytest.raises(DataError, match="Convert it to numbers, drop it"):
+        roles_of(pl.DataFrame({"n": [1, 2], "b": [True, False]}))
+
+
 def test_text_cannot_be_a_quasi_identifier_yet():
-    with pytest.raises(DataError, match=r"so far; got 'name' \(text\)"):
+    with pytest.raises(DataError, match=r"so far; got 'name' \(text in 1 of 1 records\)"):
         roles_of(TABLE, quasi_identifiers=["name"], sensitive=["code"])
 
 

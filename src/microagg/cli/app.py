@@ -6,10 +6,13 @@ from typing import Any
 import typer
 
 from microagg.cli.demo import demo
+from microagg.cli.layout import width
 from microagg.cli.methods import methods
 from microagg.cli.options import Version
 from microagg.cli.protect import protect
 from microagg.cli.verify import verify
+
+_WIDEST_HELP = 80
 
 HELP = (
     "Turn a table about people or companies into one that is safe to publish.\n\n"
@@ -42,7 +45,10 @@ def command() -> Any:
         rich_markup_mode=None,
         add_completion=False,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "terminal_width": min(width(), _WIDEST_HELP),
+        },
     )
     app.callback()(_root)
     for function, (summary, example) in COMMANDS.items():

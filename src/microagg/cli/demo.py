@@ -1,12 +1,15 @@
 """microagg demo: the whole way once, on a real table that is at hand."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, facts, names
-from microagg.cli.options import Force, Quiet, Version, whole_or_text
+from microagg.cli.layout import counted, facts, names, warnings_as_lines
+from microagg.cli.options import Force, Quiet, Version, count_or_text
+from microagg.cli.summary import outcome, title
 
 SENSITIVE = "progression"
 SHOWN_COLUMNS, SHOWN_RECORDS = 5, 4
@@ -25,37 +28,50 @@ def demo(
     _version: Version = False,
 ) -> None:
     """Protect the diabetes patients that come with scikit-learn, and show what was lost."""
+    from microagg.progress import terminal_bar
     from microagg.tables.atomic import check_target
     from microagg.tables.files import write_table
     from microagg.validation import check_count
 
-    check_count("k", whole_or_text(k))
-    folder = _folder(output)
-    original, protected = folder / "diabetes.csv", folder / "diabetes-protected.csv"
-    for path in (original, protected):
-        check_target(path, force=force)
+    least = check_count("k", count_or_text(k))
+    with _folder(output) as folder, warnings_as_lines(quiet=quiet):
+        original, protected = folder / "diabetes.csv", folder / "diabetes-protected.csv"
+        for path in (original, protected):
+            check_target(path, force=force)
+        with nullcontext() if quiet else terminal_bar():
+            from microagg.release import protect
 
-    from microagg.release import protect
-
-    table = diabetes()
-    release = protect(table, whole_or_text(k), sensitive=[SENSITIVE], progress=not quiet)  # type: ignore[arg-type]
-    write_table(table, str(original), force=force)
-    write_table(release.table, str(protected), force=force)
+            table = diabetes()
+            release = protect(table, least, sensitive=[SENSITIVE])
+        write_table(table, str(original), force=force)
+        write_table(release.table, str(protected), force=force)
     if not quiet:
         typer.echo(_story(table, release, original, protected))
 
 
-def _folder(output: str) -> Path:
+@contextmanager
+def _folder(output: str) -> Iterator[Path]:
+    """Make the folder; if the block fails, what was made for it goes again."""
     from microagg.errors import ParameterError
 
     folder = Path(output)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParameterError(
-            f"the folder {output!r} cannot be made: {error.strerror}. Choose another with -o."
-        ) from None
-    return folder
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    except OSError:  # a name too long: making it says so
+        missing = []
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(
+                f"the folder {output!r} cannot be made: {error.strerror}. Choose another with -o."
+            ) from None
+        yield folder
+    except BaseException:
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def diabetes() -> Any:
@@ -65,33 +81,25 @@ def diabetes() -> Any:
     from sklearn.datasets import load_diabetes
 
     patients = load_diabetes(scaled=False)
-    columns = dict(zip(patients.feature_names, patients.data.T, strict=True))
-    columns[SENSITIVE] = patients.target
-    whole = {name: bool((np.rint(values) == values).all()) for name, values in columns.items()}
+    values = dict(zip(patients.feature_names, patients.data.T, strict=True))
+    values[SENSITIVE] = patients.target
+    whole = {name: bool((np.rint(v) == v).all()) for name, v in values.items()}
     return pl.DataFrame(
-        {name: v.astype(np.int64) if whole[name] else v.copy() for name, v in columns.items()}
+        {name: v.astype(np.int64) if whole[name] else v.copy() for name, v in values.items()}
     )
 
 
 def _story(table: Any, release: Any, original: Path, protected: Path) -> str:
     done = release.manifest
     rows = [
-        ("information loss", f"{release.information_loss:.4g} %"),
-        ("groups", f"{done['n_groups']} of {done['min_group']} to {done['max_group']} records"),
-        (
-            "verified",
-            "every released combination stands for at least "
-            f"{counted(done['smallest_class'], 'record')}",
-        ),
-        ("protected", names(done["quasi_identifiers"])),
+        *outcome(release),
         ("unchanged", names(done["sensitive"])),
         ("original", str(original)),
         ("result", str(protected)),
     ]
     by_hand = f"microagg protect {original} -k {done['k']} --sensitive {SENSITIVE} -o again.csv"
     return (
-        f"Protected {counted(done['n_records'], 'diabetes patient')} at k = {done['k']} with "
-        f"{done['method']}\n\n{facts(rows)}\n\n"
+        f"{title(done, counted(done['n_records'], 'diabetes patient'))}\n\n{facts(rows)}\n\n"
         f"Before\n{_excerpt(table)}\nAfter\n{_excerpt(release.table)}\n\n"
         f"By hand\n  {by_hand}"
     )
@@ -99,11 +107,11 @@ def _story(table: Any, release: Any, original: Path, protected: Path) -> str:
 
 def _excerpt(table: Any) -> str:
     """Return the first records in a few columns, right-aligned."""
-    columns = [*table.columns[: SHOWN_COLUMNS - 1], SENSITIVE]
+    shown = [*table.columns[: SHOWN_COLUMNS - 1], SENSITIVE]
     head = table.head(SHOWN_RECORDS)
     texts = [
         [name, *(f"{v:.2f}" if isinstance(v, float) else str(v) for v in head[name].to_list())]
-        for name in columns
+        for name in shown
     ]
     widths = [max(len(text) for text in column) for column in texts]
     lines = (

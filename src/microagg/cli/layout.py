@@ -1,20 +1,37 @@
 """How results are set: aligned, wrapped to the terminal, plain enough for a pipe."""
 
 import json
-import shutil
+import os
+import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
 
-_NARROWEST, _WIDEST, _PIPED = 60, 110, 100
+from microagg.errors import PrivacyWarning
+
+_NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
+_LONGEST_NAME = 40
 
 
 def width() -> int:
     """Return how many columns a line may take."""
-    columns = shutil.get_terminal_size(fallback=(_PIPED, 24)).columns
-    return max(_NARROWEST, min(columns, _WIDEST))
+    return max(_NARROWEST, min(_terminal_columns(), _WIDEST))
+
+
+def _terminal_columns() -> int:
+    """Ask every stream: behind `| head` or `| less` there is a terminal all the same."""
+    with suppress(ValueError):
+        if (columns := int(os.environ.get("COLUMNS", ""))) > 0:
+            return columns
+    for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
+        with suppress(AttributeError, ValueError, OSError):  # closed, replaced or no terminal
+            if columns := os.get_terminal_size(stream.fileno()).columns:  # type: ignore[union-attr]
+                return columns
+    return _NO_TERMINAL
 
 
 def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
@@ -37,8 +54,21 @@ def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
 
 
 def names(columns: Sequence[str]) -> str:
-    """List column names in one line."""
-    return ", ".join(" ".join(column.split()) for column in columns) or "none"
+    """List column names in one line.
+
+    >>> print(names(["age", "city, country", "n" * 60]))
+    age, 'city, country', nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…
+    """
+    return ", ".join(_shown(column) for column in columns) or "none"
+
+
+def _shown(column: str) -> str:
+    short = " ".join(column.split()) if column.strip() == column else column
+    if len(short) > _LONGEST_NAME:
+        short = f"{short[: _LONGEST_NAME - 1]}…"
+    # A name that could be taken for two, or for another, is told apart by its quotes.
+    unclear = any(mark in short for mark in ",'\"") or column.strip() != column
+    return repr(short) if unclear else short
 
 
 def counted(number: int, noun: str) -> str:
@@ -53,3 +83,24 @@ def counted(number: int, noun: str) -> str:
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
     typer.echo(json.dumps(values, allow_nan=False))
+
+
+@contextmanager
+def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
+    """Say what protect warns of in one line each, once the block has succeeded."""
+    heard: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
+        show_others = warnings.showwarning
+
+        def hear(message: Any, category: type[Warning], *rest: Any, **named: Any) -> None:
+            if issubclass(category, PrivacyWarning):
+                heard.append(str(message))
+            else:
+                show_others(message, category, *rest, **named)
+
+        warnings.showwarning = hear
+        yield
+    if not quiet:
+        for message in heard:
+            typer.echo(f"microagg: warning: {message}", err=True)

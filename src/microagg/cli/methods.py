@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 def methods(json: Json = False, _version: Version = False) -> None:
     """List the methods: what each does, promises, costs and cites.
 
-    n is the number of records, d the number of columns.
+    n is the number of records, d the number of columns. Options are given to protect as
+    --option NAME=VALUE.
     """
     from microagg.registry import METHODS
 
     if json:
         fields = ("name", "summary", "guarantee", "cost", "source")
-        listing = [{f: str(getattr(m, f)) for f in fields} for m in METHODS.values()]
+        listing = [
+            {**{f: str(getattr(m, f)) for f in fields}, "options": list(m.options)}
+            for m in METHODS.values()
+        ]
         print_json({"methods": listing})
         return
     margin = max(len(name) for name in METHODS) + 2
@@ -28,6 +32,9 @@ def methods(json: Json = False, _version: Version = False) -> None:
 
 
 def _block(method: "Method", margin: int) -> str:
-    details = [("promises", method.guarantee), ("costs", method.cost), ("source", method.source)]
+    details = [("promises", method.guarantee), ("costs", method.cost)]
+    if method.options:
+        details.append(("options", ", ".join(method.options)))
+    details.append(("source", method.source))
     name = f"{method.name:{margin - 2}}"
     return f"{facts([(name, method.summary)], indent=0)}\n{facts(details, indent=margin)}"

@@ -9,6 +9,8 @@ import typer
 from microagg import __version__
 from microagg.errors import ParameterError
 
+_LONGEST_QUOTED = 40
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -29,7 +31,16 @@ Force = Annotated[
 
 def whole_or_text(text: str) -> int | str:
     """Return the whole number that the text writes, or the text for a check to refuse."""
-    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else text
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,40}", text) else text
+
+
+def count_or_text(text: str) -> int | str:
+    """Return the whole number, or a text that is short enough for a message to quote.
+
+    >>> count_or_text("5"), count_or_text("9" * 5000)
+    (5, '99999999999999999999…')
+    """
+    return whole_or_text(text if len(text) <= _LONGEST_QUOTED else f"{text[:20]}…")
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, bool | int | float | str]:

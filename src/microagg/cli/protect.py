@@ -1,18 +1,24 @@
 """microagg protect: from a file to a protected file."""
 
+import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, facts, names, print_json
-from microagg.cli.options import Force, Json, Quiet, Version, assignments, whole_or_text
+from microagg.cli.layout import counted, facts, names, print_json, warnings_as_lines
+from microagg.cli.options import Force, Json, Quiet, Version, assignments, count_or_text
+from microagg.cli.summary import outcome, title
 from microagg.errors import ParameterError
 
 Columns = list[str]
 
+STANDARD_DESCRIPTOR = 0
+
 
 def protect(
+    context: typer.Context,
     source: Annotated[
         str, typer.Argument(metavar="INPUT", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
     ],
@@ -33,7 +39,10 @@ def protect(
     ] = "mdav",
     quasi_identifier: Annotated[
         Columns | None,
-        typer.Option(metavar="C", help="Column to protect; numbers without a role are as well."),
+        typer.Option(
+            metavar="C",
+            help="Column to protect. Columns of numbers that no option names are protected, too.",
+        ),
     ] = None,
     identifier: Annotated[
         Columns | None, typer.Option(metavar="C", help="Column to drop, such as a name.")
@@ -61,7 +70,7 @@ def protect(
     """
     request = {
         "method": method,
-        "k": whole_or_text(k),
+        "k": count_or_text(k),
         "method_options": assignments(option or ()),
         "scale": scale,
     }
@@ -72,12 +81,13 @@ def protect(
     }
     _check_request(request)
     target = _check_paths(source, output, json=json, force=force)
-    release = _protected(source, target, request, roles, quiet=quiet)
-    _write(release.table, target, force=force)
+    with warnings_as_lines(quiet=quiet):
+        release = _protected(source, target, request, roles, quiet=quiet)
+        _write(release.table, target, force=force)
     if json:
         print_json({**release.manifest, "output": target})
     elif not quiet:
-        typer.echo(_summary(release, target), err=target == "-")
+        typer.echo(_summary(release, target, began=context.obj), err=target == "-")
 
 
 def _check_request(request: dict[str, Any]) -> None:
@@ -104,7 +114,7 @@ def _check_paths(source: str, output: str | None, *, json: bool, force: bool) ->
     if source != STANDARD:
         check_readable(Path(source))
     if target != STANDARD:
-        origin = None if source == STANDARD else Path(source)
+        origin = STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
         check_target(Path(target), force=force, source=origin)
     return target
 
@@ -112,19 +122,23 @@ def _check_paths(source: str, output: str | None, *, json: bool, force: bool) ->
 def _protected(
     source: str, target: str, request: dict[str, Any], roles: dict[str, Any], *, quiet: bool
 ) -> Any:
-    from microagg.tables.files import TableFile, check_fits
-    from microagg.tables.roles import check_named
+    from microagg.progress import terminal_bar
 
-    file = TableFile(source)
-    named = check_named(file.columns, **roles)
+    # Around all that takes time, loading included: whoever waits sees it from the first moment.
+    with nullcontext() if quiet else terminal_bar():
+        from microagg.tables.files import TableFile, check_fits
+        from microagg.tables.roles import check_named
 
-    from microagg import release
+        file = TableFile(source)
+        named = check_named(file.columns, **roles)
 
-    release.check_request(**request)
-    table = file.table(as_text=(*named.identifiers, *named.sensitive))
-    check_fits(table[[c for c in table.columns if c not in named.identifiers]], target)
-    del file
-    return release.protect(table, **request, **roles, progress=not quiet)
+        from microagg import release
+
+        release.check_request(**request)
+        table = file.table(as_text=(*named.identifiers, *named.sensitive))
+        check_fits(table[[c for c in table.columns if c not in named.identifiers]], target)
+        del file
+        return release.protect(table, **request, **roles)
 
 
 def _write(table: Any, target: str, *, force: bool) -> None:
@@ -133,18 +147,9 @@ def _write(table: Any, target: str, *, force: bool) -> None:
     write_table(table, target, force=force)
 
 
-def _summary(release: Any, target: str) -> str:
+def _summary(release: Any, target: str, *, began: float) -> str:
     done = release.manifest
-    rows = [
-        ("information loss", f"{release.information_loss:.4g} %"),
-        ("groups", f"{done['n_groups']:,} of {_sizes(done)}"),
-        (
-            "verified",
-            "every released combination stands for at least "
-            f"{counted(done['smallest_class'], 'record')}",
-        ),
-        ("protected", names(done["quasi_identifiers"])),
-    ]
+    rows = outcome(release)
     if assumed := done["assumed_quasi_identifiers"]:
         everyone = len(assumed) == len(done["quasi_identifiers"])
         listed = "all of these" if everyone else names(assumed)
@@ -152,15 +157,7 @@ def _summary(release: Any, target: str) -> str:
     rows += [
         ("dropped", names(done["identifiers"])),
         ("unchanged", names(done["sensitive"])),
-        ("time", f"{done['seconds']:.2f} s"),
+        ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if target == "-" else target),
     ]
-    title = (
-        f"Protected {counted(done['n_records'], 'record')} at k = {done['k']} with {done['method']}"
-    )
-    return f"{title}\n\n{facts(rows)}"
-
-
-def _sizes(done: dict[str, Any]) -> str:
-    low, high = done["min_group"], done["max_group"]
-    return counted(high, "record") if low == high else f"{low:,} to {counted(high, 'record')}"
+    return f"{title(done, counted(done['n_records'], 'record'))}\n\n{facts(rows)}"

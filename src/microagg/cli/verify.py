@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from microagg.cli.layout import counted, facts, names, print_json
-from microagg.cli.options import Json, Quiet, Version, whole_or_text
+from microagg.cli.options import Json, Quiet, Version, count_or_text
 from microagg.errors import GuaranteeError, ParameterError
 
 
@@ -14,7 +14,7 @@ def verify(
         str, typer.Argument(metavar="FILE", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
     ],
     k: Annotated[
-        str, typer.Option("-k", metavar="K", help="Least number of records in every class.")
+        str, typer.Option("-k", metavar="K", help="Least number of records behind a combination.")
     ],
     quasi_identifier: Annotated[
         list[str] | None,
@@ -29,12 +29,12 @@ def verify(
 ) -> None:
     """Check that every combination in a file stands for K records or more; exit 4 if not.
 
-    Records that show the same in all checked columns form a class. A CSV file is compared as it
-    is written, and a missing value is a value. Options for a column can be repeated.
+    A combination is what a record shows in all checked columns. A CSV file is compared as it is
+    written, and a missing value is a value. Options for a column can be repeated.
     """
     from microagg.validation import check_count
 
-    least = check_count("k", whole_or_text(k))
+    least = check_count("k", count_or_text(k))
     found = _count(file, least, quasi_identifier, sensitive)
     if json:
         print_json(found)
@@ -72,19 +72,21 @@ def _count(
 
 def _summary(found: dict[str, Any]) -> str:
     k, smallest, below = found["k"], found["smallest_class"], found["records_below_k"]
-    if found["satisfied"]:
+    if k == 1:
+        verdict = "Yes, as any file does: k = 1 asks for no protection"
+    elif found["satisfied"]:
         verdict = f"Yes: every combination stands for at least {counted(k, 'record')}"
     else:
         verdict = (
-            f"No: {counted(below, 'record')} of {found['n_records']:,} "
-            f"{'is' if below == 1 else 'are'} in a class of fewer than {k:,}"
+            f"No: {below:,} of {counted(found['n_records'], 'record')} "
+            f"{'shows' if below == 1 else 'show'} a combination that fewer than {k:,} share"
         )
     rows = [
         ("checked", names(found["quasi_identifiers"])),
-        ("classes", f"{found['n_classes']:,} over {counted(found['n_records'], 'record')}"),
+        ("combinations", f"{found['n_classes']:,} in {counted(found['n_records'], 'record')}"),
         (
-            "smallest class",
-            f"{counted(smallest, 'record')}: the file satisfies k up to {smallest:,}",
+            "rarest",
+            f"stands for {counted(smallest, 'record')}: the file satisfies k up to {smallest:,}",
         ),
         ("below k", f"{below:,} of {counted(found['n_records'], 'record')}"),
     ]

@@ -16,14 +16,24 @@ import polars as pl
 
 from microagg.errors import DataError
 
+STANDARD_INPUT = "standard input"
+
 _BOM = b"\xef\xbb\xbf"
 _FOREIGN = {
-    b"PAR1": "Parquet. Name it .parquet",
-    b"\x1f\x8b": "gzip. Name it .csv.gz",
-    b"PK\x03\x04": "a zip archive or an Excel workbook. Export it as CSV",
-    b"\xff\xfe": "UTF-16 text. Save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text. Save it as UTF-8",
+    b"PAR1": ("Parquet", "Name it .parquet"),
+    b"\x1f\x8b": ("gzip", "Name it .csv.gz"),
+    b"PK\x03\x04": ("a zip archive or an Excel workbook", "Export it as CSV"),
+    b"\xff\xfe": ("UTF-16 text", "Save it as UTF-8"),
+    b"\xfe\xff": ("UTF-16 text", "Save it as UTF-8"),
 }
+# What stands for a stream has no name to change.
+_PIPED = {"Parquet": "Name a .parquet file instead", "gzip": "Pipe it through gunzip"}
+
+# The csv module refuses longer fields than it is told; a record may hold a whole text.
+_LONGEST_FIELD = 2**31 - 1
+
+# Codes such as postcodes: as numbers they would lose their zeros.
+LEADING_ZERO = r"^\s*[+-]?0[0-9]"
 
 
 class DelimitedText:
@@ -80,7 +90,8 @@ class DelimitedText:
             for row in reader:
                 if len(row) != width and (row or width > 1):
                     line = self._data[: self._body].count(b"\n") + reader.line_num - 1
-                    got = f"{len(row)} fields" if row else "nothing"
+                    fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                    got = fields if row else "nothing"
                     raise DataError(
                         f"line {line} of {self._where} holds {got} where the header names {width}. "
                         "Repair or remove it; fields with commas need double quotes."
@@ -98,6 +109,7 @@ def _text(data: bytes) -> io.TextIOWrapper:
 @contextmanager
 def _judging(where: str) -> Iterator[None]:
     """Word what the csv module and the decoder have to say, without what they quote."""
+    longest = csv.field_size_limit(_LONGEST_FIELD)
     try:
         yield
     except UnicodeDecodeError:
@@ -106,6 +118,8 @@ def _judging(where: str) -> Iterator[None]:
         raise DataError(
             f"{where} is not well-formed CSV: a double quote is not closed or not doubled."
         ) from None
+    finally:
+        csv.field_size_limit(longest)
 
 
 def _remembering(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
@@ -135,15 +149,16 @@ def _header(data: bytes, where: str) -> tuple[tuple[str, ...], int]:
 def _check_is_text(data: bytes, where: str) -> None:
     if not re.search(rb"\S", data.removeprefix(_BOM)):
         raise DataError(f"{where} is empty.")
-    for magic, kind in _FOREIGN.items():
+    for magic, (kind, remedy) in _FOREIGN.items():
         if data.startswith(magic):
-            _refuse_kind(where, f"is {kind}")
+            piped = where == STANDARD_INPUT
+            _refuse_kind(where, kind, _PIPED.get(kind, remedy) if piped else remedy)
     if b"\0" in data:
-        _refuse_kind(where, "is binary, not text. Export it as CSV in UTF-8")
+        _refuse_kind(where, "binary, not text", "Export it as CSV in UTF-8")
 
 
-def _refuse_kind(where: str, what: str) -> NoReturn:
-    raise DataError(f"{where} should be CSV; its content {what} first.")
+def _refuse_kind(where: str, kind: str, remedy: str) -> NoReturn:
+    raise DataError(f"{where} should be CSV; its content is {kind}. {remedy}.")
 
 
 def _check_names(names: tuple[str, ...], where: str) -> None:
@@ -171,8 +186,11 @@ def _is_number(name: str) -> bool:
 def _as_numbers(column: pl.Series) -> pl.Series:
     """Return the entries as numbers if every one is a number, the column as it is otherwise.
 
+    An entry with a leading zero is a code, not a number.
     The rule does not depend on how a version of polars guesses types, and takes half the time.
     """
+    if column.str.contains(LEADING_ZERO).any():
+        return column
     if (numbers := _cast(column)) is None:
         entries = column.str.strip_chars()
         numbers = _cast(entries.set(entries == "", None))

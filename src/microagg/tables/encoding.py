@@ -8,12 +8,9 @@ from numpy.typing import NDArray
 
 from microagg.errors import DataError
 from microagg.tables.frames import Frame, column_values
-from microagg.validation import check_choice
+from microagg.validation import check_choice, check_matrix
 
 SCALES = ("standardise", "none")
-
-# Squares of differences between larger numbers, and sums of such squares, would not fit a float.
-_LARGEST_UNSCALED = 1e150
 
 
 def numeric_columns(frame: Frame, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -54,8 +51,10 @@ def encode(columns: Mapping[str, NDArray[Any]], *, scale: str) -> NDArray[np.flo
     check_choice("scale", scale, SCALES)
     first = next(iter(columns.values()))
     matrix = np.empty((len(first), len(columns)))
-    for j, (name, values) in enumerate(columns.items()):
-        matrix[:, j] = standardised(values) if scale == "standardise" else _unscaled(name, values)
+    for j, values in enumerate(columns.values()):
+        matrix[:, j] = standardised(values) if scale == "standardise" else values
+    if scale == "none":
+        _check_unscaled(matrix, list(columns))
     return matrix
 
 
@@ -83,11 +82,13 @@ def _relative(values: NDArray[Any], low: Any) -> NDArray[np.float64]:
     return np.ldexp(wide, -int(exponent))
 
 
-def _unscaled(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
-    wide = values.astype(np.float64)
-    if np.abs(wide).max() > _LARGEST_UNSCALED:
+def _check_unscaled(matrix: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Refuse what no method takes, in words of the table: the column instead of the matrix."""
+    try:
+        check_matrix(matrix)
+    except DataError:
+        widest = names[int(np.abs(matrix).max(axis=0).argmax())]
         raise DataError(
-            f"the numbers of {name!r} are too large to compare with scale='none'. Use "
-            "scale='standardise', or divide the column."
-        )
-    return wide
+            f"the numbers of {widest!r} are too large or too small to compare with the scale "
+            "'none'. Use the scale 'standardise', or change the unit of the column."
+        ) from None

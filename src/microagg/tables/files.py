@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -15,8 +16,7 @@ import polars as pl
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.atomic import atomic_write
-from microagg.tables.delimited import DelimitedText
-from microagg.validation import did_you_mean
+from microagg.tables.delimited import STANDARD_INPUT, DelimitedText
 
 STANDARD = "-"
 
@@ -57,8 +57,8 @@ class TableFile:
 
     def __init__(self, path: str) -> None:
         format_ = format_of(path)
-        where = "standard input" if path == STANDARD else repr(path)
-        data = sys.stdin.buffer.read() if path == STANDARD else _bytes_of(Path(path))
+        where = STANDARD_INPUT if path == STANDARD else repr(path)
+        data = _standard_bytes() if path == STANDARD else _bytes_of(Path(path))
         self._source: DelimitedText | _Parquet
         if format_ is Format.PARQUET:
             self._source = _Parquet(data, where)
@@ -105,6 +105,15 @@ def check_readable(path: Path) -> None:
         pass
 
 
+def _standard_bytes() -> bytes:
+    if sys.stdin is None:
+        raise ParameterError("standard input is closed. Pipe a table into it, or name a file.")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise ParameterError(f"standard input cannot be read: {error.strerror}.") from None
+
+
 def _bytes_of(path: Path) -> bytes:
     with _reading(path):
         return path.read_bytes()
@@ -117,15 +126,22 @@ def _reading(path: Path) -> Iterator[None]:
     except IsADirectoryError:
         raise ParameterError(f"the input {str(path)!r} is a folder. Name a file in it.") from None
     except FileNotFoundError:
-        siblings: list[str] = []
-        with suppress(OSError):
-            siblings = os.listdir(path.parent)
         raise ParameterError(
-            f"the input {str(path)!r} does not exist.{did_you_mean(path.name, siblings)}"
+            f"the input {str(path)!r} does not exist.{_nearly_named(path)}"
         ) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ParameterError(f"the input {str(path)!r} cannot be read: {reason}.") from None
+
+
+def _nearly_named(path: Path) -> str:
+    """Return a hint with the file whose name is a slip away; suffixes are no likeness."""
+    stems: dict[str, str] = {}
+    with suppress(OSError):
+        siblings = (Path(name) for name in sorted(os.listdir(path.parent)))
+        stems = {file.stem: file.name for file in siblings if file.suffix == path.suffix}
+    close = get_close_matches(path.stem, stems, n=1, cutoff=0.8)
+    return f" Did you mean {stems[close[0]]!r}?" if close else ""
 
 
 def _decompressed(data: bytes, where: str) -> bytes:
@@ -143,15 +159,17 @@ def check_fits(table: pl.DataFrame, path: str) -> None:
     """Refuse columns that the output's format cannot hold, before any long work."""
     if format_of(path) is Format.PARQUET:
         return
-    nested = [
+    unfit = [
         repr(name)
         for name, dtype in table.schema.items()
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object)
+        # Types that a library adds, such as the periods of pandas, come as extensions.
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object) or hasattr(dtype, "ext_name")
     ]
-    if nested:
+    if unfit:
         raise ParameterError(
-            f"CSV cannot hold lists, structures or binary values, as in {', '.join(nested)}. "
-            "Write to .parquet, or drop these columns as identifiers."
+            "CSV holds text, numbers, dates and times only, no lists, structures, binary values or "
+            f"periods as in {', '.join(unfit)}. Convert these columns, drop them as identifiers, "
+            "or write to .parquet."
         )
 
 
@@ -165,21 +183,17 @@ def write_table(table: pl.DataFrame, path: str, *, force: bool = False) -> None:
     with atomic_write(Path(path), force=force) as stream:
         try:
             _write_to(stream, table, format_)
-        except pl.exceptions.PolarsError:  # how polars reports a full disk
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            # Also how polars reports a full disk; its message may quote values.
             raise OSError from None
 
 
 def _write_standard(data: bytes) -> None:
     rest = memoryview(data)
-    try:
-        # With PYTHONUNBUFFERED set, one call may write a part only.
-        while rest:
-            rest = rest[sys.stdout.buffer.write(rest) :]
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise ParameterError(f"standard output cannot be written: {error.strerror}.") from None
+    # With PYTHONUNBUFFERED set, one call may write a part only.
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.buffer.flush()
 
 
 def _write_to(stream: BinaryIO, table: pl.DataFrame, format_: Format) -> None:

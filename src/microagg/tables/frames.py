@@ -56,10 +56,36 @@ def _repeated(table: object) -> str:
 
 
 def index_names(frame: Frame) -> tuple[str, ...]:
-    """Names of the index of a pandas table: a column by another name. Row numbers have none."""
+    """Names of the index of a pandas table: a column by another name. Row numbers have none.
+
+    An index that could be published without anybody having named it is refused.
+    """
     if not frame.implementation.is_pandas_like():
         return ()
-    return tuple(str(name) for name in frame.to_native().index.names if name is not None)
+    index = frame.to_native().index
+    if list(index.names) == [None]:
+        if index.dtype.kind not in "iu":
+            raise DataError(
+                "the table's index has no name and is not of whole numbers, so it could tell who "
+                "a record is. Name it (rename_axis) and give it a role, or call "
+                "reset_index(drop=True) first."
+            )
+        return ()
+    return _check_levels(list(index.names), frame.columns)
+
+
+def _check_levels(names: list[Any], columns: Collection[str]) -> tuple[str, ...]:
+    if odd := [name for name in names if not isinstance(name, str)]:
+        raise DataError(
+            f"names of the table's index must be text; {len(odd)} of {len(names)} are not. Name "
+            "every level (rename_axis) and give it a role, or call reset_index(drop=True) first."
+        )
+    if twice := [name for name in names if name in columns or names.count(name) > 1]:
+        raise DataError(
+            f"the table's index {twice[0]!r} has the name of another level or column. Rename one "
+            "of them, or call reset_index(drop=True) first."
+        )
+    return tuple(names)
 
 
 def with_released(
@@ -67,13 +93,15 @@ def with_released(
 ) -> Any:
     """Return a new native table with the `released` columns in place and `dropped` left out.
 
-    Order and types of the columns, order of the rows and the index of a pandas table stay; the
-    table that came in is not touched.
+    Order and types of the columns, order of the rows and the index of a pandas table stay; what
+    somebody noted beside the values (`attrs` of pandas, metadata of Arrow) does not, as it may
+    say anything. The table that came in is not touched.
     """
     kept = [name for name in frame.columns if name not in dropped]
     if frame.implementation.is_pandas_like():
         native = frame.to_native()
         table = native[kept].copy()
+        table.attrs = {}
         for name, values in released.items():
             series = native[name]
             table[name] = type(series)(values, index=table.index, dtype=series.dtype)
@@ -84,14 +112,28 @@ def with_released(
         nw.new_series(name, values, frame.schema[name], backend=frame.implementation)
         for name, values in released.items()
     ]
-    return frame[kept].with_columns(*columns).to_native()
+    table = frame[kept].with_columns(*columns).to_native()
+    return _without_metadata(table) if frame.implementation.is_pyarrow() else table
+
+
+def _without_metadata(table: Any) -> Any:
+    """Return an Arrow table without the notes of its schema and of its columns."""
+    schema = table.schema.remove_metadata()
+    for i, field in enumerate(schema):
+        schema = schema.set(i, field.remove_metadata())
+    return type(table).from_arrays(table.columns, schema=schema)
 
 
 def to_polars(table: Any) -> pl.DataFrame:
-    """Return the table as polars writes it; an index with a name becomes a column again."""
+    """Return the table as polars writes it; levels of an index with a name become columns again."""
     frame = open_frame(table)
-    if index_names(frame):
-        frame = open_frame(frame.to_native().reset_index())
+    if frame.implementation.is_pandas_like():
+        native = frame.to_native()
+        if nameless := [i for i, name in enumerate(native.index.names) if name is None]:
+            native = native.reset_index(level=nameless, drop=True)
+        if any(name is not None for name in native.index.names):
+            native = native.reset_index()
+        frame = open_frame(native)
     if isinstance(native := frame.to_native(), pl.DataFrame):
         return native
     return pl.DataFrame([_polars_column(frame[name]) for name in frame.columns])
@@ -101,12 +143,15 @@ def _polars_column(series: nw.Series[Any]) -> pl.Series:
     if series.dtype.is_numeric() and not series.null_count():
         return pl.Series(series.name, series.to_numpy())
     try:
-        return series.to_frame().to_polars().to_series()
+        column = series.to_frame().to_polars().to_series()
     except ImportError:  # pandas hands text to polars through pyarrow, which may not be there
         values = [None if value != value else value for value in series.to_list()]
         return _text_column(series.name, values)
     except Exception:  # a library's message may quote values
         raise _unwritable(series.name) from None
+    if column.dtype == pl.Object:
+        raise _unwritable(series.name)
+    return column
 
 
 def _text_column(name: str, values: list[Any]) -> pl.Series:
@@ -118,7 +163,8 @@ def _text_column(name: str, values: list[Any]) -> pl.Series:
 
 def _unwritable(name: str) -> DataError:
     return DataError(
-        f"column {name!r} mixes types that no file format holds. Convert it to one type first."
+        f"column {name!r} mixes types, or is of one that no file holds. Convert it to text, "
+        "numbers or dates first."
     )
 
 

@@ -1,5 +1,6 @@
 """Which column plays which part: quasi-identifier, identifier or sensitive."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,23 +8,34 @@ from typing import Any
 import narwhals as nw
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables.delimited import LEADING_ZERO
 from microagg.tables.frames import Frame, index_names
 from microagg.validation import did_you_mean
 
 _INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 _NUMBERS = (*_INTEGERS, nw.Float32, nw.Float64)
 _WORDS = {
+    nw.Array: "lists",
+    nw.Binary: "binary",
     nw.Boolean: "true or false",
-    nw.Categorical: "category",
-    nw.Date: "date",
-    nw.Datetime: "date and time",
-    nw.Decimal: "decimal",
-    nw.Duration: "duration",
-    nw.Enum: "category",
+    nw.Categorical: "categories",
+    nw.Date: "dates",
+    nw.Datetime: "dates with times",
+    nw.Decimal: "numbers of decimal type",
+    nw.Duration: "durations",
+    nw.Enum: "categories",
+    nw.Int128: "numbers of 128 bits",
+    nw.List: "lists",
     nw.Object: "objects",
-    nw.String: "text",
-    nw.Time: "time",
+    nw.Struct: "structures",
+    nw.Time: "times",
+    nw.UInt128: "numbers of 128 bits",
     nw.Unknown: "unknown type",
+}
+_ROLE_WORDS = {
+    "quasi_identifiers": "a quasi-identifier",
+    "identifiers": "an identifier",
+    "sensitive": "sensitive",
 }
 
 Names = Iterable[str] | str | None
@@ -65,8 +77,8 @@ def check_named(
         for name in names:
             if taken.setdefault(name, role) != role:
                 raise ParameterError(
-                    f"column {name!r} can play one role only; it is named in {taken[name]} and "
-                    f"in {role}. Remove it from one of them."
+                    f"column {name!r} can play one role only; it is named as "
+                    f"{_ROLE_WORDS[taken[name]]} and as {_ROLE_WORDS[role]}. Remove one of them."
                 )
     in_order = {role: tuple(c for c in columns if c in names) for role, names in given.items()}
     return Roles(**in_order)
@@ -140,10 +152,13 @@ def _is_number(frame: Frame, name: str) -> bool:
 def _needs_a_role(frame: Frame, names: list[str]) -> str:
     one = len(names) == 1
     counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
+    text = any(frame.schema[name] == nw.String for name in names)
+    markers = " (markers such as NA or ? count as text)" if text else ""
     return (
-        f"{counted} not of numbers: {_listing(frame, names)}. Drop {'it' if one else 'each'} as an "
-        f"identifier (--identifier, or identifiers=[{names[0]!r}] in Python) or publish it "
-        f"unchanged as sensitive (--sensitive, or sensitive=[{names[0]!r}])."
+        f"{counted} not of plain numbers: {_listing(frame, names)}. Convert "
+        f"{'it' if one else 'each'} to numbers{markers}, drop it as an identifier (--identifier, "
+        f"or identifiers=[{names[0]!r}] in Python), or publish it unchanged as sensitive "
+        f"(--sensitive, or sensitive=[{names[0]!r}])."
     )
 
 
@@ -152,21 +167,29 @@ def _listing(frame: Frame, names: list[str]) -> str:
 
 
 def _describe(frame: Frame, name: str) -> str:
-    """Word the type of a column; a column of numbers spoilt by a few entries says how few."""
-    dtype = frame.schema[name]
-    if dtype != nw.String:
-        return _WORDS.get(type(dtype), str(dtype))
-    spoilt = sum(not _reads_as_number(value) for value in frame[name].to_list())
-    if spoilt == 0:
-        return "numbers stored as text or beyond 64 bits"
-    if spoilt <= len(frame) // 2:
-        return f"text in {spoilt} of {len(frame)} records"
-    return "text"
+    """Word the type of a column; of text, in how many records it is."""
+    series = frame[name]
+    present = len(series) - int(series.null_count())
+    if not present:
+        return "missing in every record"
+    if series.dtype != nw.String:
+        return _WORDS.get(type(series.dtype), str(series.dtype))
+    entries = [value for value in series.to_list() if isinstance(value, str) and value.strip()]
+    codes = sum(re.match(LEADING_ZERO, value) is not None for value in entries)
+    words = sum(not _reads_as_number(value) for value in entries)
+    found = []
+    if words:
+        found.append(f"text in {words} of {len(series)} records")
+    if codes:
+        found.append(f"codes with leading zeros in {codes} of {len(series)} records")
+    return ", ".join(found) or "numbers stored as text or beyond 64 bits"
 
 
-def _reads_as_number(value: object) -> bool:
+def _reads_as_number(value: str) -> bool:
+    if re.match(LEADING_ZERO, value):
+        return True
     try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        float(value)
+    except ValueError:
         return False
-    return True
+    return "_" not in value
