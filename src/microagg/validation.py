@@ -80,9 +80,7 @@ def check_matrix(
         array = array.reshape(-1, 1)
     _refuse_shape(array)
     if estimator is not None:
-        from sklearn.utils.validation import validate_data
-
-        validate_data(estimator, X if hasattr(X, "columns") else array, skip_check_array=True)
+        _remember_columns(estimator, X, array.shape[1])
     if array.dtype == np.float64:
         _refuse_extremes(array)
     if single_column and array.shape[1] != 1:
@@ -93,6 +91,18 @@ def check_matrix(
     # Kernels are compiled for one layout; a read-only array would be another.
     matrix = np.require(array, requirements=["C", "W"])
     return _as_whole_numbers(matrix) if integer else matrix
+
+
+def _remember_columns(estimator: Any, X: ArrayLike, n_columns: int) -> None:
+    """Keep the number of columns and their names, if they have any, as scikit-learn does."""
+    if hasattr(X, "columns"):
+        from sklearn.utils.validation import validate_data
+
+        validate_data(estimator, X, skip_check_array=True)
+        return
+    estimator.n_features_in_ = n_columns
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:

@@ -26,8 +26,11 @@ def stable_sort(values: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
     if len(values) < FEW:
         order = np.argsort(values, kind="stable")
         return values[order], order
-    keys = values.view(np.uint64)
     real = values.dtype == np.float64
+    if real and np.abs(values).max() < 2.0**53 and (np.rint(values) == values).all():
+        whole, order = stable_sort(values.astype(np.int64))  # fewer digits to sort by
+        return whole.astype(np.float64), order
+    keys = values.view(np.uint64)
     if real:
         keys_from_bits(keys)
     lowest = np.uint64(keys.min()) if real else values.min().view(np.uint64)
