@@ -28,21 +28,19 @@ def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
     from zero; the error counts about the centres.
     """
     n, d = X.shape
-    labels = np.empty(n, dtype=np.intp)
-    # What a record needs of its group (number, size, squares, first record, sums) lies together:
-    # groups of a large table are met in random order, and this is one trip to memory, not five.
-    tally = np.zeros((int(raw_labels.max()) + 1, 3 + 2 * d), dtype=X.dtype)
     if X.dtype == np.int64:
         _refuse_overflow(X, raw_labels)
-    n_groups = tally_groups(X, raw_labels, labels, tally)
-    sizes = np.empty(n_groups, dtype=np.intp)
+    labels, first = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
+    n_groups = number_by_first_record(raw_labels, int(raw_labels.max()) + 1, labels, first)
+    tally = np.zeros((n_groups, 2 + 2 * d), dtype=X.dtype)
+    tally_groups(X, labels, first, tally)
     centers = np.empty((n_groups, d), dtype=X.dtype)
     if X.dtype == np.int64:
-        rounded_centers(tally, centers, sizes)
+        rounded_centers(tally, centers)
         sse = squared_error(X, labels, centers)
     else:
-        sse = mean_centers(tally, centers, sizes)
-    return Groups(labels, sizes, centers, sse)
+        sse = mean_centers(tally, centers)
+    return Groups(labels, tally[:, 0].astype(np.intp), centers, sse)
 
 
 def _refuse_overflow(X: NDArray[np.int64], raw_labels: Rows) -> None:
@@ -55,48 +53,60 @@ def _refuse_overflow(X: NDArray[np.int64], raw_labels: Rows) -> None:
 
 
 @kernel
-def tally_groups(X: Any, raw_labels: Rows, out_labels: Rows, out_tally: Any) -> int:
-    """Sums and squares of every group relative to its first record; returns how many there are.
+def number_by_first_record(raw_labels: Rows, n_raw: int, out_labels: Rows, out_first: Rows) -> int:
+    """Number the groups 0, 1, ... by their first records, which `out_first` lists.
 
-    A row of the tally, which comes zeroed, is: number, size, squares, first record, sums. Relative
-    to a member of the group neither a common offset nor other groups cost digits, and a group of
-    equal records sums to exactly zero. The squares of integers may wrap; nobody reads them.
+    Returns how many there are. Whether a group was seen is kept in bytes, apart from its number:
+    they stay in the cache when there are millions of groups in random order.
     """
-    n, d = X.shape
+    seen = np.zeros(n_raw, dtype=np.uint8)
+    number = np.empty(n_raw, dtype=np.int32)
     n_groups = 0
-    for i in range(n):
+    for i in range(raw_labels.shape[0]):
         g = raw_labels[i]
-        if out_tally[g, 1] == 0:
-            out_tally[g, 0] = n_groups
+        if seen[g] == 0:
+            seen[g] = 1
+            number[g] = n_groups
+            out_first[n_groups] = i
             n_groups += 1
-            for j in range(d):
-                out_tally[g, 3 + j] = X[i, j]
-        out_labels[i] = np.intp(out_tally[g, 0])
-        out_tally[g, 1] += 1
-        for j in range(d):
-            gap = X[i, j] - out_tally[g, 3 + j]
-            out_tally[g, 2] += gap * gap
-            out_tally[g, 3 + d + j] += gap
+        out_labels[i] = number[g]
     return n_groups
 
 
 @kernel
-def mean_centers(tally: Floats, out_centers: Floats, out_sizes: Rows) -> float:
-    """Mean and size of every group; returns the squared error of all, summed with compensation."""
+def tally_groups(X: Any, labels: Rows, first: Rows, out_tally: Any) -> None:
+    """Sums and squares of every group relative to its first record.
+
+    A row of the tally, which comes zeroed, is: size, squares, first record, sums; they lie together
+    because groups of a large table are met in random order. Relative to a member of the group
+    neither a common offset nor other groups cost digits, and a group of equal records sums to
+    exactly zero. The squares of integers may wrap; nobody reads them.
+    """
+    n, d = X.shape
+    for g in range(out_tally.shape[0]):
+        for j in range(d):
+            out_tally[g, 2 + j] = X[first[g], j]
+    for i in range(n):
+        g = labels[i]
+        out_tally[g, 0] += 1
+        for j in range(d):
+            gap = X[i, j] - out_tally[g, 2 + j]
+            out_tally[g, 1] += gap * gap
+            out_tally[g, 2 + d + j] += gap
+
+
+@kernel
+def mean_centers(tally: Floats, out_centers: Floats) -> float:
+    """Mean of every group; returns the squared error of all, summed with compensation."""
     d = out_centers.shape[1]
     total = 0.0
     lost = 0.0
     for g in range(tally.shape[0]):
-        size = tally[g, 1]
-        if size == 0.0:
-            continue
-        number = np.intp(tally[g, 0])
-        out_sizes[number] = np.intp(size)
-        error = tally[g, 2]
+        error = tally[g, 1]
         for j in range(d):
-            mean = tally[g, 3 + d + j] / size
-            error -= tally[g, 3 + d + j] * mean
-            out_centers[number, j] = tally[g, 3 + j] + mean
+            mean = tally[g, 2 + d + j] / tally[g, 0]
+            error -= tally[g, 2 + d + j] * mean
+            out_centers[g, j] = tally[g, 2 + j] + mean
         error = max(error, 0.0)
         new = total + error
         lost += (total - new) + error if total >= error else (error - new) + total
@@ -105,24 +115,18 @@ def mean_centers(tally: Floats, out_centers: Floats, out_sizes: Rows) -> float:
 
 
 @kernel
-def rounded_centers(
-    tally: NDArray[np.int64], out_centers: NDArray[np.int64], out_sizes: Rows
-) -> None:
-    """Mean of every group rounded half away from zero, and its size, all in integers."""
+def rounded_centers(tally: NDArray[np.int64], out_centers: NDArray[np.int64]) -> None:
+    """Mean of every group rounded half away from zero, all in integers."""
     d = out_centers.shape[1]
     for g in range(tally.shape[0]):
-        size = tally[g, 1]
-        if size == 0:
-            continue
-        number = tally[g, 0]
-        out_sizes[number] = size
+        size = tally[g, 0]
         for j in range(d):
-            below = tally[g, 3 + d + j] // size
-            rest = tally[g, 3 + d + j] - below * size
-            floor = tally[g, 3 + j] + below
+            below = tally[g, 2 + d + j] // size
+            rest = tally[g, 2 + d + j] - below * size
+            floor = tally[g, 2 + j] + below
             # Half away from zero is up for a positive mean and down for a negative one.
             up = 2 * rest > size or (2 * rest == size and floor >= 0)
-            out_centers[number, j] = floor + 1 if up else floor
+            out_centers[g, j] = floor + 1 if up else floor
 
 
 @kernel
