@@ -256,20 +256,23 @@ def extend_cuts(
         if begin % (REBASE_EVERY * k) == 0:
             recent = slice(begin, begin + before)
             subtracted += rebase(high[recent], low[recent], unreachable)
-        width = min(k, n_ends - begin)
+        # Unsigned indices cannot count from the end, which spares a check in the inner loop.
+        width = np.uint64(min(k, n_ends - begin))
+        here = np.uint64(begin)
         for size in range(k, 2 * k):
-            at = before + begin - size
-            previous_high, previous_low = high[at : at + width], low[at : at + width]
-            error = errors[size - k, begin : begin + width]
+            row = np.uint64(size - k)
+            at = np.uint64(before + begin - size)
             for t in range(width):
-                total = previous_high[t] + error[t]
-                back = total - previous_high[t]
-                rest = (previous_high[t] - (total - back)) + (error[t] - back) + previous_low[t]
+                error = errors[row, here + t]
+                previous = high[at + t]
+                total = previous + error
+                back = total - previous
+                rest = (previous - (total - back)) + (error - back) + low[at + t]
                 better = size == k or (total - best_high[t]) + (rest - best_low[t]) <= 0
                 best_high[t] = total if better else best_high[t]
                 best_low[t] = rest if better else best_low[t]
                 chosen[t] = size if better else chosen[t]
-        for t in range(width):
+        for t in range(min(k, n_ends - begin)):
             end = first_end + begin + t
             at = before + begin + t
             high[at], low[at] = best_high[t], best_low[t]
