@@ -22,10 +22,11 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRO = """# Benchmarks
 
 Every figure below is from one run of `make bench`, which also writes them as JSON to
-`benchmarks/results/`; this one had {system}. Times depend on the machine and on what else it does; compare the columns of
-a table, which were taken in turns in the same run. The plain scan is in `benchmarks/mdav_speed.py`;
-microagg1d is the package of that name on PyPI. The tables census, tarragona and eia are read from
-the folder named by `MICROAGG_DATA` (see CONTRIBUTING.md).
+`benchmarks/results/`. This one had {system}.
+Times depend on the machine and on what else it does; compare the columns of a table, which were
+taken in turns in the same run. The plain scan is in `benchmarks/mdav_speed.py`; microagg1d is the
+package of that name on PyPI. The tables census, tarragona and eia are read from the folder named by
+`MICROAGG_DATA` (see CONTRIBUTING.md).
 """
 
 

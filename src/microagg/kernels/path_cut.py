@@ -274,12 +274,12 @@ def extend_cuts(
                 chosen[t] = size if better else chosen[t]
         for t in range(min(k, n_ends - begin)):
             end = first_end + begin + t
-            at = before + begin + t
-            high[at], low[at] = best_high[t], best_low[t]
+            own = before + begin + t
+            high[own], low[own] = best_high[t], best_low[t]
             if end < start or (end != start and best_high[t] >= unreachable):
-                high[at], low[at] = unreachable, 0
+                high[own], low[own] = unreachable, 0
             elif end == start:
-                high[at], low[at] = 0, 0
+                high[own], low[own] = 0, 0
             out_sizes[begin + t] = chosen[t]
     return subtracted
 
