@@ -4,7 +4,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.tables.files import Format, TableFile, format_of, protected_name, write_table
 from microagg.tables.frames import to_polars
 
@@ -55,9 +55,9 @@ def test_a_name_with_wildcards_is_a_name(tmp_path):
 
 @pytest.mark.parametrize("values", [pd.period_range("2020", periods=2), pd.interval_range(0, 2)])
 def test_types_that_csv_cannot_hold_are_no_full_disk(tmp_path, values):
-    table = to_polars(pd.DataFrame({"p": values}))
-    with pytest.raises(ParameterError, match=r"periods as in 'p'\. Convert"):
-        write_table(table, str(tmp_path / "t.csv"))
+    # Older versions of polars refuse these types on the way in, newer ones on the way out.
+    with pytest.raises(MicroaggError, match=r"'p'.*Convert"):
+        write_table(to_polars(pd.DataFrame({"p": values})), str(tmp_path / "t.csv"))
     assert list(tmp_path.iterdir()) == []
 
 
