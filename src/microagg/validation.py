@@ -1,6 +1,8 @@
 """The only place that words parameter errors: what was expected, what came, what to do."""
 
+import math
 import numbers
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
@@ -44,11 +46,60 @@ def check_flag(parameter: str, value: object) -> bool:
     raise ParameterError(f"{parameter} must be True or False; got {value!r}.")
 
 
-def check_count(parameter: str, value: object) -> int:
-    """Return `value` as an int if it is a whole number of at least 1."""
-    if _is_whole(value) and value >= 1:  # type: ignore[operator]
+def check_count(parameter: str, value: object, *, at_least: int = 1) -> int:
+    """Return `value` as an int if it is a whole number of at least `at_least`."""
+    if _is_whole(value) and value >= at_least:  # type: ignore[operator]
         return int(value)  # type: ignore[call-overload, no-any-return]
-    raise ParameterError(f"{parameter} must be a whole number of at least 1; got {value!r}.")
+    raise ParameterError(
+        f"{parameter} must be a whole number of at least {at_least}; got {value!r}."
+    )
+
+
+def check_number(
+    parameter: str, value: object, *, low: float = -math.inf, high: float = math.inf
+) -> float:
+    """Return `value` as a float if it is a number from `low` to `high`."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_number and math.isfinite(value) and low <= value <= high:  # type: ignore[arg-type, operator]
+        return float(value)  # type: ignore[arg-type]
+    span = {
+        (False, False): "",
+        (True, False): f" of at least {low:g}",
+        (False, True): f" of at most {high:g}",
+        (True, True): f" from {low:g} to {high:g}",
+    }[math.isfinite(low), math.isfinite(high)]
+    raise ParameterError(f"{parameter} must be a number{span}; got {value!r}.")
+
+
+def check_rng(random_state: object) -> np.random.Generator:
+    """Return the generator that `random_state` stands for; None draws a new seed.
+
+    A whole number gives the same draws every time. A generator is used as it is and moves on.
+    """
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    if _is_whole(random_state) and 0 <= random_state < 2**32:  # type: ignore[operator]
+        return np.random.default_rng(int(random_state))  # type: ignore[call-overload]
+    raise ParameterError(
+        "random_state must be None, a whole number from 0 to 4294967295, or a NumPy generator; "
+        f"got {random_state!r}."
+    )
+
+
+def check_jobs(n_jobs: object) -> int:
+    """Return how many threads to use: a number of them, -1 for all cores, None for one."""
+    if n_jobs is None:
+        return 1
+    if _is_whole(n_jobs) and (n_jobs == -1 or n_jobs >= 1):  # type: ignore[operator]
+        return int(n_jobs) if n_jobs != -1 else os.cpu_count() or 1  # type: ignore[call-overload]
+    raise ParameterError(
+        "n_jobs must be a whole number of at least 1, -1 for all cores, or None for one; got "
+        f"{n_jobs!r}."
+    )
 
 
 def check_k(k: object, *, n_records: int) -> int:
@@ -181,17 +232,27 @@ def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
     return matrix.astype(np.int64)
 
 
-def check_labels(labels: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
-    """Return labels as numbers 0..g-1, one for each record."""
-    array = _as_array("labels", labels)
+def check_labels(
+    labels: ArrayLike, *, n_records: int, parameter: str = "labels", at_least: int = 1
+) -> NDArray[np.intp]:
+    """Return labels as numbers 0..g-1, one for each record, `at_least` records to a group."""
+    array = _as_array(parameter, labels)
     if array.ndim != 1 or len(array) != n_records:
         raise ParameterError(
-            f"labels must be one number for each of the {n_records} records; got an array of "
+            f"{parameter} must be one number for each of the {n_records} records; got an array of "
             f"shape {array.shape}."
         )
     if array.dtype.kind not in "iu":
-        raise ParameterError(f"labels must be whole numbers; got an array of type {array.dtype}.")
+        raise ParameterError(
+            f"{parameter} must be whole numbers; got an array of type {array.dtype}."
+        )
     _, compact = np.unique(array, return_inverse=True)
+    sizes = np.bincount(compact.reshape(-1))
+    if small := int(np.count_nonzero(sizes < at_least)):
+        raise ParameterError(
+            f"{parameter} must put at least k = {at_least} records into every group; "
+            f"{small} of {len(sizes)} groups hold fewer. Start from groups of at least k."
+        )
     return compact.reshape(-1)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from microagg.errors import DataError, ParameterError
+from tests.contract.conftest import estimator
 
 
 def records(method, n=20):
@@ -13,14 +14,14 @@ def records(method, n=20):
 @pytest.mark.parametrize("k", [0, -1, 2.5, 3.0, True, False, "3", None, np.float64(3), 21, 10**30])
 def test_k_out_of_range(method, k):
     with pytest.raises(ParameterError, match="k must be a whole number from 1 to 20") as caught:
-        method.cls(k=k).fit(records(method))
+        estimator(method, k).fit(records(method))
     assert "\n" not in str(caught.value)
     assert repr(k) in str(caught.value)
 
 
 @pytest.mark.parametrize("k", [np.int32(3), np.uint8(3), np.int64(3)])
 def test_whole_numbers_of_other_kinds_are_fine(method, k):
-    assert np.bincount(method.cls(k=k).fit_predict(records(method))).min() >= 3
+    assert np.bincount(estimator(method, k).fit_predict(records(method))).min() >= 3
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -28,21 +29,21 @@ def test_not_finite(method, value):
     X = records(method)
     X[4, 0] = value
     with pytest.raises(DataError, match="1 of 20 records contain NaN or infinity"):
-        method.cls(k=3).fit(X)
+        estimator(method, 3).fit(X)
 
 
 def test_text(method):
     X = records(method).astype(object)
     X[4, 0] = "secret"
     with pytest.raises(DataError, match="got text") as caught:
-        method.cls(k=3).fit(X)
+        estimator(method, 3).fit(X)
     assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("factor", [1e200, 1e-200])
 def test_squares_beyond_floating_point(method, factor):
     with pytest.raises(DataError, match="must be from 1e-140 to 1e\\+140 in size"):
-        method.cls(k=3).fit(records(method) * factor)
+        estimator(method, 3).fit(records(method) * factor)
 
 
 @pytest.mark.parametrize(
@@ -61,29 +62,55 @@ def test_squares_beyond_floating_point(method, factor):
 )
 def test_no_matrix_of_numbers(method, X, message):
     with pytest.raises(DataError, match=message) as caught:
-        method.cls(k=2).fit(X)
+        estimator(method, 2).fit(X)
     assert "31337" not in str(caught.value)
 
 
 def test_one_dimension(method):
     column = np.array([31337.0, 1.0, 2.0, 3.0])
     if method.single_column:
-        assert method.cls(k=2).fit_predict(column).shape == (4,)
+        assert estimator(method, 2).fit_predict(column).shape == (4,)
     else:
         with pytest.raises(DataError, match="an array of 1 dimension") as caught:
-            method.cls(k=2).fit(column)
+            estimator(method, 2).fit(column)
         assert "31337" not in str(caught.value)
+
+
+BAD_OPTIONS = {
+    "integer": 1,
+    "tour": "yes",
+    "n_starts": 0,
+    "leftover": "none",
+    "initial": "none",
+    "random_state": -1,
+    "n_jobs": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, 1], "one number for each of the 20 records; got an array of shape"),
+        (np.zeros(20), "must be whole numbers"),
+        ([[0]] * 20, "one number for each of the 20 records"),
+        ([[0], [1, 2]], "sequences of different lengths"),
+    ],
+)
+def test_initial_labels_that_are_no_partition(method, labels, message):
+    if "initial" in method.options:
+        with pytest.raises(ParameterError, match=f"initial must be.*{message}"):
+            estimator(method, 3, initial=labels).fit(records(method))
 
 
 def test_options_are_checked(method):
     defaults = method.cls().get_params()
-    for option, bad in {"integer": 1, "tour": "yes", "n_starts": 0, "leftover": "none"}.items():
+    for option, bad in BAD_OPTIONS.items():
         if option in defaults:
             with pytest.raises(ParameterError, match=f"{option} must be"):
-                method.cls(k=3, **{option: bad}).fit(records(method))
+                estimator(method, 3, **{option: bad}).fit(records(method))
 
 
 def test_fractions_are_not_integers(method):
     if "integer" in method.cls().get_params():
         with pytest.raises(DataError, match="needs whole numbers"):
-            method.cls(k=3, integer=True).fit(records(method))
+            estimator(method, 3, integer=True).fit(records(method))

@@ -1,0 +1,32 @@
+"""Where a method that improves groups may begin."""
+
+import numpy as np
+import pytest
+
+from microagg.errors import ParameterError
+from microagg.partitions import MDAV
+from microagg.partitions.starts import initial_labels
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+RNG = np.random.default_rng(0)
+
+
+def test_labels_are_taken_as_groups():
+    assert initial_labels([7, 7, 9] * 10, X, 3, RNG, at_least=3).tolist() == [0, 0, 1] * 10
+
+
+def test_a_name_stands_for_the_groups_of_that_method():
+    labels = initial_labels("mdav", X, 4, RNG, at_least=4)
+    assert labels.tolist() == MDAV(k=4).fit_predict(X).tolist()
+
+
+def test_an_unknown_name():
+    with pytest.raises(ParameterError, match=r"initial must be one of .* Did you mean 'mdav'"):
+        initial_labels("mdaw", X, 4, RNG, at_least=4)
+
+
+def test_small_groups_where_that_matters():
+    labels = [0] * 28 + [1, 1]
+    assert initial_labels(labels, X, 3, RNG, at_least=1).max() == 1
+    with pytest.raises(ParameterError, match=r"at least k = 3 records .* 1 of 2 groups hold fewer"):
+        initial_labels(labels, X, 3, RNG, at_least=3)
