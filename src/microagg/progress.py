@@ -22,6 +22,11 @@ def report(task: str, done: int, total: int) -> None:
         listener(task, done, total)
 
 
+def current_listener() -> ProgressCallback | None:
+    """Return who hears the reports made here, if anyone does."""
+    return _listener.get()
+
+
 @contextmanager
 def listening(callback: ProgressCallback | None) -> Iterator[None]:
     """Send the reports made inside this block to `callback(task, done, total)`.

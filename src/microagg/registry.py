@@ -146,6 +146,16 @@ _METHODS = (
         source=_ORDERED_SOURCES,
         options=("integer", "tour"),
     ),
+    Method(
+        name="reporder",
+        path="microagg.partitions.reporder:RepOrdMic",
+        summary="order by groups, cut, repeat until nothing is gained; best of many starts",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d) at worst for each start",
+        source="Mortazavi 2020 (repeated ordering)",
+        options=("initial", "n_starts", "random_state", "n_jobs"),
+        deterministic=False,
+    ),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})

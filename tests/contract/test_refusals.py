@@ -91,7 +91,7 @@ BAD_OPTIONS = {
     ("labels", "message"),
     [
         ([0, 1], "one number for each of the 20 records; got an array of shape"),
-        (np.zeros(20), "must be whole numbers"),
+        (np.zeros(20), "whole numbers; got an array of type float64"),
         ([[0]] * 20, "one number for each of the 20 records"),
         ([[0], [1, 2]], "sequences of different lengths"),
     ],

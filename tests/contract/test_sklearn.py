@@ -3,6 +3,7 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from microagg.registry import METHODS
+from tests.contract.conftest import estimator
 
 MANY_SMALL_GROUPS = "groups of k to 2k-1 records cannot be three large blobs"
 SEVERAL_COLUMNS = "the check works on several columns, this method on one"
@@ -34,7 +35,7 @@ def cannot_apply(estimator):
 
 
 @parametrize_with_checks(
-    [method.cls() for method in METHODS.values()], expected_failed_checks=cannot_apply
+    [estimator(method) for method in METHODS.values()], expected_failed_checks=cannot_apply
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)

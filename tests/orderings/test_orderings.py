@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,24 @@ def slow_npn(X):
     while left:
         distances = ((X[left] - X[path[-1]]) ** 2).sum(axis=1)
         path.append(left.pop(int(distances.argmin())))
+    return path
+
+
+def slow_insertion(X):
+    """One group: from the record farthest from the mean to the one farthest from that."""
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    path = [farthest_from_mean(X)]
+    path.append(int(D[path[0]].argmax()))
+    waiting = set(range(len(X))) - set(path)
+    while waiting:
+        detours = {
+            (D[a, row] + D[row, b] - D[a, b], row, place)
+            for row in waiting
+            for place, (a, b) in enumerate(pairwise(path))
+        }
+        _, row, place = min(detours)
+        path.insert(place + 1, row)
+        waiting.remove(row)
     return path
 
 
@@ -88,6 +108,10 @@ class TestByGroups:
         for start in range(0, 200, 4):
             group = self.X[order[start : start + 4]]
             assert ((group - group[0]) ** 2).sum(axis=1).argmax() == 3
+
+    def test_the_others_enter_where_they_lengthen_the_path_least(self):
+        X = RNG.normal(size=(60, 3))
+        assert orderings.by_groups(X, np.zeros(60, dtype=int)).tolist() == slow_insertion(X)
 
     def test_labels_that_are_none(self):
         with pytest.raises(ParameterError, match="one number for each of the 200 records"):

@@ -45,8 +45,9 @@ def walk_within(X: Floats, members: Rows, entry: int, out_path: Rows) -> None:
     """Path through a group: `entry` first, the member farthest from it last, others in between.
 
     The others enter one by one, always the one and the place that lengthen the path least
-    (distances, not squares). The cheapest place of each is kept, and searched again only where it
-    is gone: time about O(s^2 d) for s members, O(s^3 d) at worst.
+    (distances, not squares). Each waiting record keeps its cheapest place. When that place is
+    gone, what it cost bounds all other places from below; only if the record comes to the front
+    with that bound are they looked through. Time about O(s^2 d) for s members.
     """
     size = members.shape[0]
     out_path[0] = entry
@@ -68,7 +69,7 @@ def walk_within(X: Floats, members: Rows, entry: int, out_path: Rows) -> None:
         if row != entry and row != last:
             waiting[count] = row
             count += 1
-    after = np.full(count, entry)  # the path's record behind which each is cheapest to insert
+    after = np.full(count, entry)  # record behind which each is cheapest to insert; -1 not known
     cost = np.empty(count)
     for w in range(count):
         cost[w] = detour(X, entry, waiting[w], last, reach)
@@ -78,45 +79,62 @@ def walk_within(X: Floats, members: Rows, entry: int, out_path: Rows) -> None:
         for w in range(1, count):
             if cost[w] < cost[best] or (cost[w] == cost[best] and waiting[w] < waiting[best]):
                 best = w
-        row = waiting[best]
-        before = after[best]
+        if after[best] < 0:
+            cost[best], after[best] = cheapest_insertion(X, out_path[:length], waiting[best])
+            continue
+        place = insert_behind(out_path, length, after[best], waiting[best])
+        length += 1
         count -= 1
         waiting[best], after[best], cost[best] = waiting[count], after[count], cost[count]
-        place = 0
-        while out_path[place] != before:
-            place += 1
-        for i in range(length, place + 1, -1):
-            out_path[i] = out_path[i - 1]
-        out_path[place + 1] = row
-        length += 1
         update_insertions(X, out_path[:length], place, waiting[:count], after, cost)
+
+
+@kernel
+def cheapest_insertion(X: Floats, path: Rows, row: int) -> tuple[float, int]:
+    """Least detour by way of `row`, and the record of the path behind which it lies."""
+    best = np.inf
+    best_after = -1
+    for i in range(path.shape[0] - 1):
+        edge = distance_between(X, path[i], path[i + 1])
+        extra = detour(X, path[i], row, path[i + 1], edge)
+        if extra < best:
+            best, best_after = extra, path[i]
+    return best, best_after
+
+
+@kernel
+def insert_behind(path: Rows, length: int, before: int, row: int) -> int:
+    """Put `row` behind `before` on a path of `length` records; returns the place of `before`."""
+    place = 0
+    while path[place] != before:
+        place += 1
+    for i in range(length, place + 1, -1):
+        path[i] = path[i - 1]
+    path[place + 1] = row
+    return place
 
 
 @kernel
 def update_insertions(
     X: Floats, path: Rows, place: int, waiting: Rows, after: Rows, cost: Floats
 ) -> None:
-    """The edge behind path[place] became two: find the cheapest place again where it mattered."""
+    """The edge behind path[place] became two: see whom they suit better, and who lost a place."""
     first, middle, last = path[place], path[place + 1], path[place + 2]
     left = distance_between(X, first, middle)
     right = distance_between(X, middle, last)
     for w in range(waiting.shape[0]):
-        split = after[w] == first
-        limit = cost[w]
-        if split:
-            cost[w] = np.inf
-        extra = detour(X, first, waiting[w], middle, left)
-        if extra < cost[w]:
-            cost[w], after[w] = extra, first
-        extra = detour(X, middle, waiting[w], last, right)
-        if extra < cost[w]:
-            cost[w], after[w] = extra, middle
-        if split and cost[w] > limit:  # elsewhere it may cost less now, but never below the limit
-            for i in range(path.shape[0] - 1):
-                edge = distance_between(X, path[i], path[i + 1])
-                extra = detour(X, path[i], waiting[w], path[i + 1], edge)
-                if extra < cost[w]:
-                    cost[w], after[w] = extra, path[i]
+        if after[w] == first:
+            after[w] = -1
+        gap = distance_between(X, middle, waiting[w])
+        # A detour is at least 2 (gap - edge) by the triangle inequality; a hair less, for rounding.
+        if 1.999999 * (gap - left) < cost[w]:
+            extra = distance_between(X, first, waiting[w]) + gap - left
+            if extra < cost[w]:
+                cost[w], after[w] = extra, first
+        if 1.999999 * (gap - right) < cost[w]:
+            extra = gap + distance_between(X, waiting[w], last) - right
+            if extra < cost[w]:
+                cost[w], after[w] = extra, middle
 
 
 @kernel

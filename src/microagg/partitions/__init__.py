@@ -13,6 +13,7 @@ from microagg.partitions.ordered import (
     ZScoreMHM,
     cut_path,
 )
+from microagg.partitions.reporder import RepOrdMic
 from microagg.partitions.univariate import Univariate
 from microagg.registry import find
 
@@ -27,6 +28,7 @@ __all__ = [
     "PCAMHM",
     "TSPMHM",
     "Partitioner",
+    "RepOrdMic",
     "Univariate",
     "ZScoreMHM",
     "cut_path",

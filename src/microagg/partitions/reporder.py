@@ -1,0 +1,108 @@
+"""RepOrdMic: order the records by their groups, cut the sequence, and repeat."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.kernels.groups import summarise
+from microagg.kernels.offsets import without_offset
+from microagg.kernels.path_cut import cut_sequence
+from microagg.orderings.walks import farthest_from_mean, walk
+from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.starts import initial_labels, kmeans_starts
+from microagg.threads import side_by_side
+from microagg.validation import check_count, check_jobs, check_rng
+
+Floats = NDArray[np.float64]
+
+# A round must lower the error by this share of it, or it is the last.
+_WORTHWHILE = 1e-9
+
+
+class RepOrdMic(Partitioner):
+    """Groups of k to 2k-1 records from repeated ordering; each round is never worse than the last.
+
+    A round visits the groups one after another (see `microagg.orderings.by_groups`) and cuts that
+    sequence of records optimally; the groups it began with are one of the possible cuts, so if they
+    hold k to 2k-1 records the new ones are at least as good. Rounds go on until nothing is gained.
+    The first groups may be of any size. Without `initial` there are many starts, the clusters of
+    k-means for 1, 2, 3, ... centres, and the best result is kept.
+
+    Time O(n^2 d / k) at worst for a round of a start and O(n^2 d) for the first round from few
+    large clusters; memory O(n d) for each thread. Source: [1]_.
+
+    Parameters
+    ----------
+    k : records in a group, at least
+    initial : None for the k-means starts; labels, one for each record; or the name of a registered
+        method that groups the records first
+    n_starts : without `initial`, the number of starts: k-means with 1 to `n_starts` clusters, or
+        as many as there are different records
+    random_state : seed of k-means, or of an initial method with chance in it
+    n_jobs : threads that work on the starts side by side; -1 for all cores
+
+    Attributes
+    ----------
+    n_rounds_ : rounds of all starts together, the last one of each, which gains nothing, included
+
+    References
+    ----------
+    .. [1] R. Mortazavi, "Repeated record ordering for constrained size clustering", International
+       Journal of Engineering 33(7), 2020.
+
+    Examples
+    --------
+    >>> records = [[0.0], [9.0], [1.0], [8.0]]
+    >>> RepOrdMic(k=2, n_starts=2, random_state=0).fit_predict(records).tolist()
+    [0, 1, 0, 1]
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        initial: str | ArrayLike | None = None,
+        n_starts: int = 200,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.k = k
+        self.initial = initial
+        self.n_starts = n_starts
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _group(self, X: NDArray[Any], k: int) -> Labels:
+        rng = check_rng(self.random_state)
+        n_starts = check_count("n_starts", self.n_starts)
+        n_jobs = check_jobs(self.n_jobs)
+        X = without_offset(X)
+        entry = farthest_from_mean(X)
+        if self.initial is None:
+            starts = kmeans_starts(X, n_starts, rng)
+        else:
+            given = initial_labels(self.initial, X, k, rng, at_least=1)
+            starts = [lambda: given]
+        results = side_by_side(
+            lambda start: repeat_ordering(X, start(), k, entry),
+            starts,
+            n_jobs=n_jobs,
+            task="starts",
+        )
+        self.n_rounds_ = sum(len(errors) for _, errors in results)
+        labels, _ = min(results, key=lambda result: result[1][-1])
+        return labels
+
+
+def repeat_ordering(X: Floats, labels: Labels, k: int, entry: int) -> tuple[Labels, list[float]]:
+    """Order by groups from row `entry` and cut, until that gains nothing.
+
+    Returns the groups and the squared error after every round.
+    """
+    errors: list[float] = []
+    while True:
+        labels = cut_sequence(X, walk(X, labels, entry), k)
+        errors.append(summarise(X, labels).sse)
+        if len(errors) > 1 and errors[-2] - errors[-1] <= _WORTHWHILE * errors[-2]:
+            return labels, errors

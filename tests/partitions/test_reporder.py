@@ -1,0 +1,76 @@
+"""Repeated ordering: every round at least as good as the one before, the best start kept."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microagg.orderings.walks import farthest_from_mean
+from microagg.partitions import MDAV, MDAVMHM, RepOrdMic
+from microagg.partitions.reporder import repeat_ordering
+from microagg.partitions.starts import kmeans_starts
+from tests.references import sse
+
+X = np.random.default_rng(5).normal(size=(200, 3))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**16),
+    n=st.integers(1, 60),
+    k=st.integers(1, 7),
+    n_groups=st.integers(1, 60),
+    ties=st.booleans(),
+)
+def test_no_round_is_worse_than_the_one_before(seed, n, k, n_groups, ties):
+    rng = np.random.default_rng(seed)
+    records = rng.integers(0, 4, (n, 2)).astype(float) if ties else rng.normal(size=(n, 2))
+    _, groups = np.unique(rng.integers(0, n_groups, n), return_inverse=True)
+    labels, errors = repeat_ordering(records, groups, min(k, n), farthest_from_mean(records))
+    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(errors))
+    assert errors[-1] == pytest.approx(sse(records, labels), abs=1e-9)
+
+
+def test_the_groups_of_another_method_only_get_better():
+    for k in (2, 3, 7):
+        start = MDAV(k=k).fit(X)
+        named = RepOrdMic(k=k, initial="mdav").fit(X)
+        given_labels = RepOrdMic(k=k, initial=start.labels_).fit(X)
+        assert named.labels_.tolist() == given_labels.labels_.tolist()
+        assert named.sse_ <= MDAVMHM(k=k).fit(X).sse_ <= start.sse_
+        assert named.n_rounds_ >= 2
+
+
+def test_groups_to_begin_with_may_be_of_any_size():
+    labels = np.r_[np.zeros(199, dtype=int), 1]
+    sizes = np.bincount(RepOrdMic(k=5, initial=labels).fit_predict(X))
+    assert (sizes.min(), sizes.max()) >= (5, 5)
+    assert sizes.max() <= 9
+
+
+def test_the_best_start_is_kept():
+    entry = farthest_from_mean(X)
+    starts = kmeans_starts(X, 12, np.random.default_rng(3))
+    errors = [repeat_ordering(X, start(), 4, entry)[1][-1] for start in starts]
+    model = RepOrdMic(k=4, n_starts=12, random_state=3).fit(X)
+    assert model.sse_ == pytest.approx(min(errors), rel=1e-12)
+    assert min(errors) < max(errors)
+
+
+def test_starts_have_one_to_many_clusters_and_no_more_than_there_are_records():
+    starts = kmeans_starts(X, 9, np.random.default_rng(0))
+    assert [len(np.unique(start())) for start in starts] == list(range(1, 10))
+    five_points = np.repeat(np.arange(5.0), 8)[:, None]
+    starts = kmeans_starts(five_points, 200, np.random.default_rng(0))
+    assert len(starts) == 5
+    assert all(len(np.unique(start()[:8])) == 1 for start in starts)
+
+
+def test_the_seed_decides():
+    first, second, other = (
+        RepOrdMic(k=3, n_starts=5, random_state=seed).fit_predict(X).tolist() for seed in (1, 1, 2)
+    )
+    assert first == second
+    assert first != other

@@ -1,0 +1,47 @@
+"""Work on threads: in order, with progress, and it stops when it should."""
+
+import threading
+
+import pytest
+
+from microagg.progress import listening, report
+from microagg.threads import side_by_side
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_come_in_order_and_progress_is_told(n_jobs):
+    heard = []
+    with listening(lambda *message: heard.append(message)):
+        squares = side_by_side(lambda x: x * x, range(20), n_jobs=n_jobs, task="squaring")
+    assert squares == [x * x for x in range(20)]
+    assert heard == [("squaring", done, 20) for done in range(1, 21)]
+
+
+def test_two_threads_work_at_the_same_time():
+    meet = threading.Barrier(2, timeout=10)
+    side_by_side(lambda _: meet.wait(), [0, 1], n_jobs=2, task="meeting")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_one_failure_ends_the_others_at_their_next_report(n_jobs):
+    def work(item):
+        if item == 0:
+            raise ValueError("no")
+        while True:
+            report("waiting", 0, 1)
+
+    with pytest.raises(ValueError, match="no"):
+        side_by_side(work, [0, 1, 2, 3], n_jobs=n_jobs, task="work")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_in_the_listener_ends_the_work(n_jobs):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    def work(item):
+        while item:
+            report("waiting", 0, 1)
+
+    with listening(stop), pytest.raises(KeyboardInterrupt):
+        side_by_side(work, [0, 1, 2], n_jobs=n_jobs, task="work")
