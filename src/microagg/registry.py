@@ -156,6 +156,18 @@ _METHODS = (
         options=("initial", "n_starts", "random_state", "n_jobs"),
         deterministic=False,
     ),
+    Method(
+        name="icsm",
+        path="microagg.partitions.icsm:ICSM",
+        summary="improve groups by migrations, exchanges, cyclic shifts and cuts of a tour",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d / k) at worst for each round, far less in practice",
+        source="Mortazavi and Jalili 2015",
+        options=(
+            *("initial", "n_restarts", "max_iterations", "time_budget"),
+            *("random_state", "n_jobs"),
+        ),
+    ),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})

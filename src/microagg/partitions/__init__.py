@@ -2,6 +2,7 @@
 
 from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
+from microagg.partitions.icsm import ICSM
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import (
     CBFSMHM,
@@ -20,6 +21,7 @@ from microagg.registry import find
 __all__ = [
     "CBFS",
     "CBFSMHM",
+    "ICSM",
     "MD",
     "MDAV",
     "MDAVMHM",

@@ -1,0 +1,286 @@
+"""ICSM: local search by migrations, exchanges and cyclic shifts, with tour cuts in between."""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.kernels.assignments import WORTHWHILE, make_assignment, regroup
+from microagg.kernels.blocks import Blocks, make_blocks
+from microagg.kernels.cycles import shift_from_groups
+from microagg.kernels.exchanges import (
+    apply_best,
+    largest_radii,
+    no_changes,
+    search_changes,
+)
+from microagg.kernels.groups import summarise
+from microagg.kernels.offsets import without_offset
+from microagg.kernels.path_cut import cut_sequence
+from microagg.orderings.walks import farthest_from_mean, walk
+from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.starts import initial_labels
+from microagg.progress import report
+from microagg.threads import side_by_side
+from microagg.validation import check_count, check_jobs, check_number, check_rng
+
+Floats = NDArray[np.float64]
+
+# Records that a restart sends elsewhere, at most: section 5.3 of the paper.
+_MOVED_BY_A_RESTART = 20
+_POOL = 100
+# The tour is cut again when this share of the groups has changed: it costs as much as a pool.
+_CHANGED_FOR_A_CUT = 0.05
+# Groups among which cyclic shifts are looked for, and records in them: the cost is quadratic.
+_NEAR_GROUPS, _NEAR_RECORDS = 24, 300
+# Groups that a kernel works on before it comes back to report.
+_GROUPS_PER_CALL = 500
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends early."""
+
+    max_iterations: float = math.inf
+    deadline: float = math.inf
+
+    @classmethod
+    def checked(cls, max_iterations: object, time_budget: object) -> Self:
+        """Return the limits for a search that begins now; None is no limit."""
+        iterations, deadline = math.inf, math.inf
+        if max_iterations is not None:
+            iterations = check_count("max_iterations", max_iterations)
+        if time_budget is not None:
+            deadline = time.monotonic() + check_number("time_budget", time_budget, low=0.0)
+        return cls(iterations, deadline)
+
+    def reached(self, iterations: int) -> bool:
+        """Whether a search that made so many iterations has to end."""
+        return iterations >= self.max_iterations or time.monotonic() >= self.deadline
+
+
+NO_LIMITS = Limits()
+
+
+class ICSM(Partitioner):
+    """Groups of k to 2k-1 records that no migration or exchange of records can improve.
+
+    Begins with the groups of another method and repeats three steps, none of which raises the
+    squared error, until none lowers it:
+
+    - each group proposes its best migration or exchange with any other; the best 100 or, of many
+      groups, a tenth, are made, as long as they concern different groups: the pool;
+    - the groups are put on a closed tour (see `microagg.orderings.by_groups`), which is cut anew;
+    - when neither gains, records are shifted in cycles through several groups, tried from every
+      group.
+
+    Time O(n^2 d / k) at worst for each round of steps, far less in practice, since only groups
+    that overlap can exchange records; memory O(n (d + k)). Source: [1]_.
+
+    Parameters
+    ----------
+    k : records in a group, at least
+    initial : labels, one for each record, with at least k records to a group; or the name of a
+        registered method that groups the records first
+    n_restarts : how often to begin again with 20 records of the initial groups sent elsewhere by
+        chance; the best result is kept
+    max_iterations : pools and rounds of cycles after which each search ends; None for no limit
+    time_budget : seconds after which to end with the best groups so far; None for no limit
+    random_state : seed of the restarts, and of an initial method with chance in it
+    n_jobs : threads that work on the restarts side by side; -1 for all cores
+
+    Attributes
+    ----------
+    n_iterations_ : pools and rounds of cycles that changed something, in the search whose groups
+        were kept
+
+    References
+    ----------
+    .. [1] R. Mortazavi and S. Jalili, "A novel local search method for microaggregation", The ISC
+       International Journal of Information Security 7(1), 2015.
+
+    Examples
+    --------
+    >>> ICSM(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0], [5.0]]).tolist()
+    [0, 1, 0, 1, 1]
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        initial: str | ArrayLike = "mdav",
+        n_restarts: int = 0,
+        max_iterations: int | None = None,
+        time_budget: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.k = k
+        self.initial = initial
+        self.n_restarts = n_restarts
+        self.max_iterations = max_iterations
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _group(self, X: NDArray[Any], k: int) -> Labels:
+        rng = check_rng(self.random_state)
+        n_restarts = check_count("n_restarts", self.n_restarts, at_least=0)
+        n_jobs = check_jobs(self.n_jobs)
+        limits = Limits.checked(self.max_iterations, self.time_budget)
+        X = without_offset(X)
+        start = initial_labels(self.initial, X, k, rng, at_least=k)
+        moved = [perturb(start, generator) for generator in rng.spawn(n_restarts)]
+
+        def improve(labels: Labels) -> tuple[Labels, list[float]]:
+            return local_search(X, labels, k, limits)
+
+        first = improve(start)
+        others = side_by_side(improve, moved, n_jobs=n_jobs, task="restarts") if moved else []
+        labels, errors = min([first, *others], key=lambda result: result[1][-1])
+        self.n_iterations_ = len(errors) - 1
+        return labels
+
+
+def perturb(labels: Labels, rng: np.random.Generator) -> Labels:
+    """Send some records, at most 20, to groups drawn by chance."""
+    moved = rng.integers(len(labels), size=_MOVED_BY_A_RESTART)
+    changed = labels.copy()
+    changed[moved] = rng.integers(labels.max() + 1, size=_MOVED_BY_A_RESTART)
+    return np.unique(changed, return_inverse=True)[1].astype(np.intp)
+
+
+def local_search(
+    X: Floats, labels: Labels, k: int, limits: Limits = NO_LIMITS
+) -> tuple[Labels, list[float]]:
+    """Improve groups until no step does, or a limit is reached.
+
+    Returns the groups, and the squared error after the first cut and after every iteration.
+    """
+    search = Search(X, labels, k)
+    errors = [search.error]
+    while not limits.reached(len(errors) - 1):
+        improved = search.make_pool()
+        if not improved:
+            improved = search.cut_tour() or search.shift_in_cycles(limits)
+        elif search.n_changed >= _CHANGED_FOR_A_CUT * search.n_groups:
+            search.cut_tour()
+        if not improved:
+            break
+        errors.append(search.error)
+    return search.assignment.labels, errors
+
+
+class Search:
+    """Groups that are being improved, with what is known of their best changes."""
+
+    def __init__(self, X: Floats, labels: Labels, k: int) -> None:
+        self.X = X
+        self.k = k
+        self.entry = farthest_from_mean(X)
+        self.assignment = make_assignment(X, self._cut(labels), k)
+        room = len(self.assignment.sizes)
+        self.changes = no_changes(room)
+        # The steps at which the tour was cut, at which each group's best change was looked for,
+        # and at which a cycle from each group was tried in vain.
+        self.cut_at = self.assignment.clock[0]
+        self.searched = np.full(room, -1, dtype=np.intp)
+        self.tried = np.full(room, -1, dtype=np.intp)
+
+    @property
+    def error(self) -> float:
+        """Squared error of all groups."""
+        return math.fsum(self.assignment.errors)
+
+    @property
+    def n_groups(self) -> int:
+        """Groups at present."""
+        return int(np.count_nonzero(self.assignment.sizes))
+
+    @property
+    def n_changed(self) -> int:
+        """Groups that changed since the tour was cut."""
+        return int(np.count_nonzero(self.assignment.changed > self.cut_at))
+
+    def _cut(self, labels: Labels) -> Labels:
+        groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
+        return cut_sequence(self.X, walk(self.X, groups, self.entry), self.k, tour=True)
+
+    def cut_tour(self) -> bool:
+        """Put the groups on a tour and cut it anew, if that gains."""
+        cut, before = self._cut(self.assignment.labels), self.error
+        if summarise(self.X, cut).sse < before * (1.0 - WORTHWHILE):
+            regroup(self.X, self.assignment, cut, int(cut.max()) + 1)
+        self.cut_at = self.assignment.clock[0]
+        return self.error < before
+
+    def make_pool(self) -> bool:
+        """Make the best migrations and exchanges that concern different groups, if any gains."""
+        self._search_changes()
+        gains = self.changes.gains * (self.assignment.sizes > 0)
+        order = np.flatnonzero(gains > 0.0)
+        order = order[np.argsort(-gains[order], kind="stable")]
+        pool_size = max(_POOL, self.n_groups // 10)
+        return apply_best(self.X, self.assignment, self.changes, order, pool_size) > 0
+
+    def _search_changes(self) -> None:
+        """Look for the best changes of groups that changed, or whose partner did.
+
+        What the others could gain with those that changed is found from the other side.
+        """
+        assignment, changes = self.assignment, self.changes
+        in_use, blocks = self._centers()
+        partner_changed = assignment.changed[changes.partners] > self.searched
+        stale = (assignment.changed > self.searched) | (partner_changed & (changes.partners >= 0))
+        groups = np.flatnonzero(stale & (assignment.sizes > 0))
+        block_radii = largest_radii(blocks, assignment.radii[in_use])
+        for begin in range(0, len(groups), _GROUPS_PER_CALL):
+            some = groups[begin : begin + _GROUPS_PER_CALL]
+            search_changes(self.X, self.k, assignment, in_use, blocks, block_radii, some, changes)
+            self._report()
+        self.searched[groups] = assignment.clock[0]
+
+    def shift_in_cycles(self, limits: Limits) -> bool:
+        """Shift records in cycles from every group, the lowest score first."""
+        in_use, blocks = self._centers()
+        n_near = min(_NEAR_GROUPS, max(4, _NEAR_RECORDS // self.k), len(in_use) - 1)
+        groups = in_use[np.argsort(self._scores(in_use), kind="stable")]
+        made = 0
+        for begin in range(0, len(groups), _GROUPS_PER_CALL):
+            some = groups[begin : begin + _GROUPS_PER_CALL]
+            made += shift_from_groups(
+                self.X, self.k, self.assignment, in_use, blocks, n_near, some, self.tried
+            )
+            self._report()
+            if limits.reached(0):
+                break
+        return made > 0
+
+    def _report(self) -> None:
+        settled = (self.tried >= self.assignment.changed) & (self.assignment.sizes > 0)
+        report("improving until all is settled", int(np.count_nonzero(settled)), self.n_groups)
+
+    def _centers(self) -> tuple[Labels, Blocks]:
+        in_use = np.flatnonzero(self.assignment.sizes)
+        return in_use, make_blocks(self.assignment.centers[in_use], np.arange(len(in_use)))
+
+    def _scores(self, in_use: Labels) -> Floats:
+        """Equation 7 of the paper: what it would cost, in sum, to replace a group's members.
+
+        The sum over all pairs of records comes down to sums over groups.
+        """
+        s: Floats = self.assignment.sizes[in_use].astype(np.float64)
+        e: Floats = self.assignment.errors[in_use]
+        c: Floats = self.assignment.centers[in_use]
+        c = c - c.mean(axis=0)
+        square = (c * c).sum(axis=1)
+        apart = len(s) * square - 2 * c @ c.sum(axis=0) + square.sum()
+        apart_by_size = s.sum() * square - 2 * c @ (s @ c) + s @ square
+        crossed = s * (e / s).sum() + e * len(s) + s * apart
+        crossed_by_size = e / s * s.sum() + e.sum() + apart_by_size
+        scores: Floats = 2 * (e * s.sum() - s * e.sum()) - crossed + crossed_by_size
+        return scores
