@@ -225,9 +225,7 @@ def test_options_of_the_method(table):
         protect(table, 3, **ROLES, method_options=["leftover"])
 
 
-@pytest.mark.parametrize(
-    "option", ["constraints", "strata", "effort", "time_budget", "random_state"]
-)
+@pytest.mark.parametrize("option", ["constraints", "strata", "effort", "time_budget"])
 def test_options_that_do_not_work_yet_do_not_exist(table, option):
     with pytest.raises(TypeError, match=option):
         protect(table, 3, **ROLES, **{option: None})

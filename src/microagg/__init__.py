@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from microagg import errors, orderings, partitions
+    from microagg.comparison import compare
     from microagg.partitions.ordered import cut_path
     from microagg.registry import methods
     from microagg.release import Release, protect
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Release": "microagg.release",
+    "compare": "microagg.comparison",
     "cut_path": "microagg.partitions.ordered",
     "information_loss": "microagg.utility.information_loss",
     "methods": "microagg.registry",
@@ -27,6 +29,7 @@ _ROOMS = ("errors", "orderings", "partitions")
 __all__ = [
     "Release",
     "__version__",
+    "compare",
     "cut_path",
     "errors",
     "information_loss",

@@ -6,8 +6,10 @@ where an interrupt from the keyboard takes effect.
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+
+from microagg.errors import ParameterError
 
 ProgressCallback = Callable[[str, int, int], None]
 
@@ -69,3 +71,17 @@ def terminal_bar() -> Iterator[None]:
 
         with listening(show):
             yield
+
+
+def heard_by(progress: object) -> AbstractContextManager[None]:
+    """Return the block that `progress` asks for: True for a bar, False for none, or a function."""
+    if progress is False:
+        return nullcontext()
+    if progress is True:
+        return terminal_bar()
+    if callable(progress):
+        return listening(progress)
+    raise ParameterError(
+        "progress must be True, False or a function of (task, done, total); got "
+        f"{type(progress).__name__}."
+    )

@@ -3,8 +3,7 @@
 import inspect
 import time
 import warnings
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,18 +14,20 @@ from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg.aggregates.mean import released_means
-from microagg.errors import DataError, ParameterError, PrivacyWarning
-from microagg.progress import ProgressCallback, listening, terminal_bar
+from microagg.errors import ParameterError, PrivacyWarning
+from microagg.progress import ProgressCallback, heard_by
 from microagg.registry import Method, find
-from microagg.tables.encoding import SCALES, encode, numeric_columns
+from microagg.tables.encoding import SCALES
 from microagg.tables.files import STANDARD, write_table
-from microagg.tables.frames import index_names, open_frame, to_polars, with_released
-from microagg.tables.roles import Names, Roles, check_named, resolve
+from microagg.tables.frames import open_frame, to_polars, with_released
+from microagg.tables.records import open_records
+from microagg.tables.roles import Names, Roles
 from microagg.tables.verification import Classes, require_k
 from microagg.utility.information_loss import Errors, squared_errors
-from microagg.validation import check_choice, check_count, check_k, did_you_mean
+from microagg.validation import check_choice, check_count, check_seed, did_you_mean
 
 Labels = NDArray[np.intp]
+SeedLike = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -97,6 +98,7 @@ def protect(
     method: str = "mdav",
     method_options: Mapping[str, Any] | None = None,
     scale: str = "standardise",
+    random_state: SeedLike = None,
     progress: bool | ProgressCallback = False,
 ) -> Release:
     """Release a table in which each combination of quasi-identifiers stands for k records or more.
@@ -117,6 +119,9 @@ def protect(
     method : a registered name, see `microagg.methods()`
     method_options : parameters of the method other than k
     scale : "standardise" compares columns in units of their standard deviation, "none" as they are
+    random_state : the seed of a method with chance in it, a whole number below 2**32; the same
+        seed gives the same groups. None draws one. The manifest records it; methods without chance
+        give the same groups for any seed, and their manifest says None.
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
@@ -131,22 +136,19 @@ def protect(
     True
     """
     began = time.perf_counter()
-    estimator = check_request(method, k, method_options=method_options, scale=scale)
-    listener = _listener(progress)
-    frame = open_frame(table)
-    named = check_named(
-        (*frame.columns, *index_names(frame)),
+    estimator = check_request(
+        method, k, method_options=method_options, scale=scale, random_state=random_state
+    )
+    listener = heard_by(progress)
+    frame, roles, columns, X = open_records(
+        table,
+        [k],
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers,
         sensitive=sensitive,
+        scale=scale,
     )
-    if not len(frame):
-        raise DataError("the table has no records.")
-    roles = resolve(frame, named)
-    check_k(k, n_records=len(frame))
-    _check_single_column(find(method), roles)
-    columns = numeric_columns(frame, roles.quasi_identifiers)
-    X = encode(columns, scale=scale)
+    check_single_column(find(method), roles)
     if k == 1:
         warnings.warn(
             "k = 1 protects nobody: every record may stand alone with its own values; use k = 2 "
@@ -161,7 +163,7 @@ def protect(
     errors = squared_errors(X, labels)
     manifest = {
         "microagg_version": __version__,
-        **_request_facts(find(method), estimator, scale, roles),
+        **_request_facts(find(method), estimator, scale, roles, n_records=len(X)),
         **_group_facts(labels, errors, classes),
         "seconds": time.perf_counter() - began,
     }
@@ -170,9 +172,17 @@ def protect(
 
 
 def check_request(
-    method: str, k: object, *, method_options: Mapping[str, Any] | None = None, scale: str
+    method: str,
+    k: object,
+    *,
+    method_options: Mapping[str, Any] | None = None,
+    scale: str,
+    random_state: SeedLike = None,
 ) -> Any:
-    """Return the partitioner that was asked for, if the request makes sense without its data."""
+    """Return the partitioner that was asked for, if the request makes sense without its data.
+
+    If the method has chance in it, it gets a whole number as its seed.
+    """
     found = find(method)
     k = check_count("k", k)
     check_choice("scale", scale, SCALES)
@@ -182,7 +192,26 @@ def check_request(
             "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
             "or scale='none' in Python)."
         )
+    seed = check_seed(random_state)
+    if has_chance(found):
+        options["random_state"] = _one_seed(seed, random_state, options.get("random_state"))
     return found.cls(k=k, **options)
+
+
+def has_chance(method: Method) -> bool:
+    """Whether the groups depend on a seed."""
+    return "random_state" in method.options
+
+
+def _one_seed(seed: int, random_state: object, option: object) -> int:
+    if option is None:
+        return seed
+    if random_state is not None:
+        raise ParameterError(
+            "the seed is given twice: as --seed (random_state in Python) and as the option "
+            "random_state of the method. Remove one of them."
+        )
+    return check_seed(option)
 
 
 def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -203,7 +232,8 @@ def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[st
     return dict(options)
 
 
-def _check_single_column(method: Method, roles: Roles) -> None:
+def check_single_column(method: Method, roles: Roles) -> None:
+    """Refuse a method for one column where there are several quasi-identifiers."""
     if method.single_column and len(roles.quasi_identifiers) > 1:
         listing = ", ".join(repr(name) for name in roles.quasi_identifiers)
         raise ParameterError(
@@ -213,29 +243,21 @@ def _check_single_column(method: Method, roles: Roles) -> None:
         )
 
 
-def _listener(progress: object) -> AbstractContextManager[None]:
-    if progress is False:
-        return nullcontext()
-    if progress is True:
-        return terminal_bar()
-    if callable(progress):
-        return listening(progress)
-    raise ParameterError(
-        "progress must be True, False or a function of (task, done, total); got "
-        f"{type(progress).__name__}."
-    )
-
-
 def _aggregated(columns: Mapping[str, NDArray[Any]], labels: Labels) -> dict[str, NDArray[Any]]:
     return {name: released_means(v, labels, name=name) for name, v in columns.items()}
 
 
-def _request_facts(method: Method, estimator: Any, scale: str, roles: Roles) -> dict[str, Any]:
-    options = {name: _plain(v) for name, v in estimator.get_params().items() if name != "k"}
+def _request_facts(
+    method: Method, estimator: Any, scale: str, roles: Roles, *, n_records: int
+) -> dict[str, Any]:
+    options = estimator.get_params()
+    del options["k"]
+    seed = options.pop("random_state", None)
     return {
         "method": method.name,
         "guarantee": method.guarantee.value,
-        "options": options,
+        "options": {name: _plain(value, n_records) for name, value in options.items()},
+        "random_state": seed,
         "k": int(estimator.k),
         "scale": scale,
         "quasi_identifiers": list(roles.quasi_identifiers),
@@ -263,7 +285,16 @@ def _group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, 
     }
 
 
-def _plain(value: object) -> object:
+def _plain(value: object, n_records: int) -> object:
+    """Return what JSON can hold; of arrays and other objects, only what kind they are."""
     if isinstance(value, np.generic):
         return value.item()
-    return value if isinstance(value, (bool, int, float, str)) or value is None else repr(value)
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if not isinstance(value, Sized) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return type(value).__name__
+    if len(value) == n_records:
+        return f"labels of {n_records:,} records"
+    if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    return f"{len(value):,} values"

@@ -90,6 +90,17 @@ def check_rng(random_state: object) -> np.random.Generator:
     )
 
 
+def check_seed(random_state: object) -> int:
+    """Return a whole number below 2**32 that stands for `random_state`.
+
+    A whole number stands for itself; a generator draws one and moves on, None draws a new one.
+    """
+    generator = check_rng(random_state)
+    if _is_whole(random_state):
+        return int(random_state)  # type: ignore[call-overload, no-any-return]
+    return int(generator.integers(2**32))
+
+
 def check_jobs(n_jobs: object) -> int:
     """Return how many threads to use: a number of them, -1 for all cores, None for one."""
     if n_jobs is None:

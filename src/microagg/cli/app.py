@@ -5,6 +5,7 @@ from typing import Any
 
 import typer
 
+from microagg.cli.compare import compare
 from microagg.cli.demo import demo
 from microagg.cli.layout import width
 from microagg.cli.methods import methods
@@ -28,6 +29,10 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     verify: (
         "Check that a file keeps the promise of K.",
         "microagg verify people-protected.csv -k 5 --sensitive diagnosis",
+    ),
+    compare: (
+        "See what each method would lose on a file.",
+        "microagg compare people.csv -k 3,5,10 --identifier name --sensitive diagnosis",
     ),
     methods: ("List the methods that protect can use.", "microagg methods"),
     demo: ("Protect a real table that is at hand.", "microagg demo"),

@@ -22,7 +22,11 @@ def methods(json: Json = False, _version: Version = False) -> None:
     if json:
         fields = ("name", "summary", "guarantee", "cost", "source")
         listing = [
-            {**{f: str(getattr(m, f)) for f in fields}, "options": list(m.options)}
+            {
+                **{field: str(getattr(m, field)) for field in fields},
+                "options": list(m.options),
+                "deterministic": m.deterministic,
+            }
             for m in METHODS.values()
         ]
         print_json({"methods": listing})
@@ -33,6 +37,8 @@ def methods(json: Json = False, _version: Version = False) -> None:
 
 def _block(method: "Method", margin: int) -> str:
     details = [("promises", method.guarantee), ("costs", method.cost)]
+    if not method.deterministic:
+        details.append(("chance", "yes: the same --seed gives the same groups"))
     if method.options:
         details.append(("options", ", ".join(method.options)))
     details.append(("source", method.source))

@@ -28,6 +28,33 @@ Force = Annotated[
     bool, typer.Option("--force", help="Replace an existing output (never the input).")
 ]
 
+Input = Annotated[
+    str, typer.Argument(metavar="INPUT", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
+]
+QuasiIdentifiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quasi-identifier",
+        metavar="C",
+        help="Column to protect. Columns of numbers that no option names are protected, too.",
+    ),
+]
+Identifiers = Annotated[
+    list[str] | None,
+    typer.Option("--identifier", metavar="C", help="Column to drop, such as a name."),
+]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", metavar="C", help="Column to publish unchanged."),
+]
+Scale = Annotated[
+    str, typer.Option(metavar="S", help="How columns are compared: standardise, or none.")
+]
+Seed = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Repeat the draws of a method with chance in it."),
+]
+
 
 def whole_or_text(text: str) -> int | str:
     """Return the whole number that the text writes, or the text for a check to refuse."""
@@ -41,6 +68,20 @@ def count_or_text(text: str) -> int | str:
     (5, '99999999999999999999…')
     """
     return whole_or_text(text if len(text) <= _LONGEST_QUOTED else f"{text[:20]}…")
+
+
+def seed_or_none(text: str | None) -> int | None:
+    """Return the seed that the text writes, if it is one.
+
+    >>> seed_or_none("7"), seed_or_none(None)
+    (7, None)
+    """
+    if text is None:
+        return None
+    seed = count_or_text(text)
+    if isinstance(seed, int) and 0 <= seed < 2**32:
+        return seed
+    raise ParameterError(f"--seed must be a whole number from 0 to 4294967295; got {seed!r}.")
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, bool | int | float | str]:

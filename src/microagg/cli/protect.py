@@ -2,26 +2,33 @@
 
 import time
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from microagg.cli.layout import counted, facts, names, print_json, warnings_as_lines
-from microagg.cli.options import Force, Json, Quiet, Version, assignments, count_or_text
-from microagg.cli.summary import outcome, title
-from microagg.errors import ParameterError
-
-Columns = list[str]
-
-STANDARD_DESCRIPTOR = 0
+from microagg.cli.options import (
+    Force,
+    Identifiers,
+    Input,
+    Json,
+    QuasiIdentifiers,
+    Quiet,
+    Scale,
+    Seed,
+    Sensitive,
+    Version,
+    assignments,
+    count_or_text,
+    seed_or_none,
+)
+from microagg.cli.paths import check_output, check_source
+from microagg.cli.summary import assumed, outcome, title
 
 
 def protect(
     context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
-    ],
+    source: Input,
     k: Annotated[
         str, typer.Option("-k", metavar="K", help="Least number of records behind a combination.")
     ],
@@ -37,26 +44,14 @@ def protect(
     method: Annotated[
         str, typer.Option(metavar="M", help="How records are grouped; see 'microagg methods'.")
     ] = "mdav",
-    quasi_identifier: Annotated[
-        Columns | None,
-        typer.Option(
-            metavar="C",
-            help="Column to protect. Columns of numbers that no option names are protected, too.",
-        ),
-    ] = None,
-    identifier: Annotated[
-        Columns | None, typer.Option(metavar="C", help="Column to drop, such as a name.")
-    ] = None,
-    sensitive: Annotated[
-        Columns | None, typer.Option(metavar="C", help="Column to publish unchanged.")
-    ] = None,
+    quasi_identifier: QuasiIdentifiers = None,
+    identifier: Identifiers = None,
+    sensitive: Sensitive = None,
     option: Annotated[
-        Columns | None, typer.Option(metavar="NAME=VALUE", help="An option of the method.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method.")
     ] = None,
-    scale: Annotated[
-        str,
-        typer.Option(metavar="S", help="How columns are compared: standardise, or none."),
-    ] = "standardise",
+    scale: Scale = "standardise",
+    seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -73,6 +68,7 @@ def protect(
         "k": count_or_text(k),
         "method_options": assignments(option or ()),
         "scale": scale,
+        "random_state": seed_or_none(seed),
     }
     roles = {
         "quasi_identifiers": quasi_identifier,
@@ -101,21 +97,11 @@ def _check_request(request: dict[str, Any]) -> None:
 
 def _check_paths(source: str, output: str | None, *, json: bool, force: bool) -> str:
     """Return the output that may be written; nothing has been read yet."""
-    from microagg.tables.atomic import check_target
-    from microagg.tables.files import STANDARD, check_readable, format_of, protected_name
+    from microagg.tables.files import protected_name
 
-    format_of(source)
+    check_source(source)
     target = protected_name(source) if output is None else output
-    format_of(target)
-    if json and target == STANDARD:
-        raise ParameterError(
-            "--json and the table cannot both go to standard output. Name a file with -o."
-        )
-    if source != STANDARD:
-        check_readable(Path(source))
-    if target != STANDARD:
-        origin = STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
-        check_target(Path(target), force=force, source=origin)
+    check_output(target, source, json=json, force=force)
     return target
 
 
@@ -150,13 +136,11 @@ def _write(table: Any, target: str, *, force: bool) -> None:
 def _summary(release: Any, target: str, *, began: float) -> str:
     done = release.manifest
     rows = outcome(release)
-    if assumed := done["assumed_quasi_identifiers"]:
-        everyone = len(assumed) == len(done["quasi_identifiers"])
-        listed = "all of these" if everyone else names(assumed)
-        rows.append(("assumed", f"{listed} (numbers that no option gives a role)"))
+    rows += assumed(done["assumed_quasi_identifiers"], done["quasi_identifiers"])
     rows += [
         ("dropped", names(done["identifiers"])),
         ("unchanged", names(done["sensitive"])),
+        *([] if done["random_state"] is None else [("seed", str(done["random_state"]))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if target == "-" else target),
     ]

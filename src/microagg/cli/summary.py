@@ -1,5 +1,6 @@
-"""What protect and demo say of a release: in the same words."""
+"""What several commands say of a table and of a release: in the same words."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from microagg.cli.layout import counted, names
@@ -34,3 +35,11 @@ def outcome(release: Any) -> Rows:
         ("verified", verified),
         (grouped_by, names(done["quasi_identifiers"])),
     ]
+
+
+def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
+    """Say which columns are protected because nobody gave them a role, if there are any."""
+    if not columns:
+        return []
+    listed = "all of these" if len(columns) == len(quasi_identifiers) else names(columns)
+    return [("assumed", f"{listed} (numbers that no option gives a role)")]

@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 from narwhals.exceptions import NarwhalsError
+from narwhals.typing import IntoDType
 from numpy.typing import NDArray
 
 from microagg.errors import DataError, ParameterError
@@ -122,6 +123,18 @@ def _without_metadata(table: Any) -> Any:
     for i, field in enumerate(schema):
         schema = schema.set(i, field.remove_metadata())
     return type(table).from_arrays(table.columns, schema=schema)
+
+
+def new_table(like: Frame, values: Mapping[str, list[Any]], schema: Mapping[str, IntoDType]) -> Any:
+    """Return a native table of the kind of `like`; None is a missing value."""
+    if like.implementation.is_pandas_like():
+        # Whole numbers with missing ones among them stay whole in a type of their own only.
+        whole = {name: "Int64" for name, dtype in schema.items() if dtype == nw.Int64}
+        floats = {name: "float64" for name, dtype in schema.items() if dtype == nw.Float64}
+        return (
+            like.implementation.to_native_namespace().DataFrame(values).astype({**whole, **floats})
+        )
+    return nw.from_dict(values, schema, backend=like.implementation).to_native()
 
 
 def to_polars(table: Any) -> pl.DataFrame:

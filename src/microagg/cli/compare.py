@@ -1,0 +1,234 @@
+"""microagg compare: what each method would lose on a file, before anything is released."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from microagg.cli.layout import counted, facts, names, print_json
+from microagg.cli.options import (
+    Force,
+    Identifiers,
+    Input,
+    Json,
+    QuasiIdentifiers,
+    Quiet,
+    Scale,
+    Seed,
+    Sensitive,
+    Version,
+    count_or_text,
+    seed_or_none,
+)
+from microagg.cli.paths import check_output, check_source
+from microagg.cli.summary import Rows, assumed
+from microagg.errors import ParameterError
+
+if TYPE_CHECKING:
+    from microagg.comparison import Comparison, Row
+
+Figures = dict[str, Any]
+
+ALL = "all"
+# Losses are shown with this many decimals, more where the least of them would not be seen.
+DECIMALS, MOST_DECIMALS = 3, 9
+
+
+def compare(
+    context: typer.Context,
+    source: Input,
+    k: Annotated[str, typer.Option("-k", metavar="K,...", help="One k or several, as in 3,5,10.")],
+    methods: Annotated[
+        str,
+        typer.Option(metavar="M,...", help="Methods to compare, as in mdav,tsp-mhm."),
+    ] = ALL,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write the figures to a file as well, or as CSV to -.",
+        ),
+    ] = None,
+    quasi_identifier: QuasiIdentifiers = None,
+    identifier: Identifiers = None,
+    sensitive: Sensitive = None,
+    scale: Scale = "standardise",
+    seed: Seed = None,
+    jobs: Annotated[
+        str, typer.Option(metavar="N", help="How many runs side by side; -1: one on every core.")
+    ] = "-1",
+    json: Json = False,
+    quiet: Quiet = False,
+    force: Force = False,
+    _version: Version = False,
+) -> None:
+    """Show what each method would lose at each K, in how many groups, and how long it takes.
+
+    Nothing is released. Roles of columns are given as to protect. A method that fails is named on
+    standard error and the others go on; the exit code is 0 if any of them succeeds.
+    """
+    request = {
+        "ks": [count_or_text(part.strip()) for part in k.split(",")],
+        "methods": methods if methods == ALL else [part.strip() for part in methods.split(",")],
+        "scale": scale,
+        "random_state": seed_or_none(seed),
+        "n_jobs": _jobs(jobs),
+    }
+    roles = {
+        "quasi_identifiers": quasi_identifier,
+        "identifiers": identifier,
+        "sensitive": sensitive,
+    }
+    _check_request(request)
+    check_source(source)
+    if output is not None:
+        check_output(output, source, json=json, force=force)
+    done = _compared(source, request, roles, quiet=quiet)
+    if not done.exit_code:
+        if output is not None:
+            _write(done, output, force=force)
+        if json:
+            print_json({**_facts(done, scale), "output": output})
+        elif not quiet and output != "-":
+            typer.echo(_summary(done, output, began=context.obj))
+    for line in failures(done.rows):
+        typer.echo(f"microagg: {line}", err=True)
+    raise typer.Exit(done.exit_code)
+
+
+def _jobs(text: str) -> int:
+    jobs = count_or_text(text)
+    if isinstance(jobs, int) and (jobs == -1 or jobs >= 1):
+        return jobs
+    raise ParameterError(
+        f"--jobs must be a whole number of at least 1, or -1 for all cores; got {jobs!r}."
+    )
+
+
+def _check_request(request: dict[str, Any]) -> None:
+    """Refuse what can be refused without loading or reading much."""
+    from microagg.registry import find
+    from microagg.validation import check_count
+
+    for k in request["ks"]:
+        check_count("k", k)
+    for name in () if request["methods"] == ALL else request["methods"]:
+        find(name)
+
+
+def _compared(
+    source: str, request: dict[str, Any], roles: dict[str, Any], *, quiet: bool
+) -> "Comparison":
+    from microagg.progress import terminal_bar
+
+    with nullcontext() if quiet else terminal_bar():
+        from microagg.tables.files import TableFile
+        from microagg.tables.roles import check_named
+
+        file = TableFile(source)
+        named = check_named(file.columns, **roles)
+        table = file.table(as_text=(*named.identifiers, *named.sensitive))
+        del file
+
+        from microagg.comparison import run_comparison
+
+        return run_comparison(table, **request, roles=roles)
+
+
+def _write(done: "Comparison", output: str, *, force: bool) -> None:
+    import polars as pl
+
+    from microagg.comparison import rows_as_table
+    from microagg.tables.files import write_table
+
+    write_table(rows_as_table(done.rows, like=pl.DataFrame()), output, force=force)
+
+
+def failures(rows: Sequence["Row"]) -> Iterator[str]:
+    """Word every failure once, with each k at which a method failed for the same reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.error is not None:
+            found.setdefault((row.method, row.error), []).append(f"{row.k:,}")
+    for (method, error), ks in found.items():
+        yield f"{method} failed at k = {', '.join(ks)}: {error}"
+
+
+def _facts(done: "Comparison", scale: str) -> dict[str, Any]:
+    return {
+        "comparison": [asdict(row) for row in done.rows],
+        "n_records": done.n_records,
+        "quasi_identifiers": list(done.roles.quasi_identifiers),
+        "assumed_quasi_identifiers": list(done.roles.assumed),
+        "scale": scale,
+        "seed": done.seed,
+        "left_out": list(done.left_out),
+    }
+
+
+def _summary(done: "Comparison", output: str | None, *, began: float) -> str:
+    columns = done.roles.quasi_identifiers
+    rows: Rows = [("grouped by", names(columns)), *assumed(done.roles.assumed, columns)]
+    if done.left_out:
+        rows.append(("left out", f"{names(done.left_out)} (for one column only)"))
+    if done.seed is not None:
+        rows.append(("seed", str(done.seed)))
+    rows.append(("time", f"{time.perf_counter() - began:.2f} s"))
+    if output is not None:
+        rows.append(("written to", output))
+    n_methods = len({row.method for row in done.rows})
+    title = f"Compared {counted(n_methods, 'method')} on {counted(done.n_records, 'record')}"
+    return f"{title}\n\n{facts(rows)}\n\n{table([asdict(row) for row in done.rows])}"
+
+
+def table(rows: Sequence[Figures]) -> str:
+    """Set the rows in a block for each k, the least loss of each marked."""
+    decimals = _decimals([loss for row in rows if (loss := row["information_loss"])])
+    blocks = [
+        [
+            ("  ", f"k = {k:,}", "loss %", "groups", "sizes", "seconds"),
+            *_block([row for row in rows if row["k"] == k], decimals),
+        ]
+        for k in dict.fromkeys(row["k"] for row in rows)
+    ]
+    widths = [max(map(len, column)) for column in zip(*chain(*blocks), strict=True)]
+    text = "\n\n".join("\n".join(_line(cells, widths) for cells in block) for block in blocks)
+    return f"{text}\n\n* least information loss at this k"
+
+
+def _decimals(losses: Sequence[float]) -> int:
+    """Return how many decimals show two digits of the least loss, within reason."""
+    needed = 1 - math.floor(math.log10(min(losses, default=1.0)))
+    return max(DECIMALS, min(needed, MOST_DECIMALS))
+
+
+def _block(rows: Sequence[Figures], decimals: int) -> Iterator[tuple[str, ...]]:
+    from microagg.release import spread
+
+    least = min((row["information_loss"] for row in rows if row["error"] is None), default=None)
+    for row in rows:
+        if row["error"] is not None:
+            yield ("  ", row["method"], "failed", "", "", "")
+        else:
+            yield (
+                "* " if row["information_loss"] == least else "  ",
+                row["method"],
+                f"{row['information_loss']:.{decimals}f}",
+                f"{row['n_groups']:,}",
+                spread(row["min_group"], row["max_group"]),
+                f"{row['seconds']:.3f}",
+            )
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Set names to the left and figures to the right."""
+    mark, name, *figures = cells
+    columns = (f"{cell:>{width}}" for cell, width in zip(figures, widths[2:], strict=True))
+    return f"{mark}{name:{widths[1]}}  {'  '.join(columns)}".rstrip()

@@ -1,0 +1,31 @@
+"""Paths of a request, checked before anything is read or computed."""
+
+from pathlib import Path
+
+from microagg.errors import ParameterError
+
+STANDARD_DESCRIPTOR = 0
+
+
+def check_source(source: str) -> None:
+    """Refuse an input that cannot be a table."""
+    from microagg.tables.files import STANDARD, check_readable, format_of
+
+    format_of(source)
+    if source != STANDARD:
+        check_readable(Path(source))
+
+
+def check_output(target: str, source: str, *, json: bool, force: bool) -> None:
+    """Refuse an output that cannot or must not be written."""
+    from microagg.tables.atomic import check_target
+    from microagg.tables.files import STANDARD, format_of
+
+    format_of(target)
+    if target != STANDARD:
+        origin = STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
+        check_target(Path(target), force=force, source=origin)
+    elif json:
+        raise ParameterError(
+            "--json and the table cannot both go to standard output. Name a file with -o."
+        )

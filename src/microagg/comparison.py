@@ -1,0 +1,318 @@
+"""compare(): what each method would lose on a table, and how long it takes; nothing is released."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.typing import IntoDType
+from numpy.typing import NDArray
+
+from microagg import registry
+from microagg.errors import GuaranteeError, MicroaggError, ParameterError
+from microagg.kernels.blocks import ONE_BLOCK
+from microagg.progress import ProgressCallback, heard_by, listening, report
+from microagg.registry import Method, find
+from microagg.release import SeedLike, check_request, check_single_column, has_chance
+from microagg.tables.encoding import SCALES
+from microagg.tables.frames import new_table, open_frame
+from microagg.tables.records import open_records
+from microagg.tables.roles import Names, Roles
+from microagg.utility.information_loss import squared_errors
+from microagg.validation import check_choice, check_count, check_jobs, check_seed
+
+ALL = "all"
+
+# What is compiled depends on the types of the data, not on their number; only that more records
+# than fit one block are first sorted into boxes.
+_FEW, _MANY = 50, ONE_BLOCK + 100
+_WARM_UP_K = 3
+# Waiting without an end is deaf to the keyboard on some systems.
+_PATIENCE_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one method came to at one k; `error` says why it failed, and the rest is None then."""
+
+    method: str
+    k: int
+    information_loss: float | None = None
+    sse: float | None = None
+    n_groups: int | None = None
+    min_group: int | None = None
+    max_group: int | None = None
+    seconds: float | None = None
+    error: str | None = None
+
+
+COLUMNS: dict[str, IntoDType] = {
+    "method": nw.String,
+    "k": nw.Int64,
+    "information_loss": nw.Float64,
+    "sse": nw.Float64,
+    "n_groups": nw.Int64,
+    "min_group": nw.Int64,
+    "max_group": nw.Int64,
+    "seconds": nw.Float64,
+    "error": nw.String,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All rows in the order asked for, and what they are about.
+
+    `exit_code` is 0 if any run succeeded, and otherwise that of the first failure. `seed` is None
+    where no method has chance in it. `left_out` are the methods that "all" does not run, because
+    they take one column only.
+    """
+
+    rows: tuple[Row, ...]
+    roles: Roles
+    n_records: int
+    seed: int | None
+    left_out: tuple[str, ...]
+    exit_code: int
+
+
+def compare(
+    table: Any,
+    ks: int | Iterable[int],
+    methods: str | Iterable[str] = ALL,
+    *,
+    quasi_identifiers: Names = None,
+    identifiers: Names = (),
+    sensitive: Names = (),
+    scale: str = "standardise",
+    random_state: SeedLike = None,
+    n_jobs: int | None = -1,
+    progress: bool | ProgressCallback = False,
+) -> Any:
+    """Return a table of what each method would lose at each k, and of the time it takes.
+
+    Nothing is released. Methods run side by side; one that fails says why in its row, and the
+    others go on. Roles, scale and information loss are those of `protect`.
+
+    Parameters
+    ----------
+    table : DataFrame of pandas, polars or pyarrow
+    ks : one k or several; repetitions count once
+    methods : registered names, see `microagg.methods()`, or "all": every method that can serve
+        the table, which leaves out those for one column where there are several
+    quasi_identifiers, identifiers, sensitive, scale : as in `protect`
+    random_state : the seed of all methods with chance in them; None draws one
+    n_jobs : how many runs are side by side; -1 for as many as there are cores, 1 for times that no
+        other run disturbs
+    progress : True for a bar where standard error is a terminal, or a function that is called
+        with (task, done, total)
+
+    Returns
+    -------
+    A DataFrame of the kind that came in, one row for each method and k, in the order asked for:
+    method, k, information_loss (per cent), sse, n_groups, min_group, max_group, seconds, and error,
+    which is missing where all went well. Compiling is not part of the seconds.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
+    >>> found = compare(people, [2, 4], ["mdav", "cbfs"])
+    >>> found.select("method", "k", "n_groups").rows()
+    [('mdav', 2, 2), ('mdav', 4, 1), ('cbfs', 2, 2), ('cbfs', 4, 1)]
+    """
+    done = run_comparison(
+        table,
+        ks,
+        methods,
+        roles={
+            "quasi_identifiers": quasi_identifiers,
+            "identifiers": identifiers,
+            "sensitive": sensitive,
+        },
+        scale=scale,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return rows_as_table(done.rows, like=table)
+
+
+def rows_as_table(rows: Sequence[Row], *, like: Any) -> Any:
+    """Return the rows as a DataFrame of the kind of `like`."""
+    values = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    return new_table(open_frame(like), values, COLUMNS)
+
+
+def run_comparison(
+    table: Any,
+    ks: int | Iterable[int],
+    methods: str | Iterable[str],
+    *,
+    roles: Mapping[str, Names],
+    scale: str,
+    random_state: SeedLike = None,
+    n_jobs: int | None = -1,
+    progress: bool | ProgressCallback = False,
+) -> Comparison:
+    """Do what `compare` promises, and return all there is to know of it."""
+    wanted, each_k = check_methods(methods), check_ks(ks)
+    check_choice("scale", scale, SCALES)
+    seed, jobs = check_seed(random_state), check_jobs(n_jobs)
+    listener = heard_by(progress)
+    records = open_records(table, each_k, scale=scale, **roles)
+    unfit = [m for m in wanted if m.single_column and len(records.columns) > 1]
+    left_out = unfit if isinstance(methods, str) and methods == ALL else []
+    served = [method for method in wanted if method not in left_out]
+    runs = [(method, k) for method in served for k in each_k]
+    workers = min(jobs, len(runs))
+    # Runs that are side by side take one core each.
+    trial = _Trial(records.X, records.roles, scale, seed, n_jobs=1 if workers > 1 else jobs)
+    with listener:
+        costs = _warm_up(trial, served)
+        results = _side_by_side(trial, runs, workers, costs)
+    failures = [code for _, code in results if code]
+    return Comparison(
+        rows=tuple(row for row, _ in results),
+        roles=records.roles,
+        n_records=len(records.X),
+        seed=seed if any(has_chance(method) for method in served) else None,
+        left_out=tuple(method.name for method in left_out),
+        exit_code=failures[0] if len(failures) == len(results) else 0,
+    )
+
+
+def check_methods(methods: object) -> list[Method]:
+    """Return the methods that were asked for, each once."""
+    if isinstance(methods, str):
+        names: list[Any] = list(registry.methods()) if methods == ALL else [methods]
+    else:
+        names = list(methods) if isinstance(methods, Iterable) else [methods]
+    if not names:
+        raise ParameterError("methods must name at least one method, or be 'all'; got none.")
+    found = [find(name) for name in names]
+    return list({method.name: method for method in found}.values())
+
+
+def check_ks(ks: object) -> list[int]:
+    """Return each k that was asked for, once."""
+    listed = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [ks]
+    if not listed:
+        raise ParameterError("ks must hold at least one k; got none.")
+    return list(dict.fromkeys(check_count("k", k) for k in listed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What all runs have in common."""
+
+    X: NDArray[np.float64]
+    roles: Roles
+    scale: str
+    seed: int
+    n_jobs: int
+
+    def run(self, method: Method, k: int) -> Row:
+        """Group the records and measure the groups."""
+        check_single_column(method, self.roles)
+        options = {"n_jobs": self.n_jobs} if "n_jobs" in method.options else {}
+        estimator = check_request(
+            method.name, k, method_options=options, scale=self.scale, random_state=self.seed
+        )
+        began = time.perf_counter()
+        labels = estimator.fit(self.X).labels_
+        seconds = time.perf_counter() - began
+        sizes = np.bincount(labels)
+        if small := int(np.count_nonzero(sizes < k)):
+            raise GuaranteeError(
+                f"{small} of {len(sizes)} groups hold fewer than k={k} records. This is a defect "
+                "of the method: please report it."
+            )
+        errors = squared_errors(self.X, labels)
+        return Row(
+            method=method.name,
+            k=k,
+            information_loss=errors.information_loss,
+            sse=errors.sse,
+            n_groups=len(sizes),
+            min_group=int(sizes.min()),
+            max_group=int(sizes.max()),
+            seconds=seconds,
+        )
+
+
+def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
+    """Let every method compile, so that no time includes it; return what each cost, in seconds.
+
+    Here rather than beside the runs: only one thread can compile at a time, and compiling makes no
+    reports at which it could be stopped.
+    """
+    n = len(trial.X)
+    size = _FEW if n <= ONE_BLOCK else _MANY
+    spread_out = np.ascontiguousarray(trial.X[:: max(1, n // size)][:size])
+    small_trial = replace(trial, X=spread_out)
+    costs: dict[str, float] = {}
+    for done, method in enumerate(methods):
+        report("preparing", done, len(methods))
+        began = time.perf_counter()
+        with listening(None), suppress(Exception):  # its own run will say what is wrong
+            small_trial.run(method, min(_WARM_UP_K, len(spread_out)))
+        costs[method.name] = time.perf_counter() - began
+    report("preparing", len(methods), len(methods))
+    return costs
+
+
+def _side_by_side(
+    trial: _Trial, runs: Sequence[tuple[Method, int]], workers: int, costs: Mapping[str, float]
+) -> list[tuple[Row, int]]:
+    """Return the row and the exit code of every run, in order; the costliest methods start first.
+
+    Whatever ends this early, such as an interrupt, ends the runs at their next report.
+    """
+    stop = Event()
+    results: dict[int, tuple[Row, int]] = {}
+    costliest_first = sorted(range(len(runs)), key=lambda i: -costs[runs[i][0].name])
+    report("comparing", 0, len(runs))
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            places = {pool.submit(_attempt, trial, *runs[i], stop): i for i in costliest_first}
+            pending = set(places)
+            while pending:
+                done, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
+                results |= {places[run]: run.result() for run in done}
+                report("comparing", len(results), len(runs))
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [results[i] for i in range(len(runs))]
+
+
+class _Stopped(BaseException):
+    """Ends a run from inside; no handler of a method takes it for its own."""
+
+
+def _attempt(trial: _Trial, method: Method, k: int, stop: Event) -> tuple[Row, int]:
+    """Return the row of one run and the exit code it deserves; a failure is a row as well."""
+
+    def end_if_stopped(_task: str, _done: int, _total: int) -> None:
+        if stop.is_set():
+            raise _Stopped
+
+    try:
+        with listening(end_if_stopped):
+            return trial.run(method, k), 0
+    except MicroaggError as error:
+        reason, code = str(error), error.exit_code
+    except MemoryError:
+        reason, code = "there is not enough memory for this method.", MicroaggError.exit_code
+    except Exception as error:  # its message may quote values
+        kind = type(error).__name__
+        reason = f"unexpected {kind}. This is a defect of the method: please report it."
+        code = MicroaggError.exit_code
+    return Row(method=method.name, k=k, error=reason), code
