@@ -13,6 +13,8 @@ import microagg
 from microagg import Release, protect, registry
 from microagg.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
 from microagg.partitions.mdav import MDAV
+from microagg.release import _plain
+from tests.fakes import fakes  # noqa: F401
 
 RNG = np.random.default_rng(2)
 N = 40
@@ -229,6 +231,76 @@ def test_options_of_the_method(table):
 def test_options_that_do_not_work_yet_do_not_exist(table, option):
     with pytest.raises(TypeError, match=option):
         protect(table, 3, **ROLES, **{option: None})
+
+
+@pytest.mark.usefixtures("fakes")
+class TestSeeds:
+    def test_a_seed_is_drawn_recorded_and_repeats_the_release(self):
+        data = pl.DataFrame(columns()).drop("id", "illness")
+        drawn, other = (protect(data, 3, method="shuffled") for _ in range(2))
+        seed = drawn.manifest["random_state"]
+        assert type(seed) is int
+        assert 0 <= seed < 2**32
+        assert seed != other.manifest["random_state"]
+        assert "random_state" not in drawn.manifest["options"]
+        again = protect(data, 3, method="shuffled", random_state=seed)
+        assert again.labels.tolist() == drawn.labels.tolist()
+        assert again.manifest["random_state"] == seed
+        assert other.labels.tolist() != drawn.labels.tolist()
+
+    def test_as_an_option_of_the_method(self, table):
+        seeded = protect(table, 3, **ROLES, method="shuffled", random_state=5)
+        option = {"random_state": 5}
+        same = protect(table, 3, **ROLES, method="shuffled", method_options=option)
+        assert same.labels.tolist() == seeded.labels.tolist()
+        assert same.manifest["random_state"] == 5
+        with pytest.raises(ParameterError, match="the seed is given twice"):
+            protect(table, 3, method="shuffled", random_state=5, method_options=option)
+        with pytest.raises(ParameterError, match="'mdav' has no option 'random_state'"):
+            protect(table, 3, method_options=option)
+
+    def test_a_generator_draws_the_seed(self, table):
+        one, two = (
+            protect(table, 3, **ROLES, method="shuffled", random_state=np.random.default_rng(1))
+            for _ in range(2)
+        )
+        assert one.manifest["random_state"] == two.manifest["random_state"]
+        assert type(one.manifest["random_state"]) is int
+
+    def test_methods_without_chance_need_none(self, table):
+        release = protect(table, 3, **ROLES, random_state=3)
+        assert release.manifest["random_state"] is None
+        for bad in (-1, 2**32, 1.5, "7", True):
+            with pytest.raises(ParameterError, match="random_state must be"):
+                protect(table, 3, **ROLES, random_state=bad)
+
+    @pytest.mark.parametrize("kind", [np.array, list, pd.Series, pl.Series])
+    def test_labels_as_an_option_are_counted_only(self, table, kind):
+        labels = kind([i % 4 for i in range(N)])
+        release = protect(table, 3, **ROLES, method="shuffled", method_options={"initial": labels})
+        assert release.labels.tolist() == [i % 4 for i in range(N)]
+        assert release.manifest["options"] == {"initial": f"labels of {N} records", "n_jobs": None}
+        json.dumps(release.manifest)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, None),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        ("group", "group"),
+        (("mdav", "cbfs"), ["mdav", "cbfs"]),
+        (np.full(1080, 987654321), "labels of 1,080 records"),
+        (["x"] * 1080, "labels of 1,080 records"),
+        ([987654321, 2], "2 values"),
+        (np.array(987654321), "ndarray"),
+        ({987654321: 1}, "1 values"),
+        (MDAV(), "MDAV"),
+    ],
+)
+def test_options_in_the_manifest_show_no_values(value, shown):
+    assert _plain(value, 1080) == shown
 
 
 def test_methods_for_one_column(table):

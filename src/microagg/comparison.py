@@ -230,8 +230,8 @@ class _Trial:
         sizes = np.bincount(labels)
         if small := int(np.count_nonzero(sizes < k)):
             raise GuaranteeError(
-                f"{small} of {len(sizes)} groups hold fewer than k={k} records. This is a defect "
-                "of the method: please report it."
+                f"{small} of {len(sizes)} groups hold fewer than k records. This is a defect of "
+                "the method: please report it."
             )
         errors = squared_errors(self.X, labels)
         return Row(
@@ -284,8 +284,9 @@ def _side_by_side(
             pending = set(places)
             while pending:
                 done, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
-                results |= {places[run]: run.result() for run in done}
-                report("comparing", len(results), len(runs))
+                for run in done:
+                    results[places[run]] = run.result()
+                    report("comparing", len(results), len(runs))
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)

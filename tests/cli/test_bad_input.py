@@ -17,6 +17,7 @@ from microagg.tables import files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("protect", "people.csv", "-k", "4", *ROLES)
+COMPARE = ("compare", "people.csv", *ROLES)
 ROW = b"age,income\n34,987654321\n36,12\n35,13\n"
 
 
@@ -85,10 +86,15 @@ def test_bad_data_exits_3(refused, folder, name):
 
 
 @pytest.mark.parametrize("name", ["empty", "header without rows", "too few fields", "zero bytes"])
-def test_verify_refuses_bad_data_too(refused, folder, name):
+@pytest.mark.parametrize("command", ["verify", "compare"])
+def test_other_commands_refuse_bad_data_too(refused, folder, name, command):
     path, content, words = BAD_FILES[name]
     (folder / path).write_bytes(content)
-    assert words in refused(3, "verify", path, "-k", "2")
+    assert words in refused(3, command, path, "-k", "2")
+
+
+def test_compare_needs_roles_as_protect_does(refused):
+    assert "'name'" in refused(3, "compare", "people.csv", "-k", "3")
 
 
 BAD_REQUESTS = {
@@ -141,6 +147,25 @@ BAD_REQUESTS = {
     "demo k": (("demo", "-k", "none"), "got 'none'"),
     "demo k too large": (("demo", "-k", "443", "-o", "."), "from 1 to 442"),
     "demo k too large in a new folder": (("demo", "-k", "443", "-o", "new/er"), "from 1 to 442"),
+    "seed a word": ((*OK, "--seed", "x"), "--seed must be a whole number from 0 to"),
+    "seed negative": ((*OK, "--seed", "-1"), "got -1"),
+    "seed too large": ((*OK, "--seed", "4294967296"), "got 4294967296"),
+    "seed of 5000 digits": ((*OK, "--seed", "9" * 5000), "got '99999"),
+    "compare without k": (("compare", "people.csv"), "missing option '-k'"),
+    "compare k zero": ((*COMPARE, "-k", "3,0"), "got 0"),
+    "compare k a word": ((*COMPARE, "-k", "3,five"), "got 'five'"),
+    "compare k missing after a comma": ((*COMPARE, "-k", "3,"), "got ''"),
+    "compare k too large": ((*COMPARE, "-k", "3,61"), "from 1 to 60"),
+    "compare unknown method": ((*COMPARE, "-k", "3", "--methods", "md,mdaw"), "'mdav'?"),
+    "compare no method": ((*COMPARE, "-k", "3", "--methods", ""), "got ''"),
+    "compare missing file": (("compare", "peeple.csv", "-k", "3"), "Did you mean 'people.csv'?"),
+    "compare unknown suffix": (("compare", "people.xls", "-k", "3"), ".parquet"),
+    "compare output suffix": ((*COMPARE, "-k", "3", "-o", "x.txt"), ".parquet"),
+    "compare unknown column": ((*COMPARE, "-k", "3", "--sensitive", "agge"), "'age'?"),
+    "compare unknown scale": ((*COMPARE, "-k", "3", "--scale", "log"), "'standardise', 'none'"),
+    "compare seed": ((*COMPARE, "-k", "3", "--seed", "1.5"), "--seed must be"),
+    "compare jobs": ((*COMPARE, "-k", "3", "--jobs", "0"), "--jobs must be"),
+    "compare json and csv": ((*COMPARE, "-k", "3", "--json", "-o", "-"), "standard output"),
     "integer without its scale": (
         (*OK, "--method", "npn-mhm", "--option", "integer=true"),
         "--scale none",
@@ -252,6 +277,8 @@ def test_cheap_checks_come_before_the_input_is_read(refused, monkeypatch):
     monkeypatch.setattr(files, "_bytes_of", lambda path: pytest.fail(f"{path} was read"))
     refused(2, *OK, "--method", "mdaw")
     refused(2, "protect", "people.csv", "-k", "x")
+    refused(2, *COMPARE, "-k", "3", "--methods", "mdaw")
+    refused(2, *COMPARE, "-k", "3,x")
 
 
 def test_text_without_a_role_names_the_remedies(refused):
@@ -296,6 +323,7 @@ PRINTING = {
     "methods as json": ("methods", "--json"),
     "verify": ("verify", "people.csv", "-k", "2"),
     "demo": ("demo",),
+    "comparison": (*COMPARE, "-k", "3", "--methods", "mdav"),
     "table": (*OK, "-o", "-"),
     "summary": OK,
     "json": (*OK, "--json"),

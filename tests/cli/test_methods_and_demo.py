@@ -47,7 +47,9 @@ def test_methods_as_json(run):
     listing = json.loads(run("methods", "--json").out)["methods"]
     assert [entry["name"] for entry in listing] == list(METHODS)
     assert listing[0]["guarantee"] == "k to 2k-1 records in every group"
-    assert set(listing[0]) == {"name", "summary", "guarantee", "cost", "source", "options"}
+    assert set(listing[0]) == {
+        *("name", "summary", "guarantee", "cost", "source", "options", "deterministic"),
+    }
     assert [entry["options"] for entry in listing] == [list(m.options) for m in METHODS.values()]
 
 

@@ -1,0 +1,208 @@
+"""microagg compare: the table, the JSON, the CSV, and what a failure looks like."""
+
+import _thread
+import csv
+import io
+import json
+import os
+import re
+import sys
+import threading
+
+import polars as pl
+import pytest
+
+from microagg import registry
+from microagg.cli import compare as command
+from tests.fakes import Endless, fakes  # noqa: F401
+
+ROLES = ("--identifier", "name", "--sensitive", "code")
+OK = ("compare", "people.csv", "-k", "3,5", *ROLES)
+TWO = (*OK, "--methods", "mdav,tsp-mhm")
+SEVERAL = [name for name, method in registry.METHODS.items() if not method.single_column]
+NAMES = [
+    *("method", "k", "information_loss", "sse", "n_groups", "min_group", "max_group"),
+    *("seconds", "error"),
+]
+
+
+def blocks(text):
+    """Lines of the table by k: mark, method, cells."""
+    found = {}
+    for line in text.splitlines():
+        if heading := re.match(r"  k = (\S+) +loss % +groups +sizes +seconds$", line):
+            lines = found.setdefault(heading[1], [])
+        elif found and re.match(r"[ *] \S", line) and not line.startswith("* least"):
+            lines.append((line[0], *re.split(r"  +", line[2:].strip())))
+    return found
+
+
+def test_every_method_has_a_line_in_the_block_of_every_k(run):
+    outcome = run(*OK)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith(f"Compared {len(SEVERAL)} methods on 60 records\n")
+    found = blocks(outcome.out)
+    assert list(found) == ["3", "5"]
+    for k, lines in found.items():
+        assert [name for _, name, *_ in lines] == SEVERAL
+        losses = [float(loss) for _, _, loss, *_ in lines]
+        marked = [loss for loss, line in zip(losses, lines) if line[0] == "*"]
+        assert marked
+        assert set(marked) == {min(losses)}
+        for _, _, _, groups, sizes, seconds in lines:
+            least, _, most = sizes.partition(" to ")
+            assert int(k) * int(groups) <= 60 <= int(groups) * int(most or least)
+            assert re.fullmatch(r"[0-9]+\.[0-9]{3}", seconds)
+    assert "grouped by  age, height, income" in outcome.out
+    assert "all of these (numbers that no option gives a role)" in outcome.out
+    assert re.search(r"left out +univariate \(for one column only\)", outcome.out)
+    assert "seed" not in outcome.out
+
+
+@pytest.mark.parametrize("columns", ["50", "80"])
+def test_lines_stay_within_the_width(run, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = run(*OK[:3], "3,5,20", *ROLES).out.splitlines()
+    assert max(len(line) for line in lines) <= int(columns)
+    heads = [line for line in lines if line.startswith("  k = ")]
+    assert len({len(line) for line in heads}) == 1
+
+
+def test_json_is_one_object(run):
+    outcome = run(*TWO, "--json")
+    assert outcome.out.count("\n") == 1
+    facts = json.loads(outcome.out)
+    asked = [(m, k) for m in ("mdav", "tsp-mhm") for k in (3, 5)]
+    assert [(row["method"], row["k"]) for row in facts["comparison"]] == asked
+    assert all(list(row) == NAMES and row["error"] is None for row in facts["comparison"])
+    assert facts["n_records"] == 60
+    assert facts["quasi_identifiers"] == ["age", "height", "income"]
+    assert (facts["scale"], facts["seed"], facts["output"]) == ("standardise", None, None)
+    protected = json.loads(run("protect", "people.csv", "-k", "3", *ROLES, "--json").out)
+    for name in ("information_loss", "sse", "n_groups", "min_group", "max_group"):
+        assert facts["comparison"][0][name] == protected[name]
+
+
+def test_csv_on_standard_output_and_in_a_file(run, folder):
+    outcome = run(*TWO, "-o", "-")
+    assert outcome.err == ""
+    rows = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert list(rows[0]) == NAMES
+    assert [row["method"] for row in rows] == ["mdav", "mdav", "tsp-mhm", "tsp-mhm"]
+    again = run(*TWO, "-o", "found.csv")
+    assert blocks(again.out)
+    assert "written to  found.csv" in again.out
+    saved = pl.read_csv(folder / "found.csv")
+    assert saved["sse"].to_list() == [float(row["sse"]) for row in rows]
+    assert json.loads(run(*TWO, "--json", "-o", "found.parquet").out)["output"] == "found.parquet"
+    assert pl.read_parquet(folder / "found.parquet").columns == NAMES
+
+
+def test_existing_output_needs_force_and_the_input_is_never_one(run, refused, folder):
+    (folder / "found.csv").write_text("precious")
+    assert "--force" in refused(2, *TWO, "-o", "found.csv")
+    assert "never overwritten" in refused(2, *TWO, "-o", "people.csv", "--force")
+    assert run(*TWO, "-o", "found.csv", "--force", "--quiet").out == ""
+    assert (folder / "found.csv").read_text().startswith("method,k,")
+
+
+def test_standard_input(run, folder, monkeypatch):
+    data = (folder / "people.csv").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert "on 60 records" in run("compare", "-", "-k", "4", *ROLES, "--methods", "mdav").out
+
+
+def test_one_named_failure_is_said_and_the_rest_stands(run):
+    outcome = run(*OK, "--methods", "univariate,mdav")
+    assert outcome.code == 0
+    assert outcome.err.startswith("microagg: univariate failed at k = 3, 5: method 'univariate'")
+    assert outcome.err.count("\n") == 1
+    for lines in blocks(outcome.out).values():
+        assert lines[0][1:] == ("univariate", "failed")
+        assert lines[1][:2] == ("*", "mdav")
+    facts = json.loads(run(*OK, "--methods", "univariate,mdav", "--json").out)["comparison"]
+    assert facts[0]["information_loss"] is None
+    assert "exactly one" in facts[0]["error"]
+    rows = csv.DictReader(io.StringIO(run(*OK, "--methods", "univariate,mdav", "-o", "-").out))
+    assert next(rows)["sse"] == ""
+
+
+@pytest.mark.usefixtures("fakes")
+class TestFakes:
+    def test_if_all_fail_the_first_failure_decides(self, refused, run):
+        assert "univariate failed at k = 3, 5:" in refused(2, *OK, "--methods", "univariate")
+        assert "lonely failed" in refused(4, *OK, "--methods", "lonely", "--json", "-o", "x.csv")
+        assert "unexpected ValueError" in refused(1, *OK, "--methods", "faulty", "-o", "-")
+        assert run(*OK, "--methods", "faulty,univariate").code == 1
+
+    def test_a_seed_is_shown_where_there_is_chance_and_repeats_the_figures(self, run):
+        chance = (*OK, "--methods", "mdav,shuffled")
+        out = run(*chance).out
+        seed = re.search(r"^  seed +([0-9]+)$", out, re.MULTILINE)[1]
+        again = run(*chance, "--seed", seed)
+        assert [line[:5] for line in blocks(again.out)["3"]] == [
+            line[:5] for line in blocks(out)["3"]
+        ]
+        assert json.loads(run(*chance, "--seed", seed, "--json").out)["seed"] == int(seed)
+
+    def test_methods_with_chance_are_told_apart(self, run):
+        text = run("methods").out
+        assert text.count("chance") == sum(not m.deterministic for m in registry.METHODS.values())
+        listed = {m["name"]: m for m in json.loads(run("methods", "--json").out)["methods"]}
+        assert listed["mdav"]["deterministic"] is True
+        assert listed["shuffled"]["deterministic"] is False
+
+    def test_protect_shows_the_seed_of_a_method_with_chance(self, run):
+        protect = ("protect", "people.csv", "-k", "4", *ROLES, "-o", "-")
+        assert "seed" not in run(*protect, "--seed", "3").err
+        drawn = run(*protect, "--method", "shuffled")
+        seed = re.search(r"^  seed +([0-9]+)$", drawn.err, re.MULTILINE)[1]
+        assert run(*protect, "--method", "shuffled", "--seed", seed).out == drawn.out
+        assert run(*protect, "--method", "shuffled", "--seed", "12").out != drawn.out
+        option = ("--option", f"random_state={seed}")
+        assert run(*protect, "--method", "shuffled", *option).out == drawn.out
+
+    def test_two_seeds_are_refused(self, refused):
+        argv = ("protect", "people.csv", "-k", "4", *ROLES, "--method", "shuffled")
+        message = refused(2, *argv, "--seed", "1", "--option", "random_state=2")
+        assert "given twice" in message
+
+
+def figures(loss, k=3, method="a"):
+    sizes = {"n_groups": 2000, "min_group": 3, "max_group": 3, "seconds": 1.0, "error": None}
+    return {"method": method, "k": k, "information_loss": loss, **sizes}
+
+
+@pytest.mark.parametrize(
+    ("losses", "shown"),
+    [
+        ([12.34567, 9.0], ["12.346", "9.000"]),
+        ([12.3, 0.00123], ["12.3000", "0.0012"]),
+        ([0.0, 1e-15], ["0.000000000", "0.000000000"]),
+        ([0.0], ["0.000"]),
+        ([100.0, 0.02], ["100.000", "0.020"]),
+    ],
+)
+def test_small_losses_are_seen(losses, shown):
+    text = command.table([figures(loss) for loss in losses])
+    assert [line[2] for line in blocks(text)["3"]] == shown
+
+
+def test_equal_losses_are_all_marked_and_failures_never():
+    rows = [figures(1.0), figures(1.0), figures(2.0), figures(None) | {"error": "no."}]
+    assert [line[0] for line in blocks(command.table(rows))["3"]] == ["*", "*", " ", " "]
+    only = command.table([figures(None) | {"error": "no."}, figures(2.0, k=5)])
+    assert [line[0] for line in blocks(only)["3"]] == [" "]
+
+
+@pytest.mark.usefixtures("fakes")
+def test_an_interrupt_is_one_line(run, folder):
+    def interrupt():
+        assert Endless.started.wait(60)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt).start()
+    outcome = run(*OK, "--methods", "endless,mdav", "-o", "found.csv")
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "microagg: interrupted.\n")
+    assert Endless.ended.wait(60)
+    assert os.listdir(folder) == ["people.csv"]
