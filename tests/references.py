@@ -142,3 +142,18 @@ def cheapest_cover(costs):
                 best[records] = min(best[records], costs[group] + best[records ^ group])
             group = (group - 1) & records
     return best[-1]
+
+
+def close_with_nearest_and_split(X, k, labels):
+    """Records without a group, -1, join the one with the nearest mean; MDAV splits from 2k on."""
+    labels = np.asarray(labels)
+    groups = sorted(set(labels.tolist()) - {-1})
+    centers = np.array([X[labels == g].mean(axis=0) for g in groups])
+    joined = labels.copy()
+    for row in np.flatnonzero(labels < 0):
+        joined[row] = groups[squared_distances(centers, X[row]).argmin()]
+    for g in groups:
+        rows = np.flatnonzero(joined == g)
+        if len(rows) >= 2 * k:
+            joined[rows] = joined.max() + 1 + np.array(mdav(X[rows], k))
+    return joined

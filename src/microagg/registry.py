@@ -74,6 +74,15 @@ _METHODS = (
         source="Laszlo and Mukherjee 2005",
     ),
     Method(
+        name="v-mdav",
+        path="microagg.partitions.vmdav:VMDAV",
+        summary="MDAV about a fixed mean with groups that grow where records are close",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d) at worst",
+        source="Solanas and Martinez-Balleste 2006",
+        options=("gain",),
+    ),
+    Method(
         name="univariate",
         path="microagg.partitions.univariate:Univariate",
         summary="the optimal partition of one column, real or integer",

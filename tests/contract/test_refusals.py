@@ -84,6 +84,7 @@ BAD_OPTIONS = {
     "initial": "none",
     "random_state": -1,
     "n_jobs": 0,
+    "gain": -0.1,
 }
 
 

@@ -16,6 +16,7 @@ from microagg.partitions.ordered import (
 )
 from microagg.partitions.reporder import RepOrdMic
 from microagg.partitions.univariate import Univariate
+from microagg.partitions.vmdav import VMDAV
 from microagg.registry import find
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "NPNMHM",
     "PCAMHM",
     "TSPMHM",
+    "VMDAV",
     "Partitioner",
     "RepOrdMic",
     "Univariate",

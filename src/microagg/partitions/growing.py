@@ -1,0 +1,55 @@
+"""What V-MDAV and the first phase of TFRP share: groups around the farthest from fixed points."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.blocks import ONE_BLOCK, make_blocks
+from microagg.kernels.groups import summarise
+from microagg.kernels.growth import rounds_by_rank
+from microagg.partitions.base import Labels
+from microagg.partitions.fixed_size import squared_distances
+from microagg.partitions.splitting import split_large
+from microagg.progress import report
+
+Floats = NDArray[np.float64]
+
+# Values a loop may look at before it comes back to report: a fraction of a second.
+_WORK_PER_CALL = 50_000_000
+
+
+def groups_around_farthest(X: Floats, k: int, points: list[Floats], gain: float = 0.0) -> Labels:
+    """Return groups of k to 2k-1 records, begun at the records farthest from the points in turn.
+
+    A group is the farthest record that is left, its k-1 nearest, and what `gain` lets join. Fewer
+    than k last records each join the group with the nearest mean; a group that reaches 2k by that
+    is split.
+    """
+    n, d = X.shape
+    ranks = np.array([np.argsort(-squared_distances(X, point), kind="stable") for point in points])
+    labels: Labels = np.full(n, -1, dtype=np.intp)
+    n_groups, left = 0, n
+    while left >= k:
+        blocks = make_blocks(X, np.flatnonzero(labels < 0))
+        # Blocks empty unevenly: lay out anew at each halving, while that pays.
+        relayout_at = max(k, left // 2 if left > ONE_BLOCK else 0)
+        while left >= relayout_at:
+            records = k * max(1, _WORK_PER_CALL // (left * d * (1 if gain == 0 else k)))
+            stop_at = max(relayout_at, left - records + 1)
+            n_groups, left = rounds_by_rank(
+                X, k, blocks, ranks, gain, n_groups, left, stop_at, labels
+            )
+            report("grouping", n - left, n)
+    return split_large(X, _join_nearest(X, labels), k)
+
+
+def _join_nearest(X: Floats, labels: Labels) -> Labels:
+    """Send the records without a group each to the group with the nearest mean."""
+    formed = labels >= 0
+    if formed.all():
+        return labels
+    groups = summarise(X[formed], labels[formed])
+    joined = np.empty_like(labels)
+    joined[formed] = groups.labels
+    for row in np.flatnonzero(~formed):
+        joined[row] = squared_distances(groups.centers, X[row]).argmin()
+    return joined

@@ -1,0 +1,29 @@
+"""Groups that are too large, split by a method that makes none."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.mdav import MDAV
+from microagg.progress import report
+
+
+def split_large(
+    X: NDArray[np.float64], labels: Labels, k: int, method: type[Partitioner] = MDAV
+) -> Labels:
+    """Return the labels with every group of 2k or more records split by `method`.
+
+    Splitting a group never raises the squared error. Labels lie in 0..n-1, before and after.
+    """
+    sizes = np.bincount(labels)
+    order = labels.argsort(kind="stable")
+    ends = sizes.cumsum()
+    split = labels.copy()
+    n_groups = len(sizes)
+    for group in np.flatnonzero(sizes >= 2 * k):
+        rows = order[ends[group] - sizes[group] : ends[group]]
+        parts = method(k=k).fit(X[rows]).labels_
+        split[rows] = np.where(parts == 0, group, n_groups + parts - 1)
+        n_groups += int(parts.max())
+        report("splitting", int(ends[group]), len(X))
+    return split
