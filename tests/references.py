@@ -157,3 +157,80 @@ def close_with_nearest_and_split(X, k, labels):
         if len(rows) >= 2 * k:
             joined[rows] = joined.max() + 1 + np.array(mdav(X[rows], k))
     return joined
+
+
+def error(X, rows):
+    return ((X[rows] - X[rows].mean(axis=0)) ** 2).sum()
+
+
+def dissolve_and_shrink(X, labels, k, shrinks):
+    """The sweeps of IGD, and without `shrinks` those of TFRP, with errors summed up every time."""
+    labels = np.array(labels)
+    groups = [np.flatnonzero(labels == g).tolist() for g in sorted(set(labels.tolist()))]
+    moved = True
+    while moved:
+        moved = False
+        for group in sorted(groups, key=lambda rows: -error(X, rows)):
+            if dissolve(X, groups, group, k):
+                moved = True
+                continue
+            while shrinks and shrink(X, groups, group, k):
+                moved = True
+    for g, rows in enumerate(groups):
+        labels[rows] = g
+    return number_by_first_record(labels)
+
+
+def cheapest(X, groups, row):
+    costs = [error(X, [*rows, row]) - error(X, rows) for rows in groups]
+    return int(np.argmin(costs)) if costs else None
+
+
+def dissolve(X, groups, group, k):
+    others = [rows for rows in groups if rows is not group]
+    if not others:
+        return False
+    new = [list(rows) for rows in others]
+    from_center = squared_distances(X[group], X[group].mean(axis=0))
+    for row in np.array(group)[np.argsort(from_center)]:
+        new[cheapest(X, new, row)].append(int(row))
+    before = error(X, group) + sum(error(X, rows) for rows in others)
+    if before - sum(error(X, rows) for rows in new) <= 1e-9 * before:
+        return False
+    groups[:] = others
+    for rows, larger in zip(others, new):
+        replace(X, groups, rows, larger, k)
+    return True
+
+
+def shrink(X, groups, group, k):
+    if len(group) == k:
+        return False
+    others = [rows for rows in groups if rows is not group]
+    gains = []
+    for row in group:
+        stay = [r for r in group if r != row]
+        home = cheapest(X, others, row)
+        if home is None:
+            return False
+        cost = error(X, [*others[home], row]) - error(X, others[home])
+        gains.append((error(X, group) - error(X, stay) - cost, row, home))
+    gain, row, home = max(gains)
+    if gain <= 1e-9 * error(X, group):
+        return False
+    group.remove(row)
+    replace(X, groups, others[home], [*others[home], row], k)
+    return True
+
+
+def replace(X, groups, rows, larger, k):
+    """Let a group have other members; from 2k on, some record and its nearest become a new one."""
+    while len(larger) >= 2 * k:
+        parts = []
+        for seed in larger:
+            near = sorted(larger, key=lambda r: squared_distances(X[[r]], X[seed])[0])[:k]
+            rest = [r for r in larger if r not in near]
+            parts.append((error(X, near) + error(X, rest), near, rest))
+        _, near, larger = min(parts)
+        groups.append(near)
+    rows[:] = larger

@@ -85,6 +85,8 @@ BAD_OPTIONS = {
     "random_state": -1,
     "n_jobs": 0,
     "gain": -0.1,
+    "refine": "no",
+    "split": "none",
 }
 
 

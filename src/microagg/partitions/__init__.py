@@ -3,7 +3,9 @@
 from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.icsm import ICSM
+from microagg.partitions.igd import IGD
 from microagg.partitions.mdav import MDAV
+from microagg.partitions.mst import MST
 from microagg.partitions.ordered import (
     CBFSMHM,
     MDAVMHM,
@@ -15,6 +17,7 @@ from microagg.partitions.ordered import (
     cut_path,
 )
 from microagg.partitions.reporder import RepOrdMic
+from microagg.partitions.tfrp import TFRP
 from microagg.partitions.univariate import Univariate
 from microagg.partitions.vmdav import VMDAV
 from microagg.registry import find
@@ -23,12 +26,15 @@ __all__ = [
     "CBFS",
     "CBFSMHM",
     "ICSM",
+    "IGD",
     "MD",
     "MDAV",
     "MDAVMHM",
     "MDMHM",
+    "MST",
     "NPNMHM",
     "PCAMHM",
+    "TFRP",
     "TSPMHM",
     "VMDAV",
     "Partitioner",
