@@ -42,15 +42,15 @@ def layout(request, monkeypatch):
 def test_label_for_label():
     rng = np.random.default_rng(0)
     moved = 0
-    for case in range(40):
-        n, d = int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    for case in range(24):
+        n, d = int(rng.integers(1, 50)), int(rng.integers(1, 6))
         k = int(rng.integers(1, min(n, 6) + 1))
         X = rng.normal(size=(n, d)) if case % 2 else rng.standard_cauchy((n, d))
         start = MDAV(k=k).fit_predict(X)
         expected = dissolve_and_shrink(X, start, k, shrinks=True)
         assert IGD(k=k, initial=start).fit_predict(X).tolist() == expected
         moved += expected != start.tolist()
-    assert moved > 10
+    assert moved > 5
 
 
 @settings(max_examples=150, deadline=None)

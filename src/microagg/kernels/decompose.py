@@ -8,6 +8,7 @@ was, whatever ties and duplicates the data have.
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.kernels.blocks import comes_before
 from microagg.kernels.compile import kernel
 from microagg.kernels.grouping import Grouping, cheapest_home, drop, settle, sum_up
 
@@ -57,7 +58,8 @@ def dissolve(grouping: Grouping, group: int) -> bool:
             best, cost = n_homes, new_cost
             homes[n_homes] = new
             sizes[n_homes] = grouping.sizes[new]
-            centers[n_homes] = grouping.centers[new]
+            for j in range(X.shape[1]):
+                centers[n_homes, j] = grouping.centers[new, j]
             grouping.closed[new] = True
             n_homes += 1
         if best < 0:
@@ -116,11 +118,16 @@ def cheapest_open_home(
 @kernel
 def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
     """The rows, nearest to the centre first, the lower row first among equals."""
-    ordered = np.sort(rows)
+    ordered = np.empty_like(rows)
     distances = np.empty(rows.shape[0])
     for i in range(rows.shape[0]):
-        distances[i] = squared_distance(X[ordered[i]], center)
-    return ordered[np.argsort(distances, kind="mergesort")]
+        distance = squared_distance(X[rows[i]], center)
+        at = i
+        while at > 0 and comes_before(distance, rows[i], distances[at - 1], ordered[at - 1]):
+            distances[at], ordered[at] = distances[at - 1], ordered[at - 1]
+            at -= 1
+        distances[at], ordered[at] = distance, rows[i]
+    return ordered
 
 
 @kernel

@@ -93,7 +93,8 @@ def sum_up(X: Floats, rows: Rows, out_center: Floats) -> float:
     the error of close records is good to almost all digits, and that of equal ones is zero.
     """
     squares = 0.0
-    out_center[:] = 0.0
+    for j in range(X.shape[1]):
+        out_center[j] = 0.0
     for row in rows:
         for j in range(X.shape[1]):
             gap = X[row, j] - X[rows[0], j]
@@ -158,8 +159,10 @@ def settle(grouping: Grouping, group: int) -> None:
         new = 0
         while sizes[new] > 0:
             new += 1
-        members[new, :k] = members[group, :k]
-        members[group, : size - k] = members[group, k:size].copy()
+        for m in range(k):
+            members[new, m] = members[group, m]
+        for m in range(k, size):
+            members[group, m - k] = members[group, m]
         sizes[new], sizes[group] = k, size - k
         grouping.errors[new] = sum_up(grouping.X, members[new, :k], grouping.centers[new])
         insert_center(grouping.blocks, new, grouping.centers[new])
@@ -181,51 +184,43 @@ def drop(grouping: Grouping, group: int) -> None:
 @kernel
 def tightest_first(X: Floats, k: int, rows: Rows) -> None:
     """Rearrange rows: some record and its k-1 nearest first, such that the split costs least."""
-    near = np.empty((2, k), dtype=np.intp)
+    near = np.empty(k, dtype=np.intp)
+    others = np.empty(rows.shape[0] - k, dtype=np.intp)
     distances = np.empty(k)
     center = np.empty(X.shape[1])
     best = np.inf
     best_seed = -1
-    others = np.empty(rows.shape[0] - k, dtype=np.intp)
     for seed in rows:
-        k_nearest(X, rows, seed, distances, near[0])
-        without(rows, near[0], others)
-        error = sum_up(X, near[0], center) + sum_up(X, others, center)
+        k_nearest(X, rows, seed, distances, near, others)
+        error = sum_up(X, near, center) + sum_up(X, others, center)
         if error < best or (error == best and seed < best_seed):
             best, best_seed = error, seed
-            near[1] = near[0]
-    without(rows, near[1], others)
-    rows[:k] = near[1]
-    rows[k:] = others
+    k_nearest(X, rows, best_seed, distances, near, others)
+    for i in range(k):
+        rows[i] = near[i]
+    for i in range(others.shape[0]):
+        rows[k + i] = others[i]
 
 
 @kernel
-def k_nearest(X: Floats, rows: Rows, seed: int, distances: Floats, out_rows: Rows) -> None:
-    """The records of `rows` nearest to `seed`, as many as `out_rows` holds, in any order."""
-    found = 0
-    for row in rows:
+def k_nearest(
+    X: Floats, rows: Rows, seed: int, distances: Floats, out_near: Rows, out_others: Rows
+) -> None:
+    """The records of `rows` nearest to `seed`, as many as `out_near` holds, and the others."""
+    k = out_near.shape[0]
+    for i in range(rows.shape[0]):
+        row = rows[i]
         distance = 0.0
         for j in range(X.shape[1]):
             gap = X[row, j] - X[seed, j]
             distance += gap * gap
-        if found < out_rows.shape[0]:
-            heap_push(distances, out_rows, found, distance, row)
-            found += 1
-        elif comes_before(distance, row, distances[0], out_rows[0]):
-            heap_sink(distances, out_rows, found, distance, row)
-
-
-@kernel
-def without(rows: Rows, some: Rows, out_others: Rows) -> None:
-    """The rows that are not among `some`."""
-    count = 0
-    for row in rows:
-        found = False
-        for other in some:
-            found = found or row == other
-        if not found:
-            out_others[count] = row
-            count += 1
+        if i < k:
+            heap_push(distances, out_near, i, distance, row)
+        elif comes_before(distance, row, distances[0], out_near[0]):
+            out_others[i - k] = out_near[0]
+            heap_sink(distances, out_near, k, distance, row)
+        else:
+            out_others[i - k] = row
 
 
 @kernel
@@ -249,9 +244,10 @@ def insert_center(blocks: Blocks, group: int, center: Floats) -> None:
         if room and (at < 0 or blocks.bounds[block] < blocks.bounds[at]):
             at = block
     slot = blocks.counts[at]
-    if slot == 0:
-        blocks.lowest[:, at] = center
-        blocks.highest[:, at] = center
+    for j in range(center.shape[0]):
+        if slot == 0:  # the box is that of records long gone
+            blocks.lowest[j, at] = center[j]
+            blocks.highest[j, at] = center[j]
     blocks.rows[at, slot] = group
     blocks.place[group] = at * capacity + slot
     blocks.counts[at] += 1

@@ -22,7 +22,7 @@ def split_large(
     n_groups = len(sizes)
     for group in np.flatnonzero(sizes >= 2 * k):
         rows = order[ends[group] - sizes[group] : ends[group]]
-        parts = method(k=k).fit(X[rows]).labels_
+        parts = method(k=k)._group(X[rows], k)  # the checks of fit hold for all of X only
         split[rows] = np.where(parts == 0, group, n_groups + parts - 1)
         n_groups += int(parts.max())
         report("splitting", int(ends[group]), len(X))
