@@ -97,7 +97,7 @@ _METHODS = (
         summary="dissolve or shrink the groups of a start while that lowers the error",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d / k) at worst, for each of a few sweeps, besides the start",
-        source="Chettri, Paul and Dutta 2013",
+        source="Khomnotai, Lin, Peng and Santra 2018",
         options=("initial", "random_state"),
     ),
     Method(

@@ -33,8 +33,8 @@ class IGD(Partitioner):
 
     References
     ----------
-    .. [1] S. K. Chettri, B. Paul and A. K. Dutta, "Statistical disclosure control for data privacy
-       preservation", International Journal of Computer Applications 80(10), 2013.
+    .. [1] L. Khomnotai, J.-L. Lin, Z.-Q. Peng and A. S. Santra, "Iterative group decomposition for
+       refining microaggregation solutions", Symmetry 10(7), 2018.
 
     Examples
     --------

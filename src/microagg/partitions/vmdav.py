@@ -39,8 +39,8 @@ class VMDAV(Partitioner):
 
     References
     ----------
-    .. [1] A. Solanas and A. Martinez-Balleste, "V-MDAV: a multivariate microaggregation with
-       variable group size", Proc. COMPSTAT, 2006.
+    .. [1] A. Solanas and A. Martinez-Balleste, "V-MDAV: variable group size multivariate
+       microaggregation", Proc. COMPSTAT, 2006.
 
     Examples
     --------
