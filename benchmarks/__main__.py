@@ -17,6 +17,7 @@ NAMES = (
     "orderings_speed",
     "start_up",
     "tsp_table",
+    "hac_speed",
 )
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRO = """# Benchmarks

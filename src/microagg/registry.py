@@ -110,6 +110,15 @@ _METHODS = (
         options=("split",),
     ),
     Method(
+        name="hac",
+        path="microagg.partitions.hac:HAC",
+        summary="hierarchical agglomerative: merge the nearest clusters while sizes allow",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d) in practice",
+        source="Alarte Aleixandre 2018",
+        options=("linkage", "max_size", "priority"),
+    ),
+    Method(
         name="univariate",
         path="microagg.partitions.univariate:Univariate",
         summary="the optimal partition of one column, real or integer",

@@ -2,6 +2,7 @@
 
 from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
+from microagg.partitions.hac import HAC
 from microagg.partitions.icsm import ICSM
 from microagg.partitions.igd import IGD
 from microagg.partitions.mdav import MDAV
@@ -25,6 +26,7 @@ from microagg.registry import find
 __all__ = [
     "CBFS",
     "CBFSMHM",
+    "HAC",
     "ICSM",
     "IGD",
     "MD",

@@ -1,0 +1,348 @@
+"""Bottom-up merging of clusters of bounded size, without a matrix of distances.
+
+Clusters lie in slots in the order of their age. Each remembers its best partner among the older
+ones only, so that every pair is known to exactly one of its two clusters. Clusters never change,
+they only vanish into new ones; hence a remembered key is a lower bound on what the cluster can
+still find, for every linkage and every ranking, also where merging brings clusters nearer to
+others. The loop takes the lowest key: if its partner still exists the pair is the best of all,
+otherwise the cluster looks again.
+
+A look measures the distances between centres first, side by side, and works out the linkage of
+those only that could win: no linkage is smaller than the distance between the centres, except
+single linkage, which is smaller by the two radii at most.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+SINGLE, COMPLETE, AVERAGE, CENTROID, WARD = range(5)
+LINKAGES = {
+    "single": SINGLE,
+    "complete": COMPLETE,
+    "average": AVERAGE,
+    "centroid": CENTROID,
+    "ward": WARD,
+}
+
+UNKNOWN = -1.0  # the key of a cluster that has not looked yet: below every real one
+GONE = 0  # the size of a cluster that was merged
+CHUNK = 256  # slots measured together: their running sums stay in the fastest cache
+USED, ALIVE = range(2)  # the counts
+
+
+class Clusters(NamedTuple):
+    """Clusters under way; a cluster is a chain of rows in ascending order, from its lowest."""
+
+    X: Floats
+    next_row: Rows  # by row: the next member, -1 after the last
+    labels: Rows  # by row: lowest row of its cluster
+    counts: Rows  # slots in use, clusters below the cap
+    lowest: Rows  # by slot, as everything below: lowest row
+    sizes: Rows
+    centers: Floats  # column x slot
+    radii: Floats  # with single linkage the largest distance from the centre, otherwise 0
+    keys: Floats
+    partners: Rows  # slot of the best partner among the older, -1 if it is gone
+    partner_rows: Rows  # lowest row of that partner: decides between equal keys
+    squares: Floats  # scratch of a look: squared distances between centres
+    margin: float  # more than all roundings of a distance between centres
+
+
+def make_clusters(X: Floats, cap: int) -> Clusters:
+    """Every record a cluster, equal records merged up to the cap.
+
+    Equal records have distance zero under every linkage and would be merged first, the lower rows
+    before the others. To find that out pair by pair would take the cube of their number.
+    """
+    n, d = X.shape
+    labels, next_row = _merge_equal_records(X, cap)
+    sizes = np.bincount(labels, minlength=n)
+    alive = np.flatnonzero((sizes > 0) & (sizes < cap))
+    used = len(alive)
+    # Slots are tidied up when half of them are empty, for the first time at 4/3 of these.
+    slots = used + used // 2 + 2
+    clusters = Clusters(
+        X=X,
+        next_row=next_row,
+        labels=labels,
+        counts=np.array([used, used], dtype=np.intp),
+        lowest=np.zeros(slots, dtype=np.intp),
+        sizes=np.full(slots, GONE, dtype=np.intp),
+        centers=np.empty((d, slots)),
+        radii=np.zeros(slots),
+        keys=np.full(slots, UNKNOWN),
+        partners=np.full(slots, -1, dtype=np.intp),
+        partner_rows=np.zeros(slots, dtype=np.intp),
+        squares=np.empty(slots),
+        margin=1e-15 * (cap + d + 10) * float(np.abs(X).max(axis=0).sum()),
+    )
+    clusters.lowest[:used] = alive
+    clusters.sizes[:used] = sizes[alive]
+    clusters.centers[:, :used] = X[alive].T
+    return clusters
+
+
+def _merge_equal_records(X: Floats, cap: int) -> tuple[Rows, Rows]:
+    """Labels and chains of clusters of at most `cap` equal records, in the order of their rows."""
+    n = len(X)
+    order = np.lexsort(X.T)
+    is_first = np.ones(n, dtype=np.bool_)
+    is_first[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
+    place = np.arange(n)
+    place_in_run = place - place[is_first][np.cumsum(is_first) - 1]
+    start = place - place_in_run % cap
+    labels, next_row = np.empty(n, dtype=np.intp), np.full(n, -1, dtype=np.intp)
+    labels[order] = order[start]
+    next_row[order[:-1]] = np.where(start[1:] == start[:-1], order[1:], -1)
+    return labels, next_row
+
+
+@kernel
+def merge_rounds(clusters: Clusters, cap: int, linkage: int, priority: bool, work: int) -> bool:
+    """Merge until no two clusters fit under the cap; True when that is so.
+
+    Comes back early after looking at about `work` values; call again to go on.
+    """
+    counts, keys, partners = clusters.counts, clusters.keys, clusters.partners
+    d = clusters.X.shape[1]
+    while work > 0:
+        slot = first_in_line(clusters)
+        if slot < 0:
+            return True
+        work -= counts[USED]
+        if keys[slot] != UNKNOWN and partners[slot] >= 0 and clusters.sizes[partners[slot]] != GONE:
+            merge(clusters, slot, partners[slot], cap, linkage)
+            if counts[USED] >= 2 * counts[ALIVE]:
+                tidy_up(clusters)
+        else:
+            look_for_partner(clusters, slot, cap, linkage, priority)
+            work -= slot * d
+    return False
+
+
+@kernel
+def first_in_line(clusters: Clusters) -> int:
+    """Slot with the lowest key, the lowest pair of rows among equals; -1 if no pair is left.
+
+    What a cluster remembers of a partner that is gone comes no later than what it will find.
+    """
+    keys, lowest, partner_rows = clusters.keys, clusters.lowest, clusters.partner_rows
+    best = np.inf
+    found = -1
+    for slot in range(clusters.counts[USED]):
+        key = keys[slot]
+        if key > best or key == np.inf:
+            continue
+        if key == UNKNOWN:
+            return slot
+        if key < best:
+            best = key
+            found = slot
+        else:
+            row, other = lowest[slot], partner_rows[slot]
+            best_row, best_other = lowest[found], partner_rows[found]
+            low, best_low = min(row, other), min(best_row, best_other)
+            if low < best_low or (low == best_low and max(row, other) < max(best_row, best_other)):
+                found = slot
+    return found
+
+
+@kernel
+def look_for_partner(clusters: Clusters, slot: int, cap: int, linkage: int, priority: bool) -> None:
+    """Remember the best partner among the older clusters; ties go to the lowest row."""
+    sizes, radii, squares, lowest = (
+        clusters.sizes,
+        clusters.radii,
+        clusters.squares,
+        clusters.lowest,
+    )
+    size = sizes[slot]
+    best = np.inf
+    partner = -1
+    near = measure_centers(clusters, slot, cap - size)
+    for visit in range(-1, slot):
+        other = near if visit < 0 else visit
+        if other < 0 or sizes[other] == GONE or sizes[other] > cap - size:
+            continue
+        reach = clusters.margin + radii[slot] + radii[other]
+        reach += reach_of_key(best, size, sizes[other], linkage, priority)
+        if visit == near or squares[other] > reach * reach:
+            continue
+        key = key_of_pair(clusters, slot, other, linkage, priority)
+        if key < best or (key == best and lowest[other] < lowest[partner]):
+            best = key
+            partner = other
+    clusters.keys[slot] = best
+    clusters.partners[slot] = partner
+    if partner >= 0:
+        clusters.partner_rows[slot] = lowest[partner]
+
+
+@kernel
+def measure_centers(clusters: Clusters, slot: int, room: int) -> int:
+    """Squared distances to the centres of all older clusters; returns the nearest that fits."""
+    centers, squares, sizes = clusters.centers, clusters.squares, clusters.sizes
+    best = np.inf
+    near = -1
+    for begin in range(0, slot, CHUNK):
+        end = min(begin + CHUNK, slot)
+        first, stop = np.uint64(begin), np.uint64(end)  # unsigned: cannot count from the end
+        for i in range(first, stop):
+            squares[i] = 0.0
+        for j in range(centers.shape[0]):
+            value = centers[j, slot]
+            for i in range(first, stop):
+                gap = centers[j, i] - value
+                squares[i] += gap * gap
+        for other in range(begin, end):
+            if squares[other] < best and sizes[other] <= room and sizes[other] != GONE:
+                best = squares[other]
+                near = other
+    return near
+
+
+@kernel
+def reach_of_key(key: float, size: int, other_size: int, linkage: int, priority: bool) -> float:
+    """Distance between centres, less radii, beyond which no pair of these sizes has this key."""
+    reach = key * (size + other_size) if priority else key
+    if linkage == WARD:
+        reach /= np.sqrt(2.0 * size * other_size / (size + other_size))
+    return reach * (1.0 + 1e-12)
+
+
+@kernel
+def key_of_pair(clusters: Clusters, slot: int, other: int, linkage: int, priority: bool) -> float:
+    """What pairs are ranked by: their distance or, with `priority`, distance / joint size."""
+    size, other_size = clusters.sizes[slot], clusters.sizes[other]
+    if linkage == CENTROID:
+        distance = np.sqrt(clusters.squares[other])
+    elif linkage == WARD:
+        weight = 2.0 * size * other_size / (size + other_size)
+        distance = np.sqrt(weight * clusters.squares[other])
+    else:
+        first = min(clusters.lowest[slot], clusters.lowest[other])
+        second = max(clusters.lowest[slot], clusters.lowest[other])
+        distance = distance_of_members(clusters.X, clusters.next_row, first, second, linkage)
+        if linkage == AVERAGE:
+            distance /= size * other_size
+    return distance / (size + other_size) if priority else distance
+
+
+@kernel
+def distance_of_members(X: Floats, next_row: Rows, first: int, second: int, linkage: int) -> float:
+    """Smallest, largest or summed distance between the members of two chains."""
+    result = np.inf if linkage == SINGLE else 0.0
+    a = first
+    while a >= 0:
+        b = second
+        while b >= 0:
+            square = 0.0
+            for j in range(X.shape[1]):
+                gap = X[a, j] - X[b, j]
+                square += gap * gap
+            if linkage == SINGLE:
+                result = min(result, square)
+            elif linkage == COMPLETE:
+                result = max(result, square)
+            else:
+                result += np.sqrt(square)
+            b = next_row[b]
+        a = next_row[a]
+    return result if linkage == AVERAGE else np.sqrt(result)
+
+
+@kernel
+def merge(clusters: Clusters, slot: int, other: int, cap: int, linkage: int) -> None:
+    """Join two clusters to a new one, the youngest; one at the cap gets no slot any more."""
+    counts, lowest, sizes = clusters.counts, clusters.lowest, clusters.sizes
+    size = sizes[slot] + sizes[other]
+    first = min(lowest[slot], lowest[other])
+    join_chains(clusters.next_row, first, max(lowest[slot], lowest[other]))
+    row = first
+    while row >= 0:
+        clusters.labels[row] = first
+        row = clusters.next_row[row]
+    for gone in (slot, other):
+        sizes[gone] = GONE
+        clusters.keys[gone] = np.inf
+        clusters.centers[0, gone] = np.inf
+    if size == cap:
+        counts[ALIVE] -= 2
+        return
+    counts[ALIVE] -= 1
+    new = counts[USED]
+    counts[USED] += 1
+    lowest[new] = first
+    sizes[new] = size
+    clusters.keys[new] = UNKNOWN
+    clusters.partners[new] = -1
+    place_center(clusters, new, linkage)
+
+
+@kernel
+def join_chains(next_row: Rows, first: int, second: int) -> None:
+    """Hang the second chain into the first, which has the lower start; rows stay ascending."""
+    last = first
+    left, right = next_row[first], second
+    while left >= 0 and right >= 0:
+        if left < right:
+            next_row[last] = left
+            last, left = left, next_row[left]
+        else:
+            next_row[last] = right
+            last, right = right, next_row[right]
+    next_row[last] = left if left >= 0 else right
+
+
+@kernel
+def place_center(clusters: Clusters, slot: int, linkage: int) -> None:
+    """Mean and, with single linkage, radius of a cluster, from its members."""
+    X, next_row, centers = clusters.X, clusters.next_row, clusters.centers
+    size = clusters.sizes[slot]
+    first = clusters.lowest[slot]
+    for j in range(X.shape[1]):
+        total = 0.0  # about the first member: the mean of equal records must be exact
+        row = next_row[first]
+        while row >= 0:
+            total += X[row, j] - X[first, j]
+            row = next_row[row]
+        centers[j, slot] = X[first, j] + total / size
+    widest = 0.0
+    row = first if linkage == SINGLE else -1
+    while row >= 0:
+        square = 0.0
+        for j in range(X.shape[1]):
+            gap = X[row, j] - centers[j, slot]
+            square += gap * gap
+        widest = max(widest, square)
+        row = next_row[row]
+    clusters.radii[slot] = np.sqrt(widest)
+
+
+@kernel
+def tidy_up(clusters: Clusters) -> None:
+    """Move the clusters together, in their order, so that no slot is empty."""
+    counts, sizes, partners = clusters.counts, clusters.sizes, clusters.partners
+    moved_to = np.full(counts[USED], -1, dtype=np.intp)
+    at = 0
+    for slot in range(counts[USED]):
+        if sizes[slot] == GONE:
+            continue
+        moved_to[slot] = at
+        clusters.lowest[at] = clusters.lowest[slot]
+        sizes[at] = sizes[slot]
+        clusters.radii[at] = clusters.radii[slot]
+        clusters.keys[at] = clusters.keys[slot]
+        clusters.partner_rows[at] = clusters.partner_rows[slot]
+        partners[at] = moved_to[partners[slot]] if partners[slot] >= 0 else -1
+        for j in range(clusters.centers.shape[0]):
+            clusters.centers[j, at] = clusters.centers[j, slot]
+        at += 1
+    counts[USED] = at

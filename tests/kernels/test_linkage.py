@@ -1,0 +1,138 @@
+"""Merging under a cap, against the definition pair by pair and against SciPy."""
+
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy.cluster import hierarchy
+
+from microagg.kernels import linkage as kernels
+from microagg.kernels.linkage import LINKAGES, make_clusters, merge_rounds
+
+KINDS = ("random", "ties", "repeated", "one column", "heavy tails", "offset")
+
+
+def data(kind, n, rng):
+    return {
+        "random": lambda: rng.normal(size=(n, 3)),
+        "ties": lambda: rng.integers(0, 4, (n, 2)).astype(float),
+        "repeated": lambda: rng.normal(size=(-(-n // 5), 3)).repeat(5, axis=0)[:n],
+        "one column": lambda: rng.normal(size=(n, 1)).round(1),
+        "heavy tails": lambda: rng.standard_cauchy((n, 4)),
+        "offset": lambda: rng.normal(size=(n, 3)) + np.array([1e9, -1e9, 0.0]),
+    }[kind]()
+
+
+def merged(X, cap, linkage, priority=False, work=10**9):
+    clusters = make_clusters(X, cap)
+    while not merge_rounds(clusters, cap, LINKAGES[linkage], priority, work):
+        pass
+    return clusters.labels.tolist()
+
+
+class Pairs:
+    """Distances between clusters by definition, in the order of operations of the kernels."""
+
+    def __init__(self, X, linkage):
+        self.X, self.linkage, self.known = X, linkage, {}
+
+    def center(self, rows):
+        first = self.X[rows[0]]
+        total = sum((self.X[row] - first for row in rows[1:]), np.zeros(len(first)))
+        return first + total / len(rows)
+
+    def __getitem__(self, pair):
+        if pair not in self.known:
+            self.known[pair] = self.distance(*pair)
+        return self.known[pair]
+
+    def distance(self, a, b):
+        apart = [sqrt(sum((self.X[i] - self.X[j]) ** 2)) for i, j in product(a, b)]
+        square = sum((self.center(a) - self.center(b)) ** 2)
+        return {
+            "single": lambda: min(apart),
+            "complete": lambda: max(apart),
+            "average": lambda: sum(apart) / len(apart),
+            "centroid": lambda: sqrt(square),
+            "ward": lambda: sqrt(2.0 * len(a) * len(b) / (len(a) + len(b)) * square),
+        }[self.linkage]()
+
+
+def reference(X, cap, linkage, priority):
+    """Look at all pairs before every merge; the lowest rows come first, so the first minimum."""
+    pairs, clusters = Pairs(X, linkage), [(row,) for row in range(len(X))]
+    while True:
+        keys = {
+            (a, b): pairs[a, b] / (len(a) + len(b) if priority else 1)
+            for i, a in enumerate(clusters)
+            for b in clusters[i + 1 :]
+            if len(a) + len(b) <= cap
+        }
+        if not keys:
+            break
+        a, b = min(keys, key=keys.get)
+        clusters = sorted([c for c in clusters if c not in (a, b)] + [tuple(sorted(a + b))])
+    return [min(rows) for row in range(len(X)) for rows in clusters if row in rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("priority", [False, True])
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_merges_are_those_of_the_definition(kind, linkage, priority):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for n, cap in ((2, 2), (14, 3), (23, 4), (26, 7), (20, 1), (12, 12)):
+        X = data(kind, n, rng)
+        assert merged(X, cap, linkage, priority) == reference(X, cap, linkage, priority)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_without_a_cap_every_merge_is_that_of_scipy(linkage):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    expected = [frozenset([row]) for row in range(60)]
+    for a, b, _, _ in hierarchy.linkage(X, method=linkage):
+        expected.append(expected[int(a)] | expected[int(b)])
+    clusters, found = make_clusters(X, 60), [{frozenset([row]) for row in range(60)}]
+    while len(found) < 60:
+        merge_rounds(clusters, 60, LINKAGES[linkage], False, 1)  # one look or one merge
+        now = {frozenset(np.flatnonzero(clusters.labels == label)) for label in clusters.labels}
+        if now != found[-1]:
+            found.append(now)
+    for before, after, merged_now in zip(found, found[1:], expected[60:], strict=False):
+        assert after - before == {merged_now}
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_coming_back_early_changes_nothing(linkage):
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    for priority in (False, True):
+        expected = merged(X, 5, linkage, priority)
+        assert merged(X, 5, linkage, priority, work=1) == expected
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3, 50])
+def test_equal_records_are_merged_in_row_order(cap):
+    X = np.array([[1.0], [0.1], [1.0], [0.1], [1.0], [1.0], [0.1]])
+    rows = {1.0: [0, 2, 4, 5], 0.1: [1, 3, 6]}
+    labels = make_clusters(X, cap).labels.tolist()
+    for value, equal in rows.items():
+        expected = [equal[i - i % cap] for i in range(len(equal))]
+        assert [labels[row] for row in equal] == expected, value
+
+
+def test_many_equal_records_take_no_cube_of_steps():
+    X = np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 20_000, axis=0)
+    sizes = np.bincount(merged(X, 4, "single"))
+    assert set(sizes[sizes > 0].tolist()) == {4}
+
+
+def test_uncompiled(monkeypatch):
+    X = np.random.default_rng(1).normal(size=(25, 3))
+    expected = {linkage: merged(X, 4, linkage, True) for linkage in LINKAGES}
+    names = [name for name in dir(kernels) if hasattr(getattr(kernels, name), "py_func")]
+    for name in names:
+        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
+    for linkage, labels in expected.items():
+        clusters = make_clusters(X, 4)
+        assert kernels.merge_rounds(clusters, 4, LINKAGES[linkage], True, 10**9)
+        assert clusters.labels.tolist() == labels
