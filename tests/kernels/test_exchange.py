@@ -5,6 +5,8 @@ from microagg.kernels import exchange as kernels
 from microagg.kernels.exchange import make_exchange, take_turns
 from tests.references import sse
 
+KERNELS = ("measure_group", "squared_distance", "least_change", "best_exchange", "take_turns")
+
 
 def best_change(X, labels, rows):
     """Least change of the error over every exchange of one of the rows."""
@@ -59,7 +61,7 @@ def test_uncompiled(monkeypatch):
     X, labels = grouping(18, 3, 5)
     compiled = make_exchange(X, labels)
     count = take_turns(compiled, np.arange(18))
-    for name in ("measure_group", "squared_distance", "best_exchange", "take_turns"):
+    for name in KERNELS:
         monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
     exchange = make_exchange(X, labels)
     assert kernels.take_turns(exchange, np.arange(18)) == count > 0

@@ -24,6 +24,7 @@ class Exchange(NamedTuple):
     starts: Rows
     centers: Floats
     radii: Floats  # largest distance of a member from the centre
+    squares: Floats  # by row: squared distance from the own centre
     changed: Rows  # by group: the exchange, counted from 1, that changed it last
     looked: Rows  # by row: how many exchanges there had been when it found no gain; -1: never
     total: Rows  # one entry: exchanges so far
@@ -41,6 +42,7 @@ def make_exchange(X: Floats, group_of: Rows) -> Exchange:
         starts=np.concatenate(([0], np.bincount(group_of).cumsum())),
         centers=np.empty((n_groups, X.shape[1])),
         radii=np.empty(n_groups),
+        squares=np.empty(len(X)),
         changed=np.zeros(n_groups, dtype=np.intp),
         looked=np.full(len(X), -1, dtype=np.intp),
         total=np.zeros(1, dtype=np.intp),
@@ -63,7 +65,8 @@ def measure_group(exchange: Exchange, group: int) -> None:
         center[j] = first + total / members.shape[0]
     widest = 0.0
     for row in members:
-        widest = max(widest, squared_distance(X[row], center))
+        exchange.squares[row] = squared_distance(X[row], center)
+        widest = max(widest, exchange.squares[row])
     exchange.radii[group] = np.sqrt(widest)
 
 
@@ -103,16 +106,14 @@ def best_exchange(exchange: Exchange, row: int) -> int:
     """Row of the record whose exchange with `row` lowers the error most; -1 if none does.
 
     If the own group has not changed since the last look, only groups that have are looked at.
-    With u and v the distances of `row` from the other and the own centre, r that of the other
-    record from its centre, and w = 1/a + 1/b for sizes a and b, an exchange changes the error by
-    at least u^2 - v^2 + max(0, u - v - r)^2 - r^2 - w (u + r)^2, which falls with r: at r = the
-    group's radius it tells which groups need no look.
+    The bound falls as the other record's distance from its centre rises, so at the group's radius
+    it tells which groups need no look at all.
     """
     X, members, starts, centers = exchange.X, exchange.members, exchange.starts, exchange.centers
     own = exchange.group_of[row]
     size = starts[own + 1] - starts[own]
-    own_square = squared_distance(X[row], centers[own])
-    v = np.sqrt(own_square)
+    squares = exchange.squares
+    own_square = squares[row]
     known = exchange.looked[row]
     if exchange.changed[own] > known:
         known = -1
@@ -123,15 +124,28 @@ def best_exchange(exchange: Exchange, row: int) -> int:
             continue
         weight = 1.0 / size + 1.0 / (starts[g + 1] - starts[g])
         square = squared_distance(X[row], centers[g])
-        u, r = np.sqrt(square), exchange.radii[g]
-        floor = square - own_square + max(0.0, u - v - r) ** 2 - r * r - weight * (u + r) ** 2
-        if floor >= best:
+        if least_change(square, own_square, exchange.radii[g] ** 2, weight) >= best:
             continue
         for other in members[starts[g] : starts[g + 1]]:
+            if least_change(square, own_square, squares[other], weight) >= best:
+                continue
             entering = square + squared_distance(X[other], centers[own])
-            leaving = own_square + squared_distance(X[other], centers[g])
+            leaving = own_square + squares[other]
             change = entering - leaving - weight * squared_distance(X[row], X[other])
             if change < best and change < -LEAST_GAIN * (entering + leaving):
                 best = change
                 best_row = other
     return best_row
+
+
+@kernel
+def least_change(square: float, own_square: float, other_square: float, weight: float) -> float:
+    """Bound on how an exchange of x in A with y in B changes the error, from below.
+
+    With u, v = |x - B|, |x - A| and r = |y - B| (to the means), w = 1/a + 1/b for the sizes, the
+    change is u^2 - v^2 + |y - A|^2 - r^2 - w |x - y|^2, where |A - B| >= u - v makes |y - A| at
+    least u - v - r, and |x - y| is at most u + r.
+    """
+    u, v, r = np.sqrt(square), np.sqrt(own_square), np.sqrt(other_square)
+    gap = max(0.0, u - v - r)
+    return square - own_square + gap * gap - other_square - weight * (u + r) ** 2
