@@ -26,8 +26,8 @@ def test_cells_without_repair_to_the_printed_digit(standardised, options, k, pri
     assert f"{HAC(k, **options).fit(standardised('census')).sse_:.2f}" == printed
 
 
-def test_a_cell_whose_last_digit_was_cut_off(standardised):
-    """Priority at k = 5 is 1624.8373; 1624.83 is printed, where the others are rounded."""
+def test_a_cell_that_differs_in_the_last_digit(standardised):
+    """Priority at k = 5 is printed as 1624.83."""
     assert f"{HAC(5, priority=True).fit(standardised('census')).sse_:.4f}" == "1624.8373"
 
 
