@@ -2,10 +2,8 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from threading import Event
 from typing import Any
 
 import narwhals as nw
@@ -23,6 +21,7 @@ from microagg.tables.encoding import SCALES
 from microagg.tables.frames import new_table, open_frame
 from microagg.tables.records import open_records
 from microagg.tables.roles import Names, Roles
+from microagg.threads import side_by_side
 from microagg.utility.information_loss import squared_errors
 from microagg.validation import check_choice, check_count, check_jobs, check_seed
 
@@ -32,8 +31,6 @@ ALL = "all"
 # than fit one block are first sorted into boxes.
 _FEW, _MANY = 50, ONE_BLOCK + 100
 _WARM_UP_K = 3
-# Waiting without an end is deaf to the keyboard on some systems.
-_PATIENCE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +172,7 @@ def run_comparison(
     trial = _Trial(records.X, records.roles, scale, seed, n_jobs=1 if workers > 1 else jobs)
     with listener:
         costs = _warm_up(trial, served)
-        results = _side_by_side(trial, runs, workers, costs)
+        results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
     return Comparison(
         rows=tuple(row for row, _ in results),
@@ -267,47 +264,26 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     return costs
 
 
-def _side_by_side(
-    trial: _Trial, runs: Sequence[tuple[Method, int]], workers: int, costs: Mapping[str, float]
+def _run_all(
+    trial: _Trial, runs: Sequence[tuple[Method, int]], n_jobs: int, costs: Mapping[str, float]
 ) -> list[tuple[Row, int]]:
-    """Return the row and the exit code of every run, in order; the costliest methods start first.
-
-    Whatever ends this early, such as an interrupt, ends the runs at their next report.
-    """
-    stop = Event()
-    results: dict[int, tuple[Row, int]] = {}
+    """Return the row and exit code of every run, in order; the costliest methods start first."""
     costliest_first = sorted(range(len(runs)), key=lambda i: -costs[runs[i][0].name])
     report("comparing", 0, len(runs))
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            places = {pool.submit(_attempt, trial, *runs[i], stop): i for i in costliest_first}
-            pending = set(places)
-            while pending:
-                done, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
-                for run in done:
-                    results[places[run]] = run.result()
-                    report("comparing", len(results), len(runs))
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [results[i] for i in range(len(runs))]
+    results = side_by_side(
+        lambda place: _attempt(trial, *runs[place]),
+        costliest_first,
+        n_jobs=n_jobs,
+        task="comparing",
+    )
+    in_order = dict(zip(costliest_first, results, strict=True))
+    return [in_order[place] for place in range(len(runs))]
 
 
-class _Stopped(BaseException):
-    """Ends a run from inside; no handler of a method takes it for its own."""
-
-
-def _attempt(trial: _Trial, method: Method, k: int, stop: Event) -> tuple[Row, int]:
+def _attempt(trial: _Trial, method: Method, k: int) -> tuple[Row, int]:
     """Return the row of one run and the exit code it deserves; a failure is a row as well."""
-
-    def end_if_stopped(_task: str, _done: int, _total: int) -> None:
-        if stop.is_set():
-            raise _Stopped
-
     try:
-        with listening(end_if_stopped):
-            return trial.run(method, k), 0
+        return trial.run(method, k), 0
     except MicroaggError as error:
         reason, code = str(error), error.exit_code
     except MemoryError:

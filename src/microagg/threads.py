@@ -1,7 +1,7 @@
 """Work on threads, side by side: kernels release the interpreter's lock while they run."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from threading import Event
 from typing import TypeVar
 
@@ -11,8 +11,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class StoppedError(Exception):
-    """Raised inside work that is no longer wanted; it never leaves this module."""
+# Waiting without an end is deaf to the keyboard on some systems.
+_PATIENCE_SECONDS = 0.2
+
+
+class StoppedError(BaseException):
+    """Ends work that is no longer wanted, from inside; no handler takes it for its own failure."""
 
 
 def side_by_side(
@@ -40,14 +44,18 @@ def side_by_side(
             return function(item)
 
     with ThreadPoolExecutor(n_jobs) as pool:
-        futures = [pool.submit(work, item) for item in items]
         try:
-            for done, future in enumerate(as_completed(futures), 1):
-                future.result()
-                report(task, done, len(items))
+            futures = [pool.submit(work, item) for item in items]
+            pending, done = set(futures), 0
+            while pending:
+                ended, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
+                for future in ended:
+                    future.result()
+                    done += 1
+                    report(task, done, len(items))
         except BaseException:
             stopped.set()
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [future.result() for future in futures]
 

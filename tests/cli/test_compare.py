@@ -56,7 +56,8 @@ def test_every_method_has_a_line_in_the_block_of_every_k(run):
     assert "grouped by  age, height, income" in outcome.out
     assert "all of these (numbers that no option gives a role)" in outcome.out
     assert re.search(r"left out +univariate \(for one column only\)", outcome.out)
-    assert "seed" not in outcome.out
+    assert re.search(r"seed +[0-9]+\n", outcome.out)
+    assert "seed" not in run(*OK, "--methods", "mdav,cbfs").out
 
 
 @pytest.mark.parametrize("columns", ["50", "80"])

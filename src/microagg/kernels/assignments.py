@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance, sum_up
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -127,23 +128,13 @@ def leave(assignment: Assignment, row: int) -> None:
 @kernel
 def refresh(X: Floats, assignment: Assignment, group: int) -> None:
     """Work out the centre of a group anew, and what hangs on it."""
-    d = X.shape[1]
-    size = assignment.sizes[group]
+    members = assignment.members[group, : assignment.sizes[group]]
     center = assignment.centers[group]
-    for j in range(d):
-        total = 0.0
-        for slot in range(size):
-            total += X[assignment.members[group, slot], j]
-        center[j] = total / size
-    error = 0.0
+    assignment.errors[group] = sum_up(X, members, center)
     largest = 0.0
-    for slot in range(size):
-        row = assignment.members[group, slot]
-        square = squared_distance(X[row], center)
-        assignment.own[row] = square
-        error += square
-        largest = max(largest, square)
-    assignment.errors[group] = error
+    for row in members:
+        assignment.own[row] = squared_distance(X[row], center)
+        largest = max(largest, assignment.own[row])
     assignment.radii[group] = np.sqrt(largest)
     assignment.changed[group] = assignment.clock[0]
 
@@ -179,13 +170,3 @@ def improve(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> boo
         return True
     reassign(X, assignment, rows, origins)
     return False
-
-
-@kernel
-def squared_distance(point: Floats, other: Floats) -> float:
-    """Squared Euclidean distance of two points."""
-    total = 0.0
-    for j in range(point.shape[0]):
-        gap = point[j] - other[j]
-        total += gap * gap
-    return total

@@ -12,9 +12,10 @@ each group is the nearest to the one before.
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.assignments import WORTHWHILE, Assignment, improve, squared_distance
+from microagg.kernels.assignments import WORTHWHILE, Assignment, improve
 from microagg.kernels.blocks import Blocks, nearest
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

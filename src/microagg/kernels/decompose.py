@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from microagg.kernels.blocks import comes_before
 from microagg.kernels.compile import kernel
-from microagg.kernels.grouping import Grouping, cheapest_home, drop, settle, sum_up
+from microagg.kernels.distances import squared_distance, sum_up
+from microagg.kernels.grouping import Grouping, cheapest_home, drop, settle
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -165,13 +166,3 @@ def shrink(grouping: Grouping, group: int) -> bool:
     settle(grouping, group)
     settle(grouping, home)
     return True
-
-
-@kernel
-def squared_distance(point: Floats, other: Floats) -> float:
-    """Squared distance of two points."""
-    total = 0.0
-    for j in range(point.shape[0]):
-        gap = point[j] - other[j]
-        total += gap * gap
-    return total

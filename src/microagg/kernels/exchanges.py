@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.assignments import WORTHWHILE, Assignment, improve, squared_distance
+from microagg.kernels.assignments import WORTHWHILE, Assignment, improve
 from microagg.kernels.blocks import Blocks, bound_from_below, measure_block
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -20,6 +20,7 @@ from microagg.kernels.blocks import (
     remove,
 )
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance, sum_up
 from microagg.kernels.groups import summarise
 
 Floats = NDArray[np.float64]
@@ -83,28 +84,6 @@ def labels_of(grouping: Grouping) -> Rows:
     groups, places = np.nonzero(np.arange(grouping.members.shape[1]) < grouping.sizes[:, None])
     labels[grouping.members[groups, places]] = groups
     return labels
-
-
-@kernel
-def sum_up(X: Floats, rows: Rows, out_center: Floats) -> float:
-    """Mean of the records; returns their squared error.
-
-    Relative to the first of them, so that neither an offset nor a distant origin costs digits:
-    the error of close records is good to almost all digits, and that of equal ones is zero.
-    """
-    squares = 0.0
-    for j in range(X.shape[1]):
-        out_center[j] = 0.0
-    for row in rows:
-        for j in range(X.shape[1]):
-            gap = X[row, j] - X[rows[0], j]
-            squares += gap * gap
-            out_center[j] += gap
-    for j in range(X.shape[1]):
-        mean = out_center[j] / rows.shape[0]
-        squares -= out_center[j] * mean
-        out_center[j] = X[rows[0], j] + mean
-    return max(squares, 0.0)
 
 
 @kernel
@@ -210,10 +189,7 @@ def k_nearest(
     k = out_near.shape[0]
     for i in range(rows.shape[0]):
         row = rows[i]
-        distance = 0.0
-        for j in range(X.shape[1]):
-            gap = X[row, j] - X[seed, j]
-            distance += gap * gap
+        distance = squared_distance(X[row], X[seed])
         if i < k:
             heap_push(distances, out_near, i, distance, row)
         elif comes_before(distance, row, distances[0], out_near[0]):

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.exchange import make_exchange, take_turns
 from microagg.kernels.groups import summarise
 from microagg.kernels.linkage import ALIVE, LINKAGES, make_clusters, merge_rounds
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.exchanging import Exchanging
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.mdav import MDAV
 from microagg.progress import report
@@ -27,7 +27,7 @@ class HAC(Partitioner):
     The nearest two clusters whose joint size stays within `max_size` are merged, again and again,
     until no two fit. Groups that stayed below k are then repaired: with `max_size="k"` their
     records are grouped anew as `MDAV` does, the fewer than k that are over go where they do least
-    harm, and the new groups exchange records while that lowers the squared error; with
+    harm, and the new groups exchange records, or pass some on, while that lowers the error; with
     `max_size="2k-1"` at most one group stays small, and it is filled up from others or dissolved,
     whichever costs less. Ties go to the pair of clusters with the lower rows.
 
@@ -180,25 +180,9 @@ def _grouped_anew(X: Floats, labels: Labels, rest: Labels, k: int) -> Labels:
     anew = np.unique(moves.labels[rest])
     moves.shed(int(anew[moves.sizes[anew].argmax()]))
     rows = np.flatnonzero(np.isin(moves.labels, anew))
-    moves.labels[rows] = with_exchanges(X[rows], moves.labels[rows])
+    names, groups = np.unique(moves.labels[rows], return_inverse=True)
+    exchanging = Exchanging(X[rows], groups, k)
+    while exchanging.make_pool():
+        pass
+    moves.labels[rows] = names[exchanging.assignment.labels]
     return moves.labels
-
-
-def with_exchanges(X: Floats, labels: Labels) -> Labels:
-    """Exchange records between groups, two at a time, until no exchange lowers the error.
-
-    Records have their turn from the farthest from the mean to the nearest, so that the order of
-    the rows decides nothing.
-    """
-    names, group_of = np.unique(labels, return_inverse=True)
-    exchange = make_exchange(X, group_of)
-    turns = (-squared_distances(X, X.mean(axis=0))).argsort(kind="stable")
-    turns_per_call = max(1, _WORK_PER_CALL // (10 * exchange.centers.size))
-    settled = 0
-    while settled < len(X):
-        exchanges = 0
-        for begin in range(0, len(X), turns_per_call):
-            exchanges += take_turns(exchange, turns[begin : begin + turns_per_call])
-            report("exchanging", settled, len(X))
-        settled = len(X) - exchanges
-    return names[exchange.group_of]

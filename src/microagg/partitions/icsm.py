@@ -8,22 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.kernels.assignments import WORTHWHILE, make_assignment, regroup
-from microagg.kernels.blocks import Blocks, make_blocks
+from microagg.kernels.assignments import WORTHWHILE, regroup
 from microagg.kernels.cycles import shift_from_groups
-from microagg.kernels.exchanges import (
-    apply_best,
-    largest_radii,
-    no_changes,
-    search_changes,
-)
 from microagg.kernels.groups import summarise
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.path_cut import cut_sequence
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.exchanging import GROUPS_PER_CALL, Exchanging
 from microagg.partitions.starts import initial_labels
-from microagg.progress import report
 from microagg.threads import side_by_side
 from microagg.validation import check_count, check_jobs, check_number, check_rng
 
@@ -31,13 +24,10 @@ Floats = NDArray[np.float64]
 
 # Records that a restart sends elsewhere, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
-_POOL = 100
 # The tour is cut again when this share of the groups has changed: it costs as much as a pool.
 _CHANGED_FOR_A_CUT = 0.05
 # Groups among which cyclic shifts are looked for, and records in them: the cost is quadratic.
 _NEAR_GROUPS, _NEAR_RECORDS = 24, 300
-# Groups that a kernel works on before it comes back to report.
-_GROUPS_PER_CALL = 500
 
 
 @dataclass(frozen=True)
@@ -175,74 +165,31 @@ def local_search(
     return search.assignment.labels, errors
 
 
-class Search:
-    """Groups that are being improved, with what is known of their best changes."""
+class Search(Exchanging):
+    """Groups under way that are also put on a tour and shifted in cycles."""
 
     def __init__(self, X: Floats, labels: Labels, k: int) -> None:
-        self.X = X
-        self.k = k
         self.entry = farthest_from_mean(X)
-        self.assignment = make_assignment(X, self._cut(labels), k)
-        room = len(self.assignment.sizes)
-        self.changes = no_changes(room)
-        # The steps at which the tour was cut, at which each group's best change was looked for,
-        # and at which a cycle from each group was tried in vain.
-        self.cut_at = self.assignment.clock[0]
-        self.searched = np.full(room, -1, dtype=np.intp)
-        self.tried = np.full(room, -1, dtype=np.intp)
-
-    @property
-    def error(self) -> float:
-        """Squared error of all groups."""
-        return math.fsum(self.assignment.errors)
-
-    @property
-    def n_groups(self) -> int:
-        """Groups at present."""
-        return int(np.count_nonzero(self.assignment.sizes))
+        super().__init__(X, self._on_a_tour(X, labels, k), k)
+        self.cut_at = self.assignment.clock[0]  # step of the last cut
+        self.tried = np.full_like(self.searched, -1)  # step of the last cycle in vain
 
     @property
     def n_changed(self) -> int:
         """Groups that changed since the tour was cut."""
         return int(np.count_nonzero(self.assignment.changed > self.cut_at))
 
-    def _cut(self, labels: Labels) -> Labels:
+    def _on_a_tour(self, X: Floats, labels: Labels, k: int) -> Labels:
         groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
-        return cut_sequence(self.X, walk(self.X, groups, self.entry), self.k, tour=True)
+        return cut_sequence(X, walk(X, groups, self.entry), k, tour=True)
 
     def cut_tour(self) -> bool:
         """Put the groups on a tour and cut it anew, if that gains."""
-        cut, before = self._cut(self.assignment.labels), self.error
+        cut, before = self._on_a_tour(self.X, self.assignment.labels, self.k), self.error
         if summarise(self.X, cut).sse < before * (1.0 - WORTHWHILE):
             regroup(self.X, self.assignment, cut, int(cut.max()) + 1)
         self.cut_at = self.assignment.clock[0]
         return self.error < before
-
-    def make_pool(self) -> bool:
-        """Make the best migrations and exchanges that concern different groups, if any gains."""
-        self._search_changes()
-        gains = self.changes.gains * (self.assignment.sizes > 0)
-        order = np.flatnonzero(gains > 0.0)
-        order = order[np.argsort(-gains[order], kind="stable")]
-        pool_size = max(_POOL, self.n_groups // 10)
-        return apply_best(self.X, self.assignment, self.changes, order, pool_size) > 0
-
-    def _search_changes(self) -> None:
-        """Look for the best changes of groups that changed, or whose partner did.
-
-        What the others could gain with those that changed is found from the other side.
-        """
-        assignment, changes = self.assignment, self.changes
-        in_use, blocks = self._centers()
-        partner_changed = assignment.changed[changes.partners] > self.searched
-        stale = (assignment.changed > self.searched) | (partner_changed & (changes.partners >= 0))
-        groups = np.flatnonzero(stale & (assignment.sizes > 0))
-        block_radii = largest_radii(blocks, assignment.radii[in_use])
-        for begin in range(0, len(groups), _GROUPS_PER_CALL):
-            some = groups[begin : begin + _GROUPS_PER_CALL]
-            search_changes(self.X, self.k, assignment, in_use, blocks, block_radii, some, changes)
-            self._report()
-        self.searched[groups] = assignment.clock[0]
 
     def shift_in_cycles(self, limits: Limits) -> bool:
         """Shift records in cycles from every group, the lowest score first."""
@@ -250,8 +197,8 @@ class Search:
         n_near = min(_NEAR_GROUPS, max(4, _NEAR_RECORDS // self.k), len(in_use) - 1)
         groups = in_use[np.argsort(self._scores(in_use), kind="stable")]
         made = 0
-        for begin in range(0, len(groups), _GROUPS_PER_CALL):
-            some = groups[begin : begin + _GROUPS_PER_CALL]
+        for begin in range(0, len(groups), GROUPS_PER_CALL):
+            some = groups[begin : begin + GROUPS_PER_CALL]
             made += shift_from_groups(
                 self.X, self.k, self.assignment, in_use, blocks, n_near, some, self.tried
             )
@@ -260,13 +207,8 @@ class Search:
                 break
         return made > 0
 
-    def _report(self) -> None:
-        settled = (self.tried >= self.assignment.changed) & (self.assignment.sizes > 0)
-        report("improving until all is settled", int(np.count_nonzero(settled)), self.n_groups)
-
-    def _centers(self) -> tuple[Labels, Blocks]:
-        in_use = np.flatnonzero(self.assignment.sizes)
-        return in_use, make_blocks(self.assignment.centers[in_use], np.arange(len(in_use)))
+    def _settled(self) -> NDArray[np.bool_]:
+        return self.tried >= self.assignment.changed
 
     def _scores(self, in_use: Labels) -> Floats:
         """Equation 7 of the paper: what it would cost, in sum, to replace a group's members.

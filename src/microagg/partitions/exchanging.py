@@ -1,0 +1,81 @@
+"""Groups that improve by migrations and exchanges of records, until none gains."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.assignments import make_assignment
+from microagg.kernels.blocks import Blocks, make_blocks
+from microagg.kernels.exchanges import apply_best, largest_radii, no_changes, search_changes
+from microagg.partitions.base import Labels
+from microagg.progress import report
+
+Floats = NDArray[np.float64]
+
+# Changes made before the best are looked for again, at least; of many groups, a tenth of them.
+_POOL = 100
+# Groups that a kernel works on before it comes back to report.
+GROUPS_PER_CALL = 500
+
+
+class Exchanging:
+    """Groups of k to 2k-1 records under way, with what is known of their best changes."""
+
+    def __init__(self, X: Floats, labels: Labels, k: int) -> None:
+        self.X = X
+        self.k = k
+        self.assignment = make_assignment(X, labels, k)
+        room = len(self.assignment.sizes)
+        self.changes = no_changes(room)
+        self.searched = np.full(room, -1, dtype=np.intp)  # step of the last search for a change
+
+    @property
+    def error(self) -> float:
+        """Squared error of all groups."""
+        return math.fsum(self.assignment.errors)
+
+    @property
+    def n_groups(self) -> int:
+        """Groups at present."""
+        return int(np.count_nonzero(self.assignment.sizes))
+
+    def make_pool(self) -> bool:
+        """Make the best migrations and exchanges that concern different groups, if any gains."""
+        self._search_changes()
+        gains = self.changes.gains * (self.assignment.sizes > 0)
+        order = np.flatnonzero(gains > 0.0)
+        order = order[np.argsort(-gains[order], kind="stable")]
+        pool_size = max(_POOL, self.n_groups // 10)
+        return apply_best(self.X, self.assignment, self.changes, order, pool_size) > 0
+
+    def _search_changes(self) -> None:
+        """Look for the best changes of groups that changed, or whose partner did.
+
+        What the others could gain with those that changed is found from the other side.
+        """
+        assignment, changes = self.assignment, self.changes
+        in_use, blocks = self._centers()
+        partner_changed = assignment.changed[changes.partners] > self.searched
+        stale = (assignment.changed > self.searched) | (partner_changed & (changes.partners >= 0))
+        groups = np.flatnonzero(stale & (assignment.sizes > 0))
+        block_radii = largest_radii(blocks, assignment.radii[in_use])
+        for begin in range(0, len(groups), GROUPS_PER_CALL):
+            some = groups[begin : begin + GROUPS_PER_CALL]
+            search_changes(self.X, self.k, assignment, in_use, blocks, block_radii, some, changes)
+            self._report()
+        self.searched[groups] = assignment.clock[0]
+
+    def _centers(self) -> tuple[Labels, Blocks]:
+        in_use = np.flatnonzero(self.assignment.sizes)
+        return in_use, make_blocks(self.assignment.centers[in_use], np.arange(len(in_use)))
+
+    def _settled(self) -> NDArray[np.bool_]:
+        """Which groups have nothing to gain, as far as is known."""
+        settled: NDArray[np.bool_] = self.searched >= self.assignment.changed
+        settled &= self.changes.gains == 0.0
+        return settled
+
+    def _report(self) -> None:
+        settled = np.count_nonzero(self._settled() & (self.assignment.sizes > 0))
+        report("improving until all is settled", int(settled), self.n_groups)
