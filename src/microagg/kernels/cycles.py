@@ -6,7 +6,7 @@ pass a group as such: a record joins it and nobody leaves, and another group giv
 add up only if no group occurs twice, so the groups are ranked, and paths only lead to higher ranks:
 what remains is a shortest path in a graph without cycles. It is looked for among the groups nearest
 to the first, ranked by their distance from it; if that gains nothing, ranked as a chain in which
-each group is the nearest to the one before.
+each group is the nearest to the one before. The number of nodes is bounded, whatever k is.
 """
 
 import numpy as np
@@ -19,6 +19,8 @@ from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+MOST_MEMBERS = 20
 
 
 @kernel
@@ -94,22 +96,11 @@ def rank_as_chain(centers: Floats, ranked: Rows) -> None:
 @kernel
 def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
     """Make the best cyclic shift along the ranked groups that begins at the first of them."""
-    sizes = assignment.sizes
-    # Nodes in the order of their ranks: the members of each group (the record's row), then the
-    # group as such (-1). Those of the first group are where paths begin: the sources.
-    n_nodes = 0
-    for group in ranked:
-        n_nodes += sizes[group] + 1
-    node_rows = np.empty(n_nodes, dtype=np.intp)
-    node_ranks = np.empty(n_nodes, dtype=np.intp)
-    at = 0
-    for rank in range(ranked.shape[0]):
-        for slot in range(sizes[ranked[rank]]):
-            node_rows[at], node_ranks[at] = assignment.members[ranked[rank], slot], rank
-            at += 1
-        node_rows[at], node_ranks[at] = -1, rank
-        at += 1
-    n_sources = sizes[ranked[0]] + 1
+    node_rows, node_ranks = make_nodes(assignment, ranked)
+    n_nodes = node_rows.shape[0]
+    n_sources = 1
+    while node_rows[n_sources - 1] >= 0:
+        n_sources += 1
     costs = np.full((n_nodes, n_sources), np.inf)
     parents = np.full((n_nodes, n_sources), -1, dtype=np.intp)
     for source in range(n_sources):
@@ -120,6 +111,31 @@ def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
     if end < 0:
         return False
     return shift_along(X, assignment, ranked, node_rows, node_ranks, parents, end, source)
+
+
+@kernel
+def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
+    """Nodes in the order of their ranks: the members of each group, then the group as such.
+
+    Returns their rows, -1 for a group as such, and their ranks. Those of the first group are where
+    paths begin: the sources. Of large groups only the members farthest from the centre count.
+    """
+    n_nodes = 0
+    for group in ranked:
+        n_nodes += min(assignment.sizes[group], MOST_MEMBERS) + 1
+    rows = np.full(n_nodes, -1)
+    ranks = np.empty(n_nodes, dtype=np.intp)
+    at = 0
+    for rank in range(ranked.shape[0]):
+        members = assignment.members[ranked[rank], : assignment.sizes[ranked[rank]]]
+        if members.shape[0] > MOST_MEMBERS:
+            members = members[np.argsort(-assignment.own[members])[:MOST_MEMBERS]]
+        for row in members:
+            rows[at], ranks[at] = row, rank
+            at += 1
+        ranks[at] = rank
+        at += 1
+    return rows, ranks
 
 
 @kernel

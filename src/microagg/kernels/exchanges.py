@@ -143,33 +143,42 @@ def try_exchanges(
     threshold = assignment.noise + WORTHWHILE * (
         assignment.errors[group] + assignment.errors[other]
     )
-    to_group = np.empty(b)  # squared distances of the other's members from this centre
+    freed = np.empty(b)  # what the other's members gain, each on its own, by this centre
+    most_freed = -np.inf
     for slot in range(b):
-        to_group[slot] = squared_distance(
-            X[assignment.members[other, slot]], assignment.centers[group]
-        )
+        rival = assignment.members[other, slot]
+        freed[slot] = assignment.own[rival] - squared_distance(X[rival], assignment.centers[group])
+        most_freed = max(most_freed, freed[slot])
     for i in range(a):
         row = assignment.members[group, i]
         mine = np.sqrt(assignment.own[row])
         if mine + radius <= apart:
             continue
-        to_other = squared_distance(X[row], assignment.centers[other])
+        my_freed = assignment.own[row] - squared_distance(X[row], assignment.centers[other])
+        best = max(threshold, out_changes.gains[group])
+        if most_gain(my_freed + most_freed, mine + radius, square, h) <= best:
+            continue
         for j in range(b):
             rival = assignment.members[other, j]
             span = mine + np.sqrt(assignment.own[rival])
-            if span <= apart:
-                continue
-            gain = assignment.own[row] + assignment.own[rival] - to_other - to_group[j]
             best = max(threshold, out_changes.gains[group])
-            # |x_i - x_j|^2 = |s|^2 - 2 w.s + L^2, |s| is at most the span, 2 w.s = gain + 2 L^2
-            if gain + h * (span * span - gain - square) <= best:
+            if most_gain(my_freed + freed[j], span, square, h) <= best:
                 continue
-            gain += h * squared_distance(X[row], X[rival])
+            gain = my_freed + freed[j] + h * squared_distance(X[row], X[rival])
             if gain > best:
                 out_changes.gains[group] = gain
                 out_changes.partners[group] = other
                 out_changes.rows[group] = row
                 out_changes.others[group] = rival
+
+
+@kernel
+def most_gain(freed: float, span: float, square: float, h: float) -> float:
+    """Bound of the gain of an exchange that frees so much without its term h |x_i - x_j|^2.
+
+    |x_i - x_j|^2 = |s|^2 - 2 w.s + L^2, where |s| is at most the span and 2 w.s = freed + 2 L^2.
+    """
+    return freed + h * (span * span - freed - square)
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Groups that improve by migrations and exchanges of records, until none gains."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ Floats = NDArray[np.float64]
 
 # Changes made before the best are looked for again, at least; of many groups, a tenth of them.
 _POOL = 100
-# Groups that a kernel works on before it comes back to report.
-GROUPS_PER_CALL = 500
+# Distances between members that a kernel may look at before it comes back to report.
+_WORK_PER_CALL = 10_000_000
 
 
 class Exchanging:
@@ -60,11 +61,17 @@ class Exchanging:
         stale = (assignment.changed > self.searched) | (partner_changed & (changes.partners >= 0))
         groups = np.flatnonzero(stale & (assignment.sizes > 0))
         block_radii = largest_radii(blocks, assignment.radii[in_use])
-        for begin in range(0, len(groups), GROUPS_PER_CALL):
-            some = groups[begin : begin + GROUPS_PER_CALL]
+        for some in self._in_calls(groups):
             search_changes(self.X, self.k, assignment, in_use, blocks, block_radii, some, changes)
-            self._report()
         self.searched[groups] = assignment.clock[0]
+
+    def _in_calls(self, groups: Labels) -> Iterator[Labels]:
+        """Yield as many of the groups at a time as a fraction of a second is enough for."""
+        per_call = max(1, _WORK_PER_CALL // (1000 + 100 * self.k**2))
+        for begin in range(0, len(groups), per_call):
+            yield groups[begin : begin + per_call]
+            settled = np.count_nonzero(self._settled() & (self.assignment.sizes > 0))
+            report("improving until all is settled", int(settled), self.n_groups)
 
     def _centers(self) -> tuple[Labels, Blocks]:
         in_use = np.flatnonzero(self.assignment.sizes)
@@ -75,7 +82,3 @@ class Exchanging:
         settled: NDArray[np.bool_] = self.searched >= self.assignment.changed
         settled &= self.changes.gains == 0.0
         return settled
-
-    def _report(self) -> None:
-        settled = np.count_nonzero(self._settled() & (self.assignment.sizes > 0))
-        report("improving until all is settled", int(settled), self.n_groups)

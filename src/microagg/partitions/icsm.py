@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.kernels.assignments import WORTHWHILE, regroup
-from microagg.kernels.cycles import shift_from_groups
+from microagg.kernels.cycles import MOST_MEMBERS, shift_from_groups
 from microagg.kernels.groups import summarise
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.path_cut import cut_sequence
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import GROUPS_PER_CALL, Exchanging
+from microagg.partitions.exchanging import Exchanging
 from microagg.partitions.starts import initial_labels
 from microagg.threads import side_by_side
 from microagg.validation import check_count, check_jobs, check_number, check_rng
@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 
 # Records that a restart sends elsewhere, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
-# The tour is cut again when this share of the groups has changed: it costs as much as a pool.
-_CHANGED_FOR_A_CUT = 0.05
+# The tour is cut again after so many steps for each record: it costs more than a pool.
+_STEPS_FOR_A_CUT = 0.01
 # Groups among which cyclic shifts are looked for, and records in them: the cost is quadratic.
 _NEAR_GROUPS, _NEAR_RECORDS = 24, 300
 
@@ -157,7 +157,7 @@ def local_search(
         improved = search.make_pool()
         if not improved:
             improved = search.cut_tour() or search.shift_in_cycles(limits)
-        elif search.n_changed >= _CHANGED_FOR_A_CUT * search.n_groups:
+        elif search.n_steps >= _STEPS_FOR_A_CUT * len(X):
             search.cut_tour()
         if not improved:
             break
@@ -175,9 +175,9 @@ class Search(Exchanging):
         self.tried = np.full_like(self.searched, -1)  # step of the last cycle in vain
 
     @property
-    def n_changed(self) -> int:
-        """Groups that changed since the tour was cut."""
-        return int(np.count_nonzero(self.assignment.changed > self.cut_at))
+    def n_steps(self) -> int:
+        """Steps since the tour was cut."""
+        return int(self.assignment.clock[0] - self.cut_at)
 
     def _on_a_tour(self, X: Floats, labels: Labels, k: int) -> Labels:
         groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
@@ -194,15 +194,14 @@ class Search(Exchanging):
     def shift_in_cycles(self, limits: Limits) -> bool:
         """Shift records in cycles from every group, the lowest score first."""
         in_use, blocks = self._centers()
-        n_near = min(_NEAR_GROUPS, max(4, _NEAR_RECORDS // self.k), len(in_use) - 1)
+        members = min(self.k, MOST_MEMBERS)
+        n_near = min(_NEAR_GROUPS, _NEAR_RECORDS // members, len(in_use) - 1)
         groups = in_use[np.argsort(self._scores(in_use), kind="stable")]
         made = 0
-        for begin in range(0, len(groups), GROUPS_PER_CALL):
-            some = groups[begin : begin + GROUPS_PER_CALL]
+        for some in self._in_calls(groups):
             made += shift_from_groups(
                 self.X, self.k, self.assignment, in_use, blocks, n_near, some, self.tried
             )
-            self._report()
             if limits.reached(0):
                 break
         return made > 0
