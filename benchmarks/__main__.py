@@ -15,6 +15,7 @@ NAMES = (
     "univariate_speed",
     "path_cut_growth",
     "orderings_speed",
+    "kmeans_speed",
     "start_up",
     "tsp_table",
     "hac_speed",

@@ -119,6 +119,14 @@ _METHODS = (
         options=("linkage", "max_size", "priority"),
     ),
     Method(
+        name="kmeans",
+        path="microagg.partitions.kmeans:KMeansMicro",
+        summary="k-means: split until it fits, then assign by a min-cost flow that keeps the sizes",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="near O(n^1.5 d) in practice",
+        source="Kabir, Mahmood and Mustafa 2012",
+    ),
+    Method(
         name="univariate",
         path="microagg.partitions.univariate:Univariate",
         summary="the optimal partition of one column, real or integer",

@@ -5,6 +5,7 @@ from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.hac import HAC
 from microagg.partitions.icsm import ICSM
 from microagg.partitions.igd import IGD
+from microagg.partitions.kmeans import KMeansMicro
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.mst import MST
 from microagg.partitions.ordered import (
@@ -39,6 +40,7 @@ __all__ = [
     "TFRP",
     "TSPMHM",
     "VMDAV",
+    "KMeansMicro",
     "Partitioner",
     "RepOrdMic",
     "Univariate",

@@ -1,0 +1,147 @@
+"""Records to given centres at least cost, with bounds on the number of records at each."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.blocks import Blocks, make_blocks
+from microagg.kernels.transport import (
+    Flow,
+    Search,
+    index_by_centre,
+    list_preferred,
+    make_search,
+    measure_candidates,
+    mend,
+    prefer_another,
+    settle,
+    take_preferred,
+)
+from microagg.partitions.base import Labels
+from microagg.progress import report
+
+Floats = NDArray[np.float64]
+
+# Centres that a record may go to without another look at all of them.
+_CANDIDATES = 16
+# The first two candidates are where the record is now and where it was at the start.
+_FIXED = 2
+# Candidate lists grow only when as many looks at all centres in a row were not enough.
+_LOOKS_PER_WIDTH = 6
+_RECORDS_PER_CALL = 4_000
+_WORK_PER_CALL = 10_000_000
+
+
+class Transport:
+    """The cheapest assignments of records to centres, for centres that move little by little.
+
+    Every centre gets `fewest` to `most` records. The assignment is optimal among all, to within
+    the rounding of floats: it is found by a min-cost flow on a few candidate centres of each
+    record, and proven by its prices against all centres; where a record prefers a centre that was
+    no candidate, its candidates are listed anew and the flow goes on. Candidates and prices stay
+    for the next call.
+
+    Memory O(n (d + candidates)). The time depends on how far the records' preferences are from
+    the sizes: one shortest path, mostly a short one, for every record too many or too few.
+    """
+
+    def __init__(self, X: Floats, n_centres: int, fewest: int, most: int) -> None:
+        self.X = X
+        self.fewest, self.most = fewest, most
+        self.price = np.zeros(n_centres)
+        self.candidates: Labels | None = None
+
+    def forget_candidates(self) -> None:
+        """List the candidates anew at the next call, for centres that have moved far."""
+        self.candidates = None
+
+    def assign(
+        self, centres: Floats, home: Labels, stretch: Floats | None = None, *, proven: bool = True
+    ) -> Labels:
+        """Return the cheapest assignment; `home` is any that keeps the sizes.
+
+        With `stretch`, the squared distance of every record to its home counts that many times,
+        one or more. Without `proven` the assignment is the cheapest to the candidates only.
+        """
+        n, c = len(self.X), len(centres)
+        stretch = np.ones(n) if stretch is None else stretch
+        if self.candidates is None:
+            self.candidates = self._listed(centres, min(_CANDIDATES, c))
+        self.candidates[:, :_FIXED] = home[:, None]
+        owner, paid = home.copy(), np.empty(n)
+        search, unhappy, looks = make_search(c), np.arange(n), 0
+        while True:
+            flow = self._flow(owner, paid, self.candidates)
+            measure_candidates(self.X, centres, home, stretch, flow.centre, flow.distance)
+            take_preferred(flow, unhappy)
+            self._mend(flow, search)
+            width = self.candidates.shape[1] - _FIXED
+            if width == c or not proven:
+                return owner
+            unhappy = self._unhappy(centres, flow, home)
+            if not len(unhappy):
+                return owner
+            looks += 1
+            if looks % _LOOKS_PER_WIDTH == 0:
+                self.candidates = self._listed(centres, min(2 * width, c))
+                self.candidates[:, 1] = home
+            else:
+                self._list(centres, unhappy, self.candidates)
+            self.candidates[:, 0] = owner
+
+    def _flow(self, owner: Labels, paid: Floats, candidates: Labels) -> Flow:
+        """The assignment as the kernels take it, with the candidates by centre."""
+        n, c = len(owner), len(self.price)
+        flow = Flow(
+            centre=candidates,
+            distance=np.empty(candidates.shape),
+            owner=owner,
+            paid=paid,
+            price=self.price,
+            kept=np.empty(c, dtype=np.intp),
+            excess=np.empty(c, dtype=np.intp),
+            first=np.empty(c, dtype=np.intp),
+            after=np.empty(n, dtype=np.intp),
+            before=np.empty(n, dtype=np.intp),
+            reverse_start=np.zeros(c + 1, dtype=np.intp),
+            reverse=np.empty(candidates.size, dtype=np.intp),
+        )
+        index_by_centre(flow.centre, flow.reverse_start, flow.reverse)
+        return flow
+
+    def _mend(self, flow: Flow, search: Search) -> None:
+        """Move records along shortest paths until all centres hold what they keep."""
+        settle(flow, self.fewest, self.most)
+        at, end = 0, 2 * len(flow.price)
+        while at < end:
+            at = mend(flow, search, self.fewest, self.most, at, _WORK_PER_CALL)
+            report("assigning", at, end)
+
+    def _lifted(self, centres: Floats) -> Blocks:
+        """The centres with a column more, so that the nearest one is the one preferred.
+
+        The square of that column is how far a price is below the highest.
+        """
+        column = np.sqrt(self.price.max() - self.price)
+        return make_blocks(np.column_stack((centres, column)), np.arange(len(centres)))
+
+    def _listed(self, centres: Floats, width: int) -> Labels:
+        candidates = np.empty((len(self.X), _FIXED + width), dtype=np.intp)
+        self._list(centres, np.arange(len(self.X)), candidates)
+        return candidates
+
+    def _list(self, centres: Floats, rows: Labels, out_candidates: Labels) -> None:
+        lifted = self._lifted(centres)
+        for begin in range(0, len(rows), _RECORDS_PER_CALL):
+            part = rows[begin : begin + _RECORDS_PER_CALL]
+            list_preferred(self.X, part, lifted, _FIXED, out_candidates)
+            report("finding near groups", begin + len(part), len(rows))
+
+    def _unhappy(self, centres: Floats, flow: Flow, home: Labels) -> Labels:
+        """Rows of the records that prefer another centre to the one they have."""
+        lifted, n = self._lifted(centres), len(self.X)
+        marks = np.zeros(n, dtype=np.bool_)
+        for begin in range(0, n, _RECORDS_PER_CALL):
+            stop = min(begin + _RECORDS_PER_CALL, n)
+            prefer_another(self.X, lifted, flow, home, begin, stop, marks)
+            report("checking", stop, n)
+        return np.flatnonzero(marks)
