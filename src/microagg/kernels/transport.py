@@ -42,6 +42,8 @@ class Flow(NamedTuple):
     before: Rows
     reverse_start: Rows  # candidates by centre: reverse[reverse_start[g] : reverse_start[g + 1]]
     reverse: Rows  # record * width + candidate
+    reverse_row: Rows  # its record and its distance, side by side for the searches
+    reverse_distance: Floats
 
 
 class Search(NamedTuple):
@@ -160,8 +162,9 @@ def squared_distance(a: Floats, b: Floats) -> float:
 
 
 @kernel
-def index_by_centre(centre: Rows, out_start: Rows, out_reverse: Rows) -> None:
-    """List the candidates by centre; `out_start` comes zeroed."""
+def index_by_centre(flow: Flow) -> None:
+    """List the candidates by centre; `reverse_start` comes zeroed."""
+    centre, out_start = flow.centre, flow.reverse_start
     n, width = centre.shape
     for i in range(n):
         for s in range(width):
@@ -172,7 +175,9 @@ def index_by_centre(centre: Rows, out_start: Rows, out_reverse: Rows) -> None:
     for i in range(n):
         for s in range(width):
             g = centre[i, s]
-            out_reverse[at[g]] = i * width + s
+            flow.reverse[at[g]] = i * width + s
+            flow.reverse_row[at[g]] = i
+            flow.reverse_distance[at[g]] = flow.distance[i, s]
             at[g] += 1
 
 
@@ -281,16 +286,14 @@ def shift_one(flow: Flow, search: Search, fewest: int, most: int, start: int, la
 @kernel
 def reach_givers(flow: Flow, search: Search, g: int, bound: float) -> int:
     """Lengthen the path that ends at g by every centre with a record that g could take."""
-    width = flow.centre.shape[1]
     begin, stop = flow.reverse_start[g], flow.reverse_start[g + 1]
     for r in range(begin, stop):
-        slot = flow.reverse[r]
-        i, s = divmod(slot, width)
+        i = flow.reverse_row[r]
         other = flow.owner[i]
-        loss = (flow.distance[i, s] - flow.price[g]) - (flow.paid[i] - flow.price[other])
+        loss = (flow.reverse_distance[r] - flow.price[g]) - (flow.paid[i] - flow.price[other])
         total = search.length[g] + max(loss, 0.0)
         if total < bound:
-            reach(search, other, total, slot)
+            reach(search, other, total, flow.reverse[r])
     return stop - begin
 
 

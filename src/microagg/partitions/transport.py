@@ -22,13 +22,13 @@ from microagg.progress import report
 Floats = NDArray[np.float64]
 
 # Centres that a record may go to without another look at all of them.
-_CANDIDATES = 16
+_CANDIDATES = 10
 # The first two candidates are where the record is now and where it was at the start.
 _FIXED = 2
 # Candidate lists grow only when as many looks at all centres in a row were not enough.
 _LOOKS_PER_WIDTH = 6
-_RECORDS_PER_CALL = 4_000
-_WORK_PER_CALL = 10_000_000
+_RECORDS_PER_CALL = 2_000
+_WORK_PER_CALL = 5_000_000
 
 
 class Transport:
@@ -72,6 +72,7 @@ class Transport:
         while True:
             flow = self._flow(owner, paid, self.candidates)
             measure_candidates(self.X, centres, home, stretch, flow.centre, flow.distance)
+            index_by_centre(flow)
             take_preferred(flow, unhappy)
             self._mend(flow, search)
             width = self.candidates.shape[1] - _FIXED
@@ -89,9 +90,9 @@ class Transport:
             self.candidates[:, 0] = owner
 
     def _flow(self, owner: Labels, paid: Floats, candidates: Labels) -> Flow:
-        """The assignment as the kernels take it, with the candidates by centre."""
+        """The assignment as the kernels take it."""
         n, c = len(owner), len(self.price)
-        flow = Flow(
+        return Flow(
             centre=candidates,
             distance=np.empty(candidates.shape),
             owner=owner,
@@ -104,9 +105,9 @@ class Transport:
             before=np.empty(n, dtype=np.intp),
             reverse_start=np.zeros(c + 1, dtype=np.intp),
             reverse=np.empty(candidates.size, dtype=np.intp),
+            reverse_row=np.empty(candidates.size, dtype=np.intp),
+            reverse_distance=np.empty(candidates.size),
         )
-        index_by_centre(flow.centre, flow.reverse_start, flow.reverse)
-        return flow
 
     def _mend(self, flow: Flow, search: Search) -> None:
         """Move records along shortest paths until all centres hold what they keep."""
