@@ -70,7 +70,7 @@ def halve(X: Floats, k: int, rows: Rows) -> int:
         way[:] = 0.0
         for i in order[size:]:
             for j in range(d):
-                way[j] += gaps[i, j]  # that much below zero is the sum of the others
+                way[j] += gaps[i, j]  # the other part sums to the opposite
     rows[:] = rows[best_order]
     return best_size
 

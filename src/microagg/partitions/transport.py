@@ -27,8 +27,8 @@ _CANDIDATES = 10
 _FIXED = 2
 # Candidate lists grow only when as many looks at all centres in a row were not enough.
 _LOOKS_PER_WIDTH = 6
-_RECORDS_PER_CALL = 2_000
-_WORK_PER_CALL = 5_000_000
+_RECORDS_PER_CALL = 1_000
+_WORK_PER_CALL = 2_000_000
 
 
 class Transport:
