@@ -97,3 +97,17 @@ def test_without_a_proof_the_sizes_still_hold():
     X, centres = rng.normal(size=(400, 3)), rng.normal(size=(80, 3))
     labels = Transport(X, 80, 5, 9).assign(centres, np.arange(400) % 80, proven=False)
     assert np.bincount(labels).tolist() == [5] * 80
+
+
+@pytest.mark.parametrize("kind", ["far out", "copies"])
+def test_awkward_data_need_no_longer_lists(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_cauchy((600, 4)) if kind == "far out" else rng.integers(0, 2, (600, 2)) * 1.0
+    X = X[np.lexsort(X.T)]
+    labels = np.arange(600) // 6
+    centres = np.array([X[labels == g].mean(axis=0) for g in range(100)])
+    flow = Transport(X, 100, 5, 9)
+    new = flow.assign(centres, labels)
+    costs = all_costs(X, centres)
+    assert cost(costs, new) == pytest.approx(least_cost(costs, 5, 9), rel=1e-8)
+    assert flow.candidates.shape[1] == transport._FIXED + transport._CANDIDATES

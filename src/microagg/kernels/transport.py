@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.blocks import Blocks, bound_from_below, measure_block, nearest
+from microagg.kernels.blocks import Blocks
+from microagg.kernels.candidates import holds_nearer
 from microagg.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
@@ -70,21 +71,6 @@ def make_search(n_centres: int) -> Search:
 
 
 @kernel
-def list_preferred(
-    X: Floats, rows: Rows, lifted: Blocks, first_slot: int, out_centre: Rows
-) -> None:
-    """List the centres that the given rows prefer, into the slots from `first_slot` on."""
-    width = out_centre.shape[1] - first_slot
-    point = np.zeros(X.shape[1] + 1)
-    distances = np.empty(width)
-    found = np.empty(width, dtype=np.intp)
-    for i in rows:
-        point[:-1] = X[i]
-        nearest(lifted, point, distances, found)
-        out_centre[i, first_slot:] = found
-
-
-@kernel
 def prefer_another(
     X: Floats,
     lifted: Blocks,
@@ -107,21 +93,6 @@ def prefer_another(
         limit = flow.paid[i] + (highest - flow.price[flow.owner[i]])
         limit -= TOLERANCE * limit + rounding
         out_unhappy[i] = holds_nearer(lifted, point, limit, home[i])
-
-
-@kernel
-def holds_nearer(blocks: Blocks, point: Floats, limit: float, but: int) -> bool:
-    """Whether a record other than `but` is nearer to `point` than this squared distance."""
-    bound_from_below(blocks, point)
-    for block in range(blocks.bounds.shape[0]):
-        if blocks.bounds[block] >= limit:
-            continue
-        count = blocks.counts[block]
-        measure_block(blocks.values, block, count, point, blocks.distances)
-        for slot in range(count):
-            if blocks.distances[slot] < limit and blocks.rows[block, slot] != but:
-                return True
-    return False
 
 
 @kernel

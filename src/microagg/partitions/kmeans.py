@@ -96,6 +96,8 @@ def rounds(X: Floats, labels: Labels, k: int) -> Iterator[tuple[Labels, float]]:
     transport = Transport(X, int(labels.max()) + 1, k, 2 * k - 1)
     centres, sizes = means(X, labels)
     error = squared_error(X, labels, centres)
+    if error == 0.0:
+        return
     for done, weight in enumerate(_WITHOUT_PULL):
         transport.forget_candidates()
         gain = np.inf

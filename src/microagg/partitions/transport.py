@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, make_blocks
+from microagg.kernels.candidates import list_preferred, offer_centres
 from microagg.kernels.transport import (
     Flow,
     Search,
     index_by_centre,
-    list_preferred,
     make_search,
     measure_candidates,
     mend,
@@ -23,8 +23,13 @@ Floats = NDArray[np.float64]
 
 # Centres that a record may go to without another look at all of them.
 _CANDIDATES = 10
-# The first two candidates are where the record is now and where it was at the start.
-_FIXED = 2
+# Before these come: where the record is now, where it was at the start, the centres numbered next
+# to that one, and up to three that offer themselves.
+_NEIGHBOURS = slice(2, 4)
+_OFFERED = slice(4, 7)
+_FIXED = 7
+# Centres offer themselves to this many times the records that they need.
+_OFFERS = 4
 # Candidate lists grow only when as many looks at all centres in a row were not enough.
 _LOOKS_PER_WIDTH = 6
 _RECORDS_PER_CALL = 1_000
@@ -48,6 +53,7 @@ class Transport:
         self.X = X
         self.fewest, self.most = fewest, most
         self.price = np.zeros(n_centres)
+        self.blocks = make_blocks(X, np.arange(len(X)))
         self.candidates: Labels | None = None
 
     def forget_candidates(self) -> None:
@@ -66,7 +72,9 @@ class Transport:
         stretch = np.ones(n) if stretch is None else stretch
         if self.candidates is None:
             self.candidates = self._listed(centres, min(_CANDIDATES, c))
-        self.candidates[:, :_FIXED] = home[:, None]
+        self.candidates[:, :2] = home[:, None]
+        # A row of centres at one point, of which a list holds a few, hangs together by these.
+        self.candidates[:, _NEIGHBOURS] = np.clip(home[:, None] + (-1, 1), 0, c - 1)
         owner, paid = home.copy(), np.empty(n)
         search, unhappy, looks = make_search(c), np.arange(n), 0
         while True:
@@ -83,8 +91,9 @@ class Transport:
                 return owner
             looks += 1
             if looks % _LOOKS_PER_WIDTH == 0:
+                fixed = self.candidates[:, : _OFFERED.start]
                 self.candidates = self._listed(centres, min(2 * width, c))
-                self.candidates[:, 1] = home
+                self.candidates[:, : _OFFERED.start] = fixed
             else:
                 self._list(centres, unhappy, self.candidates)
             self.candidates[:, 0] = owner
@@ -126,8 +135,24 @@ class Transport:
         return make_blocks(np.column_stack((centres, column)), np.arange(len(centres)))
 
     def _listed(self, centres: Floats, width: int) -> Labels:
-        candidates = np.empty((len(self.X), _FIXED + width), dtype=np.intp)
-        self._list(centres, np.arange(len(self.X)), candidates)
+        n = len(self.X)
+        candidates = np.empty((n, _FIXED + width), dtype=np.intp)
+        self._list(centres, np.arange(n), candidates)
+        candidates[:, _OFFERED] = candidates[:, [_FIXED]]
+        used = np.full(n, _OFFERED.start, dtype=np.intp)
+        for begin in range(0, len(centres), _RECORDS_PER_CALL):
+            stop = min(begin + _RECORDS_PER_CALL, len(centres))
+            offer_centres(
+                self.blocks,
+                centres,
+                begin,
+                stop,
+                min(_OFFERS * self.fewest, n),
+                _FIXED,
+                used,
+                candidates,
+            )
+            report("finding near groups", stop, len(centres))
         return candidates
 
     def _list(self, centres: Floats, rows: Labels, out_candidates: Labels) -> None:
