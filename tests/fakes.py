@@ -25,6 +25,9 @@ class Shuffled(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def has_chance(self):
+        return self.initial is None
+
     def _group(self, X, k):
         self.seen.append({"n": len(X), **self.get_params()})
         rng, _ = check_rng(self.random_state), check_jobs(self.n_jobs)

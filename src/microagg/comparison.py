@@ -16,7 +16,7 @@ from microagg.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.kernels.blocks import ONE_BLOCK
 from microagg.progress import ProgressCallback, heard_by, listening, report
 from microagg.registry import Method, find
-from microagg.release import SeedLike, check_request, check_single_column, has_chance
+from microagg.release import SeedLike, check_request, check_single_column
 from microagg.tables.encoding import SCALES
 from microagg.tables.frames import new_table, open_frame
 from microagg.tables.records import open_records
@@ -30,7 +30,7 @@ ALL = "all"
 # What is compiled depends on the types of the data, not on their number; only that more records
 # than fit one block are first sorted into boxes.
 _FEW, _MANY = 50, ONE_BLOCK + 100
-_WARM_UP_K = 3
+_WARM_UP_K, _WARM_UP_STARTS = 3, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,7 @@ def run_comparison(
         rows=tuple(row for row, _ in results),
         roles=records.roles,
         n_records=len(records.X),
-        seed=seed if any(has_chance(method) for method in served) else None,
+        seed=seed if any(trial.estimator(method, k).has_chance() for method, k in runs) else None,
         left_out=tuple(method.name for method in left_out),
         exit_code=failures[0] if len(failures) == len(results) else 0,
     )
@@ -213,14 +213,20 @@ class _Trial:
     scale: str
     seed: int
     n_jobs: int
+    n_starts: int | None = None  # as many as each method makes
+
+    def estimator(self, method: Method, k: int) -> Any:
+        """Return the partitioner of one run."""
+        own = {"n_jobs": self.n_jobs, "n_starts": self.n_starts}
+        options = {name: v for name, v in own.items() if v is not None and name in method.options}
+        return check_request(
+            method.name, k, method_options=options, scale=self.scale, random_state=self.seed
+        )
 
     def run(self, method: Method, k: int) -> Row:
         """Group the records and measure the groups."""
         check_single_column(method, self.roles)
-        options = {"n_jobs": self.n_jobs} if "n_jobs" in method.options else {}
-        estimator = check_request(
-            method.name, k, method_options=options, scale=self.scale, random_state=self.seed
-        )
+        estimator = self.estimator(method, k)
         began = time.perf_counter()
         labels = estimator.fit(self.X).labels_
         seconds = time.perf_counter() - began
@@ -252,14 +258,15 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     n = len(trial.X)
     size = _FEW if n <= ONE_BLOCK else _MANY
     spread_out = np.ascontiguousarray(trial.X[:: max(1, n // size)][:size])
-    small_trial = replace(trial, X=spread_out)
+    small_trial = replace(trial, X=spread_out, n_starts=_WARM_UP_STARTS)
     costs: dict[str, float] = {}
     for done, method in enumerate(methods):
         report("preparing", done, len(methods))
         began = time.perf_counter()
         with listening(None), suppress(Exception):  # its own run will say what is wrong
             small_trial.run(method, min(_WARM_UP_K, len(spread_out)))
-        costs[method.name] = time.perf_counter() - began
+        n_starts = getattr(method.cls(), "n_starts", _WARM_UP_STARTS)
+        costs[method.name] = (time.perf_counter() - began) * n_starts / _WARM_UP_STARTS
     report("preparing", len(methods), len(methods))
     return costs
 

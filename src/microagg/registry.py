@@ -214,7 +214,7 @@ _METHODS = (
         path="microagg.partitions.icsm:ICSM",
         summary="improve groups by migrations, exchanges, cyclic shifts and cuts of a tour",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
-        cost="O(n^2 d / k) at worst for each round, far less in practice",
+        cost="O(n^2 d) at worst for each round, far less in practice; O(n k^2) for a cut",
         source="Mortazavi and Jalili 2015",
         options=(
             *("initial", "n_restarts", "max_iterations", "time_budget"),

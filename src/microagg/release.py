@@ -181,7 +181,7 @@ def check_request(
 ) -> Any:
     """Return the partitioner that was asked for, if the request makes sense without its data.
 
-    If the method has chance in it, it gets a whole number as its seed.
+    If the method takes a seed, it gets a whole number.
     """
     found = find(method)
     k = check_count("k", k)
@@ -193,14 +193,9 @@ def check_request(
             "or scale='none' in Python)."
         )
     seed = check_seed(random_state)
-    if has_chance(found):
+    if "random_state" in found.options:
         options["random_state"] = _one_seed(seed, random_state, options.get("random_state"))
     return found.cls(k=k, **options)
-
-
-def has_chance(method: Method) -> bool:
-    """Whether the groups depend on a seed."""
-    return "random_state" in method.options
 
 
 def _one_seed(seed: int, random_state: object, option: object) -> int:
@@ -257,7 +252,7 @@ def _request_facts(
         "method": method.name,
         "guarantee": method.guarantee.value,
         "options": {name: _plain(value, n_records) for name, value in options.items()},
-        "random_state": seed,
+        "random_state": seed if estimator.has_chance() else None,
         "k": int(estimator.k),
         "scale": scale,
         "quasi_identifiers": list(roles.quasi_identifiers),

@@ -1,9 +1,12 @@
 """Work on threads, side by side: kernels release the interpreter's lock while they run."""
 
-from collections.abc import Callable, Sequence
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from threading import Event
-from typing import TypeVar
+from contextlib import ExitStack, contextmanager
+from threading import Event, Lock
+from typing import Generic, TypeVar
 
 from microagg.progress import current_listener, listening, report
 
@@ -31,7 +34,7 @@ def side_by_side(
     >>> side_by_side(abs, [-1, 2, -3], n_jobs=2, task="counting")
     [1, 2, 3]
     """
-    if n_jobs == 1 or len(items) == 1:
+    if n_jobs == 1 or len(items) <= 1:
         return _one_by_one(function, items, task)
     stopped = Event()
 
@@ -75,3 +78,76 @@ def _one_by_one(
             results.append(function(item))
         report(task, len(results), len(items))
     return results
+
+
+class Best(Generic[Result]):
+    """The best of many results that come from several threads, in whatever order.
+
+    Among equals the one of the lowest place is kept, so that threads decide nothing.
+
+    >>> best = Best()
+    >>> for place, error, name in [(2, 5.0, "c"), (1, 5.0, "b"), (0, 7.0, "a")]:
+    ...     best.offer(error, place, name)
+    >>> best.result
+    'b'
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._rank = (math.inf, 0)
+        self._results: list[Result] = []
+
+    def offer(self, error: float, place: int, result: Result) -> None:
+        """Keep `result` if its error is the least so far."""
+        with self._lock:
+            if not self._results or (error, place) < self._rank:
+                self._rank, self._results = (error, place), [result]
+
+    @property
+    def result(self) -> Result:
+        """The best of those that were offered."""
+        return self._results[0]
+
+
+class _OneThreadEach:
+    """Holds what is set for the whole process while at least one block needs it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._blocks = 0
+        self._settings = ExitStack()
+
+    def enter(self) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            if self._blocks == 0:
+                self._settings.enter_context(threadpool_limits(limits=1, user_api="blas"))
+                self._settings.enter_context(warnings.catch_warnings())
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            self._blocks += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if self._blocks == 0:
+                self._settings.close()
+
+
+_one_thread_each = _OneThreadEach()
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let scikit-learn's clusterers, run on several threads, use no threads of their own.
+
+    Then no sum depends on how threads share it. The number of threads for linear algebra belongs
+    to the whole process, and so do warnings: blocks that overlap in time share one setting, and
+    the last to end restores what was before. Clusters that come out empty are nothing to warn of.
+    """
+    _one_thread_each.enter()
+    try:
+        yield
+    finally:
+        _one_thread_each.leave()

@@ -46,10 +46,16 @@ def check_flag(parameter: str, value: object) -> bool:
     raise ParameterError(f"{parameter} must be True or False; got {value!r}.")
 
 
-def check_count(parameter: str, value: object, *, at_least: int = 1) -> int:
+def check_count(
+    parameter: str, value: object, *, at_least: int = 1, at_most: int | None = None
+) -> int:
     """Return `value` as an int if it is a whole number of at least `at_least`."""
     if _is_whole(value) and value >= at_least:  # type: ignore[operator]
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        if at_most is None or value <= at_most:  # type: ignore[operator]
+            return int(value)  # type: ignore[call-overload, no-any-return]
+        raise ParameterError(
+            f"{parameter} must be a whole number from {at_least} to {at_most}; got {value!r}."
+        )
     raise ParameterError(
         f"{parameter} must be a whole number of at least {at_least}; got {value!r}."
     )
@@ -106,11 +112,18 @@ def check_jobs(n_jobs: object) -> int:
     if n_jobs is None:
         return 1
     if _is_whole(n_jobs) and (n_jobs == -1 or n_jobs >= 1):  # type: ignore[operator]
-        return int(n_jobs) if n_jobs != -1 else os.cpu_count() or 1  # type: ignore[call-overload]
+        return int(n_jobs) if n_jobs != -1 else _usable_cores()  # type: ignore[call-overload]
     raise ParameterError(
         "n_jobs must be a whole number of at least 1, -1 for all cores, or None for one; got "
         f"{n_jobs!r}."
     )
+
+
+def _usable_cores() -> int:
+    """Cores that this process may run on, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def check_k(k: object, *, n_records: int) -> int:

@@ -148,7 +148,13 @@ class TestFakes:
 
     def test_methods_with_chance_are_told_apart(self, run):
         text = run("methods").out
-        assert text.count("chance") == sum(not m.deterministic for m in registry.METHODS.values())
+        assert text.count("chance    yes") == sum(
+            not method.deterministic for method in registry.METHODS.values()
+        )
+        assert text.count("chance    only by its options") == sum(
+            method.deterministic and "random_state" in method.options
+            for method in registry.METHODS.values()
+        )
         listed = {m["name"]: m for m in json.loads(run("methods", "--json").out)["methods"]}
         assert listed["mdav"]["deterministic"] is True
         assert listed["shuffled"]["deterministic"] is False

@@ -1,10 +1,9 @@
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from microagg import orderings
 from microagg.errors import ParameterError
+from microagg.kernels.walks import LARGE, begin_insertion, insert_more
 
 RNG = np.random.default_rng(3)
 
@@ -20,24 +19,6 @@ def slow_npn(X):
     while left:
         distances = ((X[left] - X[path[-1]]) ** 2).sum(axis=1)
         path.append(left.pop(int(distances.argmin())))
-    return path
-
-
-def slow_insertion(X):
-    """One group: from the record farthest from the mean to the one farthest from that."""
-    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
-    path = [farthest_from_mean(X)]
-    path.append(int(D[path[0]].argmax()))
-    waiting = set(range(len(X))) - set(path)
-    while waiting:
-        detours = {
-            (D[a, row] + D[row, b] - D[a, b], row, place)
-            for row in waiting
-            for place, (a, b) in enumerate(pairwise(path))
-        }
-        _, row, place = min(detours)
-        path.insert(place + 1, row)
-        waiting.remove(row)
     return path
 
 
@@ -109,9 +90,17 @@ class TestByGroups:
             group = self.X[order[start : start + 4]]
             assert ((group - group[0]) ** 2).sum(axis=1).argmax() == 3
 
-    def test_the_others_enter_where_they_lengthen_the_path_least(self):
-        X = RNG.normal(size=(60, 3))
-        assert orderings.by_groups(X, np.zeros(60, dtype=int)).tolist() == slow_insertion(X)
+    def test_a_large_group_is_walked_as_a_small_one_only_in_parts(self):
+        X = RNG.normal(size=(LARGE + 300, 2))
+        labels = np.r_[np.zeros(LARGE + 200, dtype=int), np.repeat(np.arange(1, 11), 10)]
+        order = orderings.by_groups(X, labels)
+        own = order[labels[order] == 0]
+        whole = np.empty_like(own)
+        members = np.flatnonzero(labels == 0)
+        insert_more(X, begin_insertion(X, members, own[0], whole), len(own))
+        assert own.tolist() == whole.tolist()
+        assert sorted(order) == list(range(len(X)))
+        assert len(np.flatnonzero(np.diff(labels[order]))) == 10
 
     def test_labels_that_are_none(self):
         with pytest.raises(ParameterError, match="one number for each of the 200 records"):

@@ -65,31 +65,32 @@ def test_no_migration_and_no_exchange_improves_the_result(seed, k, ties):
     assert best_single_step(records, model.labels_, k) >= model.sse_ * (1 - 1e-8)
 
 
-@pytest.mark.parametrize("spread", ["normal", "heavy tails"])
+@pytest.mark.parametrize("spread", ["normal", "heavy tails", "two scales"])
 def test_no_step_improves_many_groups_in_many_boxes(spread):
     rng = np.random.default_rng(1)
-    draws = rng.normal if spread == "normal" else rng.standard_cauchy
-    records = draws(size=(4000, 2))  # 1,300 centres: more than one block
-    labels = ICSM(k=3, max_iterations=60).fit_predict(records)
-    search = Search(records, labels, 3)
-    while search.make_pool():
-        pass
-    labels = np.unique(search.assignment.labels, return_inverse=True)[1]
-    sizes, own = np.bincount(labels), search.assignment.own
-    centers = np.array([records[labels == group].mean(axis=0) for group in range(len(sizes))])
-    to_centers = ((records[:, None] - centers[None]) ** 2).sum(axis=2)
-    free = own * sizes[labels] / np.maximum(sizes[labels] - 1, 1)
-    cost = to_centers * (sizes / (sizes + 1)) - free[:, None]
-    cost[sizes[labels] <= 3] = np.inf
-    cost[:, sizes >= 5] = np.inf
-    cost[np.arange(4000), labels] = np.inf
-    assert cost.min() > -1e-7
-    for i in range(0, 4000, 7):
+    n, k = 4000, 3  # 1,300 centres: more than one block
+    records = rng.standard_cauchy((n, 2)) if spread == "heavy tails" else rng.normal(size=(n, 2))
+    if spread == "two scales":
+        records[:2000] = records[:2000] * 1e-5
+        records[3900:] += 1e8
+    model = ICSM(k=k).fit(records)
+    labels, sizes = model.labels_, np.bincount(model.labels_)
+    to_centers = ((records[:, None] - model.centers_[None]) ** 2).sum(axis=2)
+    own = to_centers[np.arange(n), labels]
+    # What touches no group has nothing to gain; what does must not gain much of its error.
+    errors = np.bincount(labels, own) + 1e-24 * (model.centers_**2).max(axis=1)
+    freed = own * sizes[labels] / np.maximum(sizes[labels] - 1, 1)
+    cost = to_centers * (sizes / (sizes + 1)) - freed[:, None]
+    cost[sizes[labels] <= k] = np.inf
+    cost[:, sizes >= 2 * k - 1] = np.inf
+    cost[np.arange(n), labels] = np.inf
+    assert (cost > -1e-6 * (errors[labels][:, None] + errors)).all()
+    for i in range(0, n, 7):
         swap = to_centers[i, labels] + to_centers[:, labels[i]] - own[i] - own
-        swap -= ((records - records[i]) ** 2).sum(axis=1) * (
-            1 / sizes[labels[i]] + 1 / sizes[labels]
-        )
-        assert swap[labels != labels[i]].min() > -1e-7 * max(own[i], 1.0)
+        shares = 1 / sizes[labels[i]] + 1 / sizes[labels]
+        swap -= ((records - records[i]) ** 2).sum(axis=1) * shares
+        swap[labels == labels[i]] = np.inf
+        assert (swap > -1e-6 * (errors[labels[i]] + errors[labels])).all()
 
 
 def test_tiny_tables_often_end_at_the_optimum():
@@ -165,6 +166,23 @@ def test_a_restart_sends_at_most_twenty_records_elsewhere():
         counts = np.zeros((labels.max() + 1, 50), dtype=int)
         np.add.at(counts, (labels, start), 1)
         assert 0 < len(start) - counts.max(axis=0).sum() <= 20
+
+
+def test_restarts_end_with_the_time():
+    model = ICSM(k=3, n_restarts=1_000_000, time_budget=0.2, random_state=0).fit(X)
+    assert model.sse_ <= MDAV(k=3).fit(X).sse_
+    with pytest.raises(ParameterError, match="n_restarts must be a whole number from 0 to"):
+        ICSM(k=3, n_restarts=10**20).fit(X)
+
+
+@pytest.mark.parametrize("k", [40, 75])
+def test_large_groups(k):
+    """Cycles look at some members of large groups only; all else holds as for small ones."""
+    labels, errors = local_search(X, valid_groups(0, len(X), k), k)
+    assert all(after <= before for before, after in pairwise(errors))
+    assert best_single_step(X[:, :1], labels, k) > 0
+    sizes = np.unique(labels, return_counts=True)[1]
+    assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
 
 
 def test_limits_end_it_with_valid_groups():

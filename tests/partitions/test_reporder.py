@@ -1,19 +1,23 @@
 """Repeated ordering: every round at least as good as the one before, the best start kept."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 from microagg.orderings.walks import farthest_from_mean
 from microagg.partitions import MDAV, MDAVMHM, RepOrdMic
 from microagg.partitions.reporder import repeat_ordering
 from microagg.partitions.starts import kmeans_starts
+from microagg.progress import listening
 from tests.references import sse
 
-X = np.random.default_rng(5).normal(size=(200, 3))
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(200, 3))
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,6 +70,46 @@ def test_starts_have_one_to_many_clusters_and_no_more_than_there_are_records():
     starts = kmeans_starts(five_points, 200, np.random.default_rng(0))
     assert len(starts) == 5
     assert all(len(np.unique(start()[:8])) == 1 for start in starts)
+
+
+def test_nothing_is_left_set_for_the_process():
+    def threads():
+        return [(pool["user_api"], pool["num_threads"]) for pool in threadpool_info()]
+
+    RepOrdMic(k=3, n_starts=2).fit(X)
+    before, filters = threads(), list(warnings.filters)
+    for jobs in (1, 2):
+        RepOrdMic(k=3, n_starts=30, n_jobs=jobs).fit(X)
+    assert threads() == before
+    assert warnings.filters == filters
+
+
+def test_clusters_that_come_out_empty_are_nothing_to_warn_of():
+    jittered = np.repeat(RNG.normal(size=(20, 2)), 6, axis=0) + RNG.normal(size=(120, 2)) * 1e-10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RepOrdMic(k=3, n_starts=60, random_state=0).fit(jittered)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_it_at_the_next_report(n_jobs):
+    reports = 0
+
+    def interrupt(*_):
+        nonlocal reports
+        reports += 1
+        raise KeyboardInterrupt
+
+    with listening(interrupt), pytest.raises(KeyboardInterrupt):
+        RepOrdMic(k=3, n_starts=20, random_state=0, n_jobs=n_jobs).fit(X)
+    assert reports == 1
+
+
+def test_whether_there_is_chance_in_it():
+    assert RepOrdMic().has_chance()
+    assert RepOrdMic(initial="reporder").has_chance()
+    assert not RepOrdMic(initial="mdav").has_chance()
+    assert not RepOrdMic(initial=[0, 0, 0]).has_chance()
 
 
 def test_the_seed_decides():

@@ -39,6 +39,8 @@ def _block(method: "Method", margin: int) -> str:
     details = [("promises", method.guarantee), ("costs", method.cost)]
     if not method.deterministic:
         details.append(("chance", "yes: the same --seed gives the same groups"))
+    elif "random_state" in method.options:
+        details.append(("chance", "only by its options: the same --seed gives the same groups"))
     if method.options:
         details.append(("options", ", ".join(method.options)))
     details.append(("source", method.source))

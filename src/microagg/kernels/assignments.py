@@ -31,7 +31,7 @@ class Assignment(NamedTuple):
     own: Floats  # squared distance of each record from the centre of its group
     changed: Rows  # step at which each group last changed
     clock: Rows  # one number: steps so far
-    noise: float  # squared error that rounding alone can make of equal records
+    noise: Floats  # squared error that rounding alone can make of the records of each group
 
 
 def make_assignment(X: Floats, labels: Rows, k: int) -> Assignment:
@@ -48,7 +48,7 @@ def make_assignment(X: Floats, labels: Rows, k: int) -> Assignment:
         own=np.zeros(n),
         changed=np.zeros(room, dtype=np.intp),
         clock=np.zeros(1, dtype=np.intp),
-        noise=float((1e-13 * np.abs(X).max()) ** 2),
+        noise=np.zeros(room),
     )
     regroup(X, assignment, labels, int(labels.max()) + 1)
     return assignment
@@ -136,6 +136,7 @@ def refresh(X: Floats, assignment: Assignment, group: int) -> None:
         assignment.own[row] = squared_distance(X[row], center)
         largest = max(largest, assignment.own[row])
     assignment.radii[group] = np.sqrt(largest)
+    assignment.noise[group] = (1e-13 * np.abs(center).max()) ** 2
     assignment.changed[group] = assignment.clock[0]
 
 
@@ -160,6 +161,15 @@ def reassign(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> fl
         refresh(X, assignment, group)
         after += assignment.errors[group]
     return before - after
+
+
+@kernel
+def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
+    """What a change that touches these groups must gain to be worth it."""
+    total = 0.0
+    for group in groups:
+        total += assignment.noise[group] + WORTHWHILE * assignment.errors[group]
+    return total
 
 
 @kernel

@@ -12,7 +12,7 @@ each group is the nearest to the one before. The number of nodes is bounded, wha
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.assignments import WORTHWHILE, Assignment, improve
+from microagg.kernels.assignments import Assignment, improve, least_gain
 from microagg.kernels.blocks import Blocks, nearest
 from microagg.kernels.compile import kernel
 from microagg.kernels.distances import squared_distance
@@ -207,10 +207,7 @@ def best_end(
     n_nodes, n_sources = costs.shape
     first = ranked[0]
     size = assignment.sizes[first]
-    error = 0.0
-    for group in ranked:
-        error += assignment.errors[group]
-    best = -assignment.noise - WORTHWHILE * error
+    best = -least_gain(assignment, ranked)
     best_node, best_source = -1, -1
     for node in range(n_sources, n_nodes):
         row = node_rows[node]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.assignments import WORTHWHILE, Assignment, improve
+from microagg.kernels.assignments import Assignment, improve, least_gain
 from microagg.kernels.blocks import Blocks, bound_from_below, measure_block
 from microagg.kernels.compile import kernel
 from microagg.kernels.distances import squared_distance
@@ -113,9 +113,7 @@ def try_migrations(
     if a <= k or b >= 2 * k - 1:
         return
     group, partner = (source, target) if leaves else (target, source)
-    threshold = assignment.noise + WORTHWHILE * (
-        assignment.errors[source] + assignment.errors[target]
-    )
+    threshold = least_gain(assignment, (source, target))
     for slot in range(a):
         row = assignment.members[source, slot]
         freed = assignment.own[row] * a / (a - 1)
@@ -140,9 +138,7 @@ def try_exchanges(
     if assignment.radii[group] + radius <= apart:
         return
     h = 1.0 / a + 1.0 / b
-    threshold = assignment.noise + WORTHWHILE * (
-        assignment.errors[group] + assignment.errors[other]
-    )
+    threshold = least_gain(assignment, (group, other))
     freed = np.empty(b)  # what the other's members gain, each on its own, by this centre
     most_freed = -np.inf
     for slot in range(b):

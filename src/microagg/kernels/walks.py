@@ -1,13 +1,30 @@
 """Walks through all records, always on to the group of the nearest one that is left."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, nearest, remove
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+
+# Larger groups are walked some records at a time.
+LARGE = 2000
+
+
+class Insertion(NamedTuple):
+    """A path through a group under way: its two ends first, the others enter one by one."""
+
+    path: Rows  # the first counts[0] records are on it
+    waiting: Rows  # the first counts[1] records still wait
+    after: Rows  # record of the path behind which each is cheapest to insert; -1 if not known
+    cost: Floats  # what that would cost, or, if it is not known, costs at least
+    counts: Rows
 
 
 @kernel
@@ -20,11 +37,12 @@ def walk_by_groups(
     order: Rows,
     done: int,
     stop: int,
-) -> int:
+) -> tuple[int, int]:
     """Extend `order[:done]`, which ends with a whole group, group by group to at least `stop`.
 
     The next group is entered at the record nearest to the last one on the path. The members of
-    group g are members[starts[g] : starts[g + 1]]. Returns how many records are on the path.
+    group g are members[starts[g] : starts[g + 1]]. Returns how many records are on the path, and
+    the entry to a large group where it came to one, else -1.
     """
     distance = np.empty(1)
     entry = np.empty(1, dtype=np.intp)
@@ -32,27 +50,21 @@ def walk_by_groups(
         nearest(blocks, X[order[done - 1]], distance, entry)
         group = labels[entry[0]]
         size = starts[group + 1] - starts[group]
-        walk_within(
-            X, members[starts[group] : starts[group + 1]], entry[0], order[done : done + size]
-        )
-        remove(blocks, order[done : done + size])
+        if size > LARGE:
+            return done, entry[0]
+        path = order[done : done + size]
+        insertion = begin_insertion(X, members[starts[group] : starts[group + 1]], entry[0], path)
+        insert_more(X, insertion, size)
+        remove(blocks, path)
         done += size
-    return done
+    return done, -1
 
 
 @kernel
-def walk_within(X: Floats, members: Rows, entry: int, out_path: Rows) -> None:
-    """Path through a group: `entry` first, the member farthest from it last, others in between.
-
-    The others enter one by one, always the one and the place that lengthen the path least
-    (distances, not squares). Each waiting record keeps its cheapest place. When that place is
-    gone, what it cost bounds all other places from below; only if the record comes to the front
-    with that bound are they looked through. Time about O(s^2 d) for s members.
-    """
+def begin_insertion(X: Floats, members: Rows, entry: int, out_path: Rows) -> Insertion:
+    """Begin a path through a group: `entry` first, the member farthest from it last."""
     size = members.shape[0]
     out_path[0] = entry
-    if size == 1:
-        return
     last = -1
     reach = -1.0
     for row in members:
@@ -60,33 +72,48 @@ def walk_within(X: Floats, members: Rows, entry: int, out_path: Rows) -> None:
             gap = distance_between(X, entry, row)
             if gap > reach:
                 reach, last = gap, row
-    out_path[1] = last
-    if size == 2:
-        return
-    waiting = np.empty(size - 2, dtype=np.intp)
+    if size > 1:
+        out_path[1] = last
+    waiting = np.empty(max(size - 2, 0), dtype=np.intp)
     count = 0
     for row in members:
         if row != entry and row != last:
             waiting[count] = row
             count += 1
-    after = np.full(count, entry)  # record behind which each is cheapest to insert; -1 not known
     cost = np.empty(count)
     for w in range(count):
         cost[w] = detour(X, entry, waiting[w], last, reach)
-    length = 2
-    while count > 0:
+    counts = np.array([min(size, 2), count])
+    return Insertion(out_path, waiting, np.full(count, entry), cost, counts)
+
+
+@kernel
+def insert_more(X: Floats, insertion: Insertion, how_many: int) -> int:
+    """Insert up to so many of the waiting records into the path; returns how many still wait.
+
+    It is always the one and the place that lengthen the path least (distances, not squares). Each
+    waiting record keeps its cheapest place. When that place is gone, what it cost bounds all other
+    places from below; only if the record comes to the front with that bound are they looked
+    through. Time about O(s^2 d) for s members.
+    """
+    path, waiting, after, cost, counts = insertion
+    wanted = max(counts[1] - how_many, 0)
+    while counts[1] > wanted:
+        length, count = counts[0], counts[1]
         best = 0
         for w in range(1, count):
             if cost[w] < cost[best] or (cost[w] == cost[best] and waiting[w] < waiting[best]):
                 best = w
         if after[best] < 0:
-            cost[best], after[best] = cheapest_insertion(X, out_path[:length], waiting[best])
+            cost[best], after[best] = cheapest_insertion(X, path[:length], waiting[best])
             continue
-        place = insert_behind(out_path, length, after[best], waiting[best])
+        place = insert_behind(path, length, after[best], waiting[best])
         length += 1
         count -= 1
         waiting[best], after[best], cost[best] = waiting[count], after[count], cost[count]
-        update_insertions(X, out_path[:length], place, waiting[:count], after, cost)
+        update_insertions(X, path[:length], place, waiting[:count], after, cost)
+        counts[0], counts[1] = length, count
+    return counts[1]
 
 
 @kernel
@@ -146,8 +173,4 @@ def detour(X: Floats, a: int, row: int, b: int, edge: float) -> float:
 @kernel
 def distance_between(X: Floats, a: int, b: int) -> float:
     """Euclidean distance of two records."""
-    total = 0.0
-    for j in range(X.shape[1]):
-        gap = X[a, j] - X[b, j]
-        total += gap * gap
-    return np.sqrt(total)
+    return np.sqrt(squared_distance(X[a], X[b]))

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.kernels.blocks import farthest, make_blocks
+from microagg.kernels.blocks import farthest, make_blocks, remove
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.sorting import stable_sort
-from microagg.kernels.walks import walk_by_groups, walk_within
+from microagg.kernels.walks import begin_insertion, insert_more, walk_by_groups
 from microagg.progress import report
 from microagg.validation import check_labels, check_matrix
 
@@ -15,6 +15,7 @@ Order = NDArray[np.intp]
 
 # Records put on the path between two reports: a fraction of a second.
 _RECORDS_PER_CALL = 2000
+_INSERTIONS_PER_CALL = 200
 
 
 def npn(X: ArrayLike) -> Order:
@@ -60,16 +61,26 @@ def walk(X: Floats, groups: NDArray[np.intp], entry: int) -> Order:
     n = len(X)
     members = stable_sort(groups)[1]
     starts = np.concatenate(([0], np.cumsum(np.bincount(groups)))).astype(np.intp)
-    own = members[starts[groups[entry]] : starts[groups[entry] + 1]]
     order = np.empty(n, dtype=np.intp)
-    done = len(own)
-    walk_within(X, own, entry, order[:done])
+
+    def walk_large(entry: int, done: int) -> int:
+        own = members[starts[groups[entry]] : starts[groups[entry] + 1]]
+        path = order[done : done + len(own)]
+        insertion = begin_insertion(X, own, entry, path)
+        while waiting := insert_more(X, insertion, _INSERTIONS_PER_CALL):
+            report("ordering", done + len(own) - waiting, n)
+        return done + len(own)
+
+    done = walk_large(entry, 0)
     while done < n:
         blocks = make_blocks(X, np.setdiff1d(np.arange(n), order[:done], assume_unique=True))
         # Blocks empty unevenly: lay out anew each time half of the records are gone.
         relayout_at = done + max((n - done) // 2, _RECORDS_PER_CALL)
         while done < min(relayout_at, n):
             stop = min(done + _RECORDS_PER_CALL, n)
-            done = walk_by_groups(X, blocks, groups, members, starts, order, done, stop)
+            done, large = walk_by_groups(X, blocks, groups, members, starts, order, done, stop)
+            if large >= 0:
+                before, done = done, walk_large(large, done)
+                remove(blocks, order[before:done])
             report("ordering", done, n)
     return order

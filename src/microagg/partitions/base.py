@@ -42,6 +42,10 @@ class Partitioner(ClusterMixin, BaseEstimator):
         self.n_groups_ = len(groups.sizes)
         return self
 
+    def has_chance(self) -> bool:
+        """Whether the groups depend on a seed, with the parameters as they are."""
+        return False
+
     @abstractmethod
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         """Return the group of every record, in any numbering within 0..n-1."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from microagg.kernels.assignments import WORTHWHILE, regroup
 from microagg.kernels.cycles import MOST_MEMBERS, shift_from_groups
@@ -16,8 +16,8 @@ from microagg.kernels.path_cut import cut_sequence
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Exchanging
-from microagg.partitions.starts import initial_labels
-from microagg.threads import side_by_side
+from microagg.partitions.starts import Initial, has_chance, initial_labels
+from microagg.threads import Best, side_by_side
 from microagg.validation import check_count, check_jobs, check_number, check_rng
 
 Floats = NDArray[np.float64]
@@ -47,9 +47,13 @@ class Limits:
             deadline = time.monotonic() + check_number("time_budget", time_budget, low=0.0)
         return cls(iterations, deadline)
 
+    def out_of_time(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self.deadline
+
     def reached(self, iterations: int) -> bool:
         """Whether a search that made so many iterations has to end."""
-        return iterations >= self.max_iterations or time.monotonic() >= self.deadline
+        return iterations >= self.max_iterations or self.out_of_time()
 
 
 NO_LIMITS = Limits()
@@ -67,8 +71,9 @@ class ICSM(Partitioner):
     - when neither gains, records are shifted in cycles through several groups, tried from every
       group.
 
-    Time O(n^2 d / k) at worst for each round of steps, far less in practice, since only groups
-    that overlap can exchange records; memory O(n (d + k)). Source: [1]_.
+    Time O(n^2 d) at worst for a round of steps where all groups overlap, far less in practice, and
+    O(n k (d + k)) for cutting a tour, so that large k takes long; memory O(n (d + k)) for each
+    thread. Source: [1]_.
 
     Parameters
     ----------
@@ -78,7 +83,8 @@ class ICSM(Partitioner):
     n_restarts : how often to begin again with 20 records of the initial groups sent elsewhere by
         chance; the best result is kept
     max_iterations : pools and rounds of cycles after which each search ends; None for no limit
-    time_budget : seconds after which to end with the best groups so far; None for no limit
+    time_budget : seconds after which to end with the best groups so far, once the initial groups
+        are made and cut; None for no limit
     random_state : seed of the restarts, and of an initial method with chance in it
     n_jobs : threads that work on the restarts side by side; -1 for all cores
 
@@ -102,7 +108,7 @@ class ICSM(Partitioner):
         self,
         k: int = 3,
         *,
-        initial: str | ArrayLike = "mdav",
+        initial: Initial = "mdav",
         n_restarts: int = 0,
         max_iterations: int | None = None,
         time_budget: float | None = None,
@@ -117,22 +123,31 @@ class ICSM(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def has_chance(self) -> bool:
+        """Whether the groups depend on a seed, with the parameters as they are."""
+        restarts = self.n_restarts if isinstance(self.n_restarts, int) else 0
+        return restarts > 0 or has_chance(self.initial)
+
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         rng = check_rng(self.random_state)
-        n_restarts = check_count("n_restarts", self.n_restarts, at_least=0)
+        n_restarts = check_count("n_restarts", self.n_restarts, at_least=0, at_most=1_000_000)
         n_jobs = check_jobs(self.n_jobs)
         limits = Limits.checked(self.max_iterations, self.time_budget)
         X = without_offset(X)
-        start = initial_labels(self.initial, X, k, rng, at_least=k)
-        moved = [perturb(start, generator) for generator in rng.spawn(n_restarts)]
+        start = initial_labels(self.initial, X, k, rng, at_least=k, n_jobs=n_jobs)
+        labels, errors = local_search(X, start, k, limits)
+        best: Best[tuple[Labels, int]] = Best()
+        best.offer(errors[-1], -1, (labels, len(errors) - 1))
+        seeds = rng.integers(2**32, size=n_restarts)
 
-        def improve(labels: Labels) -> tuple[Labels, list[float]]:
-            return local_search(X, labels, k, limits)
+        def restart(place: int) -> None:
+            if not limits.out_of_time():
+                moved = perturb(start, np.random.default_rng(seeds[place]))
+                labels, errors = local_search(X, moved, k, limits)
+                best.offer(errors[-1], place, (labels, len(errors) - 1))
 
-        first = improve(start)
-        others = side_by_side(improve, moved, n_jobs=n_jobs, task="restarts") if moved else []
-        labels, errors = min([first, *others], key=lambda result: result[1][-1])
-        self.n_iterations_ = len(errors) - 1
+        side_by_side(restart, range(n_restarts), n_jobs=n_jobs, task="restarts")
+        labels, self.n_iterations_ = best.result
         return labels
 
 
@@ -202,7 +217,7 @@ class Search(Exchanging):
             made += shift_from_groups(
                 self.X, self.k, self.assignment, in_use, blocks, n_near, some, self.tried
             )
-            if limits.reached(0):
+            if limits.out_of_time():
                 break
         return made > 0
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.refining import refine
-from microagg.partitions.starts import initial_labels
+from microagg.partitions.starts import Initial, has_chance, initial_labels
 from microagg.validation import check_rng
 
 
@@ -44,11 +44,15 @@ class IGD(Partitioner):
     """
 
     def __init__(
-        self, k: int = 3, *, initial: str | ArrayLike = "mdav-mhm", random_state: object = None
+        self, k: int = 3, *, initial: Initial = "mdav-mhm", random_state: Any = None
     ) -> None:
         self.k = k
         self.initial = initial
         self.random_state = random_state
+
+    def has_chance(self) -> bool:
+        """Whether the groups depend on a seed, with the parameters as they are."""
+        return has_chance(self.initial)
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         rng = check_rng(self.random_state)

@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from microagg.kernels.groups import summarise
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.path_cut import cut_sequence
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.starts import initial_labels, kmeans_starts
-from microagg.threads import side_by_side
+from microagg.partitions.starts import Initial, has_chance, initial_labels, kmeans_starts
+from microagg.threads import Best, one_thread_each, side_by_side
 from microagg.validation import check_count, check_jobs, check_rng
 
 Floats = NDArray[np.float64]
@@ -29,8 +29,8 @@ class RepOrdMic(Partitioner):
     The first groups may be of any size. Without `initial` there are many starts, the clusters of
     k-means for 1, 2, 3, ... centres, and the best result is kept.
 
-    Time O(n^2 d / k) at worst for a round of a start and O(n^2 d) for the first round from few
-    large clusters; memory O(n d) for each thread. Source: [1]_.
+    Time O(n^2 d / k) at worst for a round of a start, and about O(n^2 d) for the first round from
+    few large clusters; memory O(n d) for each thread. Source: [1]_.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class RepOrdMic(Partitioner):
         self,
         k: int = 3,
         *,
-        initial: str | ArrayLike | None = None,
+        initial: Initial | None = None,
         n_starts: int = 200,
         random_state: Any = None,
         n_jobs: int | None = -1,
@@ -73,6 +73,10 @@ class RepOrdMic(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def has_chance(self) -> bool:
+        """Whether the groups depend on a seed, with the parameters as they are."""
+        return self.initial is None or has_chance(self.initial)
+
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         rng = check_rng(self.random_state)
         n_starts = check_count("n_starts", self.n_starts)
@@ -82,17 +86,20 @@ class RepOrdMic(Partitioner):
         if self.initial is None:
             starts = kmeans_starts(X, n_starts, rng)
         else:
-            given = initial_labels(self.initial, X, k, rng, at_least=1)
+            given = initial_labels(self.initial, X, k, rng, at_least=1, n_jobs=n_jobs)
             starts = [lambda: given]
-        results = side_by_side(
-            lambda start: repeat_ordering(X, start(), k, entry),
-            starts,
-            n_jobs=n_jobs,
-            task="starts",
-        )
-        self.n_rounds_ = sum(len(errors) for _, errors in results)
-        labels, _ = min(results, key=lambda result: result[1][-1])
-        return labels
+        best: Best[Labels] = Best()
+
+        def count_rounds(place: int) -> int:
+            labels, errors = repeat_ordering(X, starts[place](), k, entry)
+            best.offer(errors[-1], place, labels)
+            return len(errors)
+
+        with one_thread_each():
+            places = range(len(starts))
+            rounds = side_by_side(count_rounds, places, n_jobs=n_jobs, task="starts")
+        self.n_rounds_ = sum(rounds)
+        return best.result
 
 
 def repeat_ordering(X: Floats, labels: Labels, k: int, entry: int) -> tuple[Labels, list[float]]:

@@ -7,13 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.errors import ParameterError
 from microagg.partitions.base import Labels
+from microagg.progress import report
 from microagg.registry import METHODS
 from microagg.validation import check_choice, check_labels
 
+Initial = str | ArrayLike
+
+# k-means may look at so many coordinates before it comes back to report.
+_WORK_PER_CALL = 200_000_000
+_MOST_ITERATIONS = 300
+
 
 def initial_labels(
-    initial: str | ArrayLike, X: NDArray[Any], k: int, rng: np.random.Generator, *, at_least: int
+    initial: Initial,
+    X: NDArray[Any],
+    k: int,
+    rng: np.random.Generator,
+    *,
+    at_least: int,
+    **options: Any,
 ) -> Labels:
     """Return the groups to begin with, numbered from 0, `at_least` records in each.
 
@@ -21,13 +35,33 @@ def initial_labels(
     ----------
     initial : labels of the records of X, or the name of a registered method that groups them
     rng : where a method with chance in it gets its seed from
+    options : passed on to a method that has such options
     """
-    if not isinstance(initial, str):
-        return check_labels(initial, n_records=len(X), parameter="initial", at_least=at_least)
-    method = METHODS[check_choice("initial", initial, METHODS)]
-    chance = {"random_state": rng} if "random_state" in method.options else {}
-    labels: Labels = method.cls(k=k, **chance).fit(X).labels_
+    fitting = [name for name, m in METHODS.items() if X.shape[1] == 1 or not m.single_column]
+    if isinstance(initial, str):
+        method = METHODS[check_choice("initial", initial, fitting)]
+        passed = {name: value for name, value in options.items() if name in method.options}
+        if "random_state" in method.options:
+            passed["random_state"] = rng
+        labels: Labels = method.cls(k=k, **passed).fit(X).labels_
+        return labels
+    if initial is None or np.isscalar(initial):
+        raise ParameterError(
+            f"initial must be labels, one for each of the {len(X)} records, or the name of a "
+            f"method such as 'mdav'; got {initial!r}."
+        )
+    labels = check_labels(initial, n_records=len(X), parameter="initial", at_least=at_least)
+    if np.min(initial) < 0:
+        raise ParameterError(
+            "initial must give every record a group, numbered from 0; got numbers below 0, which "
+            "some clusterers use for records that they left out."
+        )
     return labels
+
+
+def has_chance(initial: object) -> bool:
+    """Whether `initial` names a method with chance in it."""
+    return isinstance(initial, str) and initial in METHODS and not METHODS[initial].deterministic
 
 
 def kmeans_starts(
@@ -36,22 +70,30 @@ def kmeans_starts(
     """Return functions that cluster X by k-means, with 1 centre, with 2, and so on.
 
     The starts differ in quality, and that is what they are for: seeds are drawn at random, which
-    spreads them further than k-means++ would. Equal records count as one with a weight, and the
-    work stays on one thread, so that no sum depends on how threads share it.
+    spreads them further than k-means++ would. Equal records count as one with a weight. The
+    functions are to be called within `microagg.threads.one_thread_each`.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import ThreadpoolController
 
+    threads = ThreadpoolController()
     points, place, weights = np.unique(X, axis=0, return_inverse=True, return_counts=True)
     points -= points.mean(axis=0)
     points /= np.abs(points).max() or 1.0
-    threads = ThreadpoolController()
     seeds = rng.integers(2**31, size=min(n_starts, len(points)))
 
     def cluster(n_clusters: int) -> Labels:
-        model = KMeans(n_clusters, init="random", n_init=1, random_state=seeds[n_clusters - 1])
-        with threads.limit(limits=1):
-            labels = model.fit(points, sample_weight=weights).labels_
-        return np.unique(labels, return_inverse=True)[1][place.reshape(-1)].astype(np.intp)
+        start: Any = "random"
+        seed = seeds[n_clusters - 1]
+        iterations = max(2, _WORK_PER_CALL // (points.size * n_clusters))
+        for _ in range(0, _MOST_ITERATIONS, iterations):  # in parts, so that it can be interrupted
+            model = KMeans(n_clusters, init=start, n_init=1, max_iter=iterations, random_state=seed)
+            with threads.limit(limits=1, user_api="openmp"):  # counts for this thread alone
+                model.fit(points, sample_weight=weights)
+            report("clustering", 0, 1)
+            if model.n_iter_ < iterations:
+                break
+            start = model.cluster_centers_
+        return np.unique(model.labels_, return_inverse=True)[1][place.reshape(-1)].astype(np.intp)
 
     return [partial(cluster, count) for count in range(1, len(seeds) + 1)]
