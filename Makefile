@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export MICROAGG_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check papers bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
@@ -21,6 +21,9 @@ check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+papers: $(VENV)/.ready
+	$(BIN)/python -m benchmarks.papers
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m benchmarks

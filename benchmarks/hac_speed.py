@@ -1,10 +1,10 @@
-"""How does HAC grow with the table, and how long does census take?"""
+"""How does HAC grow with the table?"""
 
 import tracemalloc
 
 import numpy as np
 
-from benchmarks.harness import benchmark_table, best_of, publish, seconds
+from benchmarks.harness import publish, seconds
 from microagg.kernels.linkage import LINKAGES
 from microagg.partitions import HAC
 
@@ -46,26 +46,6 @@ def peak_memory() -> tuple[float, float]:
     return X.nbytes / 2**20, peak / 2**20
 
 
-def census() -> None:
-    table = benchmark_table("census")
-    if table is None:
-        return
-    X = (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
-    cells = [
-        ("chapter 6", {"max_size": "2k-1"}, 192),
-        ("7.1", {}, 233),
-        ("7.2 complete", {"linkage": "complete"}, 271),
-        ("7.2 centroid", {"linkage": "centroid"}, 20598),
-        ("7.3 priority", {"priority": True}, 5470),
-    ]
-    rows = []
-    for name, options, printed in cells:
-        (ours,) = best_of(5, lambda o=options: HAC(k=K, **o).fit(X))
-        rows.append((name, printed, ours, printed / ours))
-    header = ("section of the thesis", "printed (s)", "microagg (s)", "times faster")
-    publish("hac_census", f"HAC on census (1080 x 13), k = {K}", header, rows)
-
-
 def main() -> None:
     growth()
     publish(
@@ -74,7 +54,6 @@ def main() -> None:
         ("the table (MB)", "beyond it, at most (MB)"),
         [peak_memory()],
     )
-    census()
 
 
 if __name__ == "__main__":

@@ -11,12 +11,19 @@ from pathlib import Path
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
+TABLES = ("tarragona", "census", "eia")
+
+published: list[str] = []  # the sections of this run, in order
 
 
 def benchmark_table(name: str) -> np.ndarray | None:
     """Values of a table in the folder named by MICROAGG_DATA, if there is one."""
     path = Path(os.environ.get("MICROAGG_DATA", "")) / f"{name}.csv"
     return np.loadtxt(path, delimiter=",", skiprows=1) if path.is_file() else None
+
+
+def standardise(X: np.ndarray) -> np.ndarray:
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -35,22 +42,31 @@ def best_of(repeats: int, *functions: Callable[[], object]) -> list[float]:
     return [min(column) for column in zip(*times, strict=True)]
 
 
-def publish(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a Markdown table and write it with its JSON."""
+def publish(
+    name: str,
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    note: str = "",
+) -> None:
+    """Print a Markdown section of a table and its note, and write it with its JSON."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in rows]
-    table = "\n".join(lines)
-    print(f"\n## {title}\n\n{table}", flush=True)
+    section = f"### {title}\n\n" + (f"{note}\n\n" if note else "") + "\n".join(lines) + "\n"
+    print(f"\n{section}", flush=True)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(f"## {title}\n\n{table}\n")
+    (RESULTS / f"{name}.md").write_text(section)
     record = {
         "benchmark": name,
         "title": title,
+        "note": note,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "rows": [dict(zip(header, row, strict=True)) for row in rows],
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+    published.append(section)
 
 
 def _cell(value: object) -> str:

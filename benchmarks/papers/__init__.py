@@ -1,0 +1,1 @@
+"""The papers' tables beside ours, one file per paper or question."""
