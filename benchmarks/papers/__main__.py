@@ -8,10 +8,10 @@ from benchmarks.page import run
 NAMES = ("losses", "mdav", "reporder", "icsm", "hac", "integer", "classics")
 INTRO = """## The papers' tables beside ours
 
-Every figure of ours in this part is from one run of `make papers`. It had
-{system}. Columns are standardised (mean 0, standard deviation 1, ddof = 1). IL
-is the information loss in per cent, 100 SSE / SST; lower is better. A change in per cent is that of
-ours against the printed figure, so below zero ours loses less.
+Every figure of ours in this part is from one run of `make papers`. It had {system}.
+Columns are standardised (mean 0, standard deviation 1, ddof = 1). IL is the information loss in per
+cent, 100 SSE / SST; lower is better. A change in per cent is that of ours against the printed
+figure, so below zero ours loses less.
 """
 
 if __name__ == "__main__":

@@ -43,6 +43,14 @@ SIMULATED = {
     "Sim-3": (("15.51", "12.65"), ("23.96", "20.31"), ("37.73", "32.61")),
 }
 SETS = 25
+SIMULATED_NOTE = f"""The same paper, table 2: mean IL over {SETS} sets of 100 records. Sim-1: 10 uniform
+columns. Sim-2: 5 normal clusters of 20 records, standard deviations from 0.1 to 0.3, centres in the
+unit cube of 4 to 8 dimensions. Sim-3: the same, centres in a cube of side 2. Our sets are other
+draws, and those of Sim-2 differ by a tenth from seed to seed, so compare what ICSM gains on MDAV,
+not the columns of one method. **Sim-3 is not the paper's**: MDAV, which agrees with print to the
+digit elsewhere, comes out at half of the printed figures or less, whatever the seed. Drawn like
+Sim-2, or with 0.1 to 0.3 as variances, the sets come near them; which was meant, the text does not
+say. So these rows do not show that ours loses less than theirs."""
 
 
 def one_start() -> None:
@@ -96,23 +104,18 @@ def simulated() -> None:
     for name, cells in SIMULATED.items():
         sets = [standardise(X) for X in sets_of(name, np.random.default_rng(0))]
         for k, printed in zip((3, 5, 10), cells, strict=True):
-            row = [name, k]
-            for method, figure in zip(("mdav", "icsm"), printed, strict=True):
-                ours = float(np.mean([loss_of(method, X, k) for X in sets]))
-                row += [figure, ours, change(ours, figure)]
-            rows.append(row)
+            ours = [float(np.mean([loss_of(m, X, k) for X in sets])) for m in ("mdav", "icsm")]
+            gains = [change(float(icsm), mdav) for mdav, icsm in (printed, ours)]
+            rows.append((name, k, printed[0], ours[0], printed[1], ours[1], *gains))
     publish(
         "papers_icsm_simulated",
         "MDAV and ICSM on simulated sets",
         (
-            *("sets", "k", "MDAV printed", "MDAV ours", "MDAV change"),
-            *("ICSM printed", "ICSM ours", "ICSM change"),
+            *("sets", "k", "MDAV printed", "MDAV ours", "ICSM printed", "ICSM ours"),
+            *("ICSM against MDAV, printed", "ICSM against MDAV, ours"),
         ),
         rows,
-        note=f"The same paper, table 2: mean IL over {SETS} sets of 100 records. Sim-1: 10 uniform "
-        "columns. Sim-2: 5 normal clusters of 20 records, standard deviations from 0.1 to 0.3, "
-        "centres in the unit cube of 4 to 8 dimensions. Sim-3: the same, centres in a cube of side "
-        "2. Our sets are other draws, so ours and theirs can only be near each other.",
+        note=SIMULATED_NOTE,
     )
 
 
