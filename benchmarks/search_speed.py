@@ -119,7 +119,7 @@ def growth(sizes: dict[str, tuple[int, ...]]) -> None:
         ("what", "n", "wall (s)", "CPU (s)", "power of n", "IL"),
         rows,
         note="ICSM and one start of RepOrdMic begin with MDAV, many starts with k-means, which is "
-        f"included, on {THREADS} threads. The power of n is that of the CPU time from the row above. "
+        f"included, on {THREADS} threads. The power of n is that of CPU time from the row above. "
         "`python -m benchmarks.search_speed all` goes to 80,000 records everywhere.",
     )
 
