@@ -18,13 +18,23 @@ LARGE = 2000
 
 
 class Insertion(NamedTuple):
-    """A path through a group under way: its two ends first, the others enter one by one."""
+    """A path through a group under way: its two ends first, the others enter one by one.
 
-    path: Rows  # the first counts[0] records are on it
-    waiting: Rows  # the first counts[1] records still wait
-    after: Rows  # record of the path behind which each is cheapest to insert; -1 if not known
+    Records on the path have a slot each, in the order in which they came: a linked list, so that
+    nothing needs to be shifted. Coordinates are kept side by side, column x record.
+    """
+
+    out_path: Rows  # written when all are on the path
+    rows: Rows  # slot -> record
+    points: Floats
+    next_slot: Rows
+    edges: Floats  # distance from each slot to the next
+    waiting: Rows  # records that still wait
+    waiting_points: Floats
+    after: Rows  # slot behind which each is cheapest to insert; -1 if not known
     cost: Floats  # what that would cost, or, if it is not known, costs at least
-    counts: Rows
+    gaps: Floats  # scratch: distances
+    counts: Rows  # slots in use, records that wait
 
 
 @kernel
@@ -63,28 +73,61 @@ def walk_by_groups(
 @kernel
 def begin_insertion(X: Floats, members: Rows, entry: int, out_path: Rows) -> Insertion:
     """Begin a path through a group: `entry` first, the member farthest from it last."""
-    size = members.shape[0]
-    out_path[0] = entry
-    last = -1
+    size, d = members.shape[0], X.shape[1]
+    last = entry
     reach = -1.0
     for row in members:
         if row != entry:
             gap = distance_between(X, entry, row)
             if gap > reach:
                 reach, last = gap, row
+    n_waiting = max(size - 2, 0)
+    insertion = Insertion(
+        out_path,
+        np.empty(size, dtype=np.intp),
+        np.empty((d, size)),
+        np.full(size, -1),
+        np.zeros(size),
+        np.empty(n_waiting, dtype=np.intp),
+        np.empty((d, n_waiting)),
+        np.zeros(n_waiting, dtype=np.intp),
+        np.empty(n_waiting),
+        np.empty(size),
+        np.zeros(2, dtype=np.intp),
+    )
+    put_on_path(X, insertion, entry, -1)
     if size > 1:
-        out_path[1] = last
-    waiting = np.empty(max(size - 2, 0), dtype=np.intp)
-    count = 0
+        put_on_path(X, insertion, last, 0)
     for row in members:
         if row != entry and row != last:
-            waiting[count] = row
-            count += 1
-    cost = np.empty(count)
-    for w in range(count):
-        cost[w] = detour(X, entry, waiting[w], last, reach)
-    counts = np.array([min(size, 2), count])
-    return Insertion(out_path, waiting, np.full(count, entry), cost, counts)
+            w = insertion.counts[1]
+            insertion.waiting[w] = row
+            for j in range(d):
+                insertion.waiting_points[j, w] = X[row, j]
+            insertion.cost[w] = (
+                distance_between(X, entry, row) + distance_between(X, row, last) - reach
+            )
+            insertion.counts[1] += 1
+    return insertion
+
+
+@kernel
+def put_on_path(X: Floats, insertion: Insertion, row: int, before: int) -> int:
+    """Give a record the next slot, behind the slot `before`, which is -1 for the first."""
+    rows, next_slot, edges = insertion.rows, insertion.next_slot, insertion.edges
+    slot = insertion.counts[0]
+    insertion.counts[0] += 1
+    rows[slot] = row
+    for j in range(X.shape[1]):
+        insertion.points[j, slot] = X[row, j]
+    if before >= 0:
+        behind = next_slot[before]
+        next_slot[before] = slot
+        edges[before] = distance_between(X, rows[before], row)
+        next_slot[slot] = behind
+        if behind >= 0:
+            edges[slot] = distance_between(X, row, rows[behind])
+    return slot
 
 
 @kernel
@@ -96,78 +139,93 @@ def insert_more(X: Floats, insertion: Insertion, how_many: int) -> int:
     places from below; only if the record comes to the front with that bound are they looked
     through. Time about O(s^2 d) for s members.
     """
-    path, waiting, after, cost, counts = insertion
+    waiting, after, cost = insertion.waiting, insertion.after, insertion.cost
+    counts = insertion.counts
     wanted = max(counts[1] - how_many, 0)
     while counts[1] > wanted:
-        length, count = counts[0], counts[1]
         best = 0
-        for w in range(1, count):
+        for w in range(1, counts[1]):
             if cost[w] < cost[best] or (cost[w] == cost[best] and waiting[w] < waiting[best]):
                 best = w
         if after[best] < 0:
-            cost[best], after[best] = cheapest_insertion(X, path[:length], waiting[best])
+            cost[best], after[best] = cheapest_insertion(X[waiting[best]], insertion)
             continue
-        place = insert_behind(path, length, after[best], waiting[best])
-        length += 1
-        count -= 1
-        waiting[best], after[best], cost[best] = waiting[count], after[count], cost[count]
-        update_insertions(X, path[:length], place, waiting[:count], after, cost)
-        counts[0], counts[1] = length, count
+        slot = put_on_path(X, insertion, waiting[best], after[best])
+        before = after[best]
+        counts[1] -= 1
+        last = counts[1]
+        waiting[best], after[best], cost[best] = waiting[last], after[last], cost[last]
+        for j in range(X.shape[1]):
+            insertion.waiting_points[j, best] = insertion.waiting_points[j, last]
+        update_insertions(X, insertion, before, slot)
+    if counts[1] == 0:
+        slot = 0
+        for i in range(counts[0]):
+            insertion.out_path[i] = insertion.rows[slot]
+            slot = insertion.next_slot[slot]
     return counts[1]
 
 
 @kernel
-def cheapest_insertion(X: Floats, path: Rows, row: int) -> tuple[float, int]:
-    """Least detour by way of `row`, and the record of the path behind which it lies."""
+def cheapest_insertion(point: Floats, insertion: Insertion) -> tuple[float, int]:
+    """Least detour by way of `point`, and the slot behind which it lies."""
+    gaps, next_slot, edges = insertion.gaps, insertion.next_slot, insertion.edges
+    distances(insertion.points, point, insertion.counts[0], gaps)
     best = np.inf
-    best_after = -1
-    for i in range(path.shape[0] - 1):
-        edge = distance_between(X, path[i], path[i + 1])
-        extra = detour(X, path[i], row, path[i + 1], edge)
-        if extra < best:
-            best, best_after = extra, path[i]
-    return best, best_after
+    best_slot = -1
+    for slot in range(insertion.counts[0]):
+        behind = next_slot[slot]
+        if behind >= 0:
+            extra = gaps[slot] + gaps[behind] - edges[slot]
+            if extra < best:
+                best, best_slot = extra, slot
+    return best, best_slot
 
 
 @kernel
-def insert_behind(path: Rows, length: int, before: int, row: int) -> int:
-    """Put `row` behind `before` on a path of `length` records; returns the place of `before`."""
-    place = 0
-    while path[place] != before:
-        place += 1
-    for i in range(length, place + 1, -1):
-        path[i] = path[i - 1]
-    path[place + 1] = row
-    return place
-
-
-@kernel
-def update_insertions(
-    X: Floats, path: Rows, place: int, waiting: Rows, after: Rows, cost: Floats
-) -> None:
-    """The edge behind path[place] became two: see whom they suit better, and who lost a place."""
-    first, middle, last = path[place], path[place + 1], path[place + 2]
-    left = distance_between(X, first, middle)
-    right = distance_between(X, middle, last)
-    for w in range(waiting.shape[0]):
-        if after[w] == first:
+def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -> None:
+    """The edge behind `before` became two: see whom they suit better, and who lost a place."""
+    waiting, after, cost, gaps = (
+        insertion.waiting,
+        insertion.after,
+        insertion.cost,
+        insertion.gaps,
+    )
+    first = insertion.rows[before]
+    last = insertion.rows[insertion.next_slot[slot]]
+    left, right = insertion.edges[before], insertion.edges[slot]
+    distances(insertion.waiting_points, X[insertion.rows[slot]], insertion.counts[1], gaps)
+    for w in range(insertion.counts[1]):
+        if after[w] == before:
             after[w] = -1
-        gap = distance_between(X, middle, waiting[w])
         # A detour is at least 2 (gap - edge) by the triangle inequality; a hair less, for rounding.
-        if 1.999999 * (gap - left) < cost[w]:
-            extra = distance_between(X, first, waiting[w]) + gap - left
+        if 1.999999 * (gaps[w] - left) < cost[w]:
+            extra = distance_between(X, first, waiting[w]) + gaps[w] - left
             if extra < cost[w]:
-                cost[w], after[w] = extra, first
-        if 1.999999 * (gap - right) < cost[w]:
-            extra = gap + distance_between(X, waiting[w], last) - right
+                cost[w], after[w] = extra, before
+        if 1.999999 * (gaps[w] - right) < cost[w]:
+            extra = gaps[w] + distance_between(X, waiting[w], last) - right
             if extra < cost[w]:
-                cost[w], after[w] = extra, middle
+                cost[w], after[w] = extra, slot
 
 
 @kernel
-def detour(X: Floats, a: int, row: int, b: int, edge: float) -> float:
-    """How much longer the edge from a to b, of length `edge`, gets by way of `row`."""
-    return distance_between(X, a, row) + distance_between(X, row, b) - edge
+def distances(points: Floats, point: Floats, count: int, out_distances: Floats) -> None:
+    """Distances of the first `count` points, column by column, from one point.
+
+    Unsigned indices cannot count from the end, which spares a check that would keep the loops from
+    being vectorised.
+    """
+    some = np.uint64(count)
+    for i in range(some):
+        out_distances[i] = 0.0
+    for j in range(np.uint64(points.shape[0])):
+        value = point[j]
+        for i in range(some):
+            gap = points[j, i] - value
+            out_distances[i] += gap * gap
+    for i in range(some):
+        out_distances[i] = np.sqrt(out_distances[i])
 
 
 @kernel

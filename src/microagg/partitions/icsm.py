@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 # Records that a restart sends elsewhere, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
 # The tour is cut again after so many steps for each record: it costs more than a pool.
-_STEPS_FOR_A_CUT = 0.01
+_STEPS_FOR_A_CUT = 0.03
 # Groups among which cyclic shifts are looked for, and records in them: the cost is quadratic.
 _NEAR_GROUPS, _NEAR_RECORDS = 24, 300
 
