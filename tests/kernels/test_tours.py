@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microagg.kernels.tours import flip, splice
-from microagg.kernels.walks import begin_insertion, insert_more
+from microagg.kernels.walks import begin_insertion, insert_more, room_for_insertion, write_path
 from microagg.orderings.tsp import near_neighbours, shorten
 from microagg.orderings.walks import walk
 
@@ -102,5 +102,8 @@ def test_the_walk_within_a_group_inserts_where_it_is_cheapest(size):
     X = np.random.default_rng(size).normal(size=(50, 3))
     members = np.sort(np.random.default_rng(size).permutation(50)[:size])
     path = np.empty(size, dtype=np.intp)
-    insert_more(X, begin_insertion(X, members, members[size // 2], path), size)
+    insertion = room_for_insertion(size, X.shape[1])
+    begin_insertion(X, insertion, members, members[size // 2])
+    insert_more(X, insertion, size)
+    write_path(insertion, path)
     assert path.tolist() == slow_walk_within(X, members, members[size // 2])

@@ -3,7 +3,13 @@ import pytest
 
 from microagg import orderings
 from microagg.errors import ParameterError
-from microagg.kernels.walks import LARGE, begin_insertion, insert_more
+from microagg.kernels.walks import (
+    LARGE,
+    begin_insertion,
+    insert_more,
+    room_for_insertion,
+    write_path,
+)
 
 RNG = np.random.default_rng(3)
 
@@ -97,7 +103,10 @@ class TestByGroups:
         own = order[labels[order] == 0]
         whole = np.empty_like(own)
         members = np.flatnonzero(labels == 0)
-        insert_more(X, begin_insertion(X, members, own[0], whole), len(own))
+        insertion = room_for_insertion(len(own), 2)
+        begin_insertion(X, insertion, members, own[0])
+        insert_more(X, insertion, len(own))
+        write_path(insertion, whole)
         assert own.tolist() == whole.tolist()
         assert sorted(order) == list(range(len(X)))
         assert len(np.flatnonzero(np.diff(labels[order]))) == 10

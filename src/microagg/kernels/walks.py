@@ -24,10 +24,9 @@ class Insertion(NamedTuple):
     nothing needs to be shifted. Coordinates are kept side by side, column x record.
     """
 
-    out_path: Rows  # written when all are on the path
     rows: Rows  # slot -> record
     points: Floats
-    next_slot: Rows
+    next_slot: Rows  # -1 behind the last
     edges: Floats  # distance from each slot to the next
     waiting: Rows  # records that still wait
     waiting_points: Floats
@@ -56,6 +55,10 @@ def walk_by_groups(
     """
     distance = np.empty(1)
     entry = np.empty(1, dtype=np.intp)
+    largest = 0
+    for group in range(starts.shape[0] - 1):
+        largest = max(largest, starts[group + 1] - starts[group])
+    insertion = room_for_insertion(min(LARGE, largest), X.shape[1])
     while done < stop:
         nearest(blocks, X[order[done - 1]], distance, entry)
         group = labels[entry[0]]
@@ -63,17 +66,36 @@ def walk_by_groups(
         if size > LARGE:
             return done, entry[0]
         path = order[done : done + size]
-        insertion = begin_insertion(X, members[starts[group] : starts[group + 1]], entry[0], path)
+        begin_insertion(X, insertion, members[starts[group] : starts[group + 1]], entry[0])
         insert_more(X, insertion, size)
+        write_path(insertion, path)
         remove(blocks, path)
         done += size
     return done, -1
 
 
 @kernel
-def begin_insertion(X: Floats, members: Rows, entry: int, out_path: Rows) -> Insertion:
+def room_for_insertion(capacity: int, d: int) -> Insertion:
+    """Room for paths through groups of up to `capacity` records, one after another."""
+    return Insertion(
+        np.empty(capacity, dtype=np.intp),
+        np.empty((d, capacity)),
+        np.empty(capacity, dtype=np.intp),
+        np.empty(capacity),
+        np.empty(capacity, dtype=np.intp),
+        np.empty((d, capacity)),
+        np.empty(capacity, dtype=np.intp),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.zeros(2, dtype=np.intp),
+    )
+
+
+@kernel
+def begin_insertion(X: Floats, insertion: Insertion, members: Rows, entry: int) -> None:
     """Begin a path through a group: `entry` first, the member farthest from it last."""
-    size, d = members.shape[0], X.shape[1]
+    counts = insertion.counts
+    counts[:] = 0
     last = entry
     reach = -1.0
     for row in members:
@@ -81,34 +103,20 @@ def begin_insertion(X: Floats, members: Rows, entry: int, out_path: Rows) -> Ins
             gap = distance_between(X, entry, row)
             if gap > reach:
                 reach, last = gap, row
-    n_waiting = max(size - 2, 0)
-    insertion = Insertion(
-        out_path,
-        np.empty(size, dtype=np.intp),
-        np.empty((d, size)),
-        np.full(size, -1),
-        np.zeros(size),
-        np.empty(n_waiting, dtype=np.intp),
-        np.empty((d, n_waiting)),
-        np.zeros(n_waiting, dtype=np.intp),
-        np.empty(n_waiting),
-        np.empty(size),
-        np.zeros(2, dtype=np.intp),
-    )
     put_on_path(X, insertion, entry, -1)
-    if size > 1:
+    if members.shape[0] > 1:
         put_on_path(X, insertion, last, 0)
     for row in members:
         if row != entry and row != last:
-            w = insertion.counts[1]
+            w = counts[1]
             insertion.waiting[w] = row
-            for j in range(d):
+            for j in range(X.shape[1]):
                 insertion.waiting_points[j, w] = X[row, j]
             insertion.cost[w] = (
                 distance_between(X, entry, row) + distance_between(X, row, last) - reach
             )
-            insertion.counts[1] += 1
-    return insertion
+            insertion.after[w] = 0
+            counts[1] += 1
 
 
 @kernel
@@ -120,6 +128,7 @@ def put_on_path(X: Floats, insertion: Insertion, row: int, before: int) -> int:
     rows[slot] = row
     for j in range(X.shape[1]):
         insertion.points[j, slot] = X[row, j]
+    next_slot[slot] = -1
     if before >= 0:
         behind = next_slot[before]
         next_slot[before] = slot
@@ -158,12 +167,16 @@ def insert_more(X: Floats, insertion: Insertion, how_many: int) -> int:
         for j in range(X.shape[1]):
             insertion.waiting_points[j, best] = insertion.waiting_points[j, last]
         update_insertions(X, insertion, before, slot)
-    if counts[1] == 0:
-        slot = 0
-        for i in range(counts[0]):
-            insertion.out_path[i] = insertion.rows[slot]
-            slot = insertion.next_slot[slot]
     return counts[1]
+
+
+@kernel
+def write_path(insertion: Insertion, out_path: Rows) -> None:
+    """Write the records of the path from its beginning to its end."""
+    slot = 0
+    for i in range(insertion.counts[0]):
+        out_path[i] = insertion.rows[slot]
+        slot = insertion.next_slot[slot]
 
 
 @kernel

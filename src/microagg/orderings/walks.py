@@ -6,7 +6,13 @@ from numpy.typing import ArrayLike, NDArray
 from microagg.kernels.blocks import farthest, make_blocks, remove
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.sorting import stable_sort
-from microagg.kernels.walks import begin_insertion, insert_more, walk_by_groups
+from microagg.kernels.walks import (
+    begin_insertion,
+    insert_more,
+    room_for_insertion,
+    walk_by_groups,
+    write_path,
+)
 from microagg.progress import report
 from microagg.validation import check_labels, check_matrix
 
@@ -65,10 +71,11 @@ def walk(X: Floats, groups: NDArray[np.intp], entry: int) -> Order:
 
     def walk_large(entry: int, done: int) -> int:
         own = members[starts[groups[entry]] : starts[groups[entry] + 1]]
-        path = order[done : done + len(own)]
-        insertion = begin_insertion(X, own, entry, path)
+        insertion = room_for_insertion(len(own), X.shape[1])
+        begin_insertion(X, insertion, own, entry)
         while waiting := insert_more(X, insertion, _INSERTIONS_PER_CALL):
             report("ordering", done + len(own) - waiting, n)
+        write_path(insertion, order[done:])
         return done + len(own)
 
     done = walk_large(entry, 0)
