@@ -1,7 +1,5 @@
 """How long do the searches take: RepOrdMic and ICSM, beside the papers' times and as n grows?"""
 
-import sys
-
 import numpy as np
 
 from benchmarks.harness import benchmark_table, publish, standardise, wall_and_cpu
@@ -9,7 +7,7 @@ from microagg.orderings.walks import farthest_from_mean
 from microagg.partitions import HAC, ICSM, MDAV, RepOrdMic
 from microagg.partitions.reporder import repeat_ordering
 from microagg.partitions.starts import kmeans_starts
-from microagg.threads import side_by_side
+from microagg.threads import one_thread_each, side_by_side
 
 # Seconds and rounds of all 200 starts, table 3 of the paper on RepOrdMic.
 REPORDER = {
@@ -27,8 +25,6 @@ STARTS = 200
 THREADS = 2
 SIZES = (5_000, 10_000, 20_000, 40_000, 80_000)
 COLUMNS, K, GROWTH_STARTS = 10, 5, 10
-# What would take many minutes stops earlier.
-SHORTER = {"ICSM": SIZES[:4], f"RepOrdMic, {GROWTH_STARTS} starts": SIZES[:3]}
 
 
 def reporder_beside_paper() -> None:
@@ -37,7 +33,8 @@ def reporder_beside_paper() -> None:
         X = standardise(benchmark_table(table))
         entry = farthest_from_mean(X)
         starts = kmeans_starts(X, STARTS, np.random.default_rng(0))
-        labels = side_by_side(lambda start: start(), starts, n_jobs=THREADS, task="k-means")
+        with one_thread_each():
+            labels = side_by_side(lambda start: start(), starts, n_jobs=THREADS, task="k-means")
         repeat_ordering(X, labels[-1], 3, entry)  # compiles
         for k, (printed, printed_rounds) in cells.items():
             results = []
@@ -90,7 +87,7 @@ def one_search_beside_papers() -> None:
     )
 
 
-def growth(sizes: dict[str, tuple[int, ...]]) -> None:
+def growth() -> None:
     models = {
         "MDAV": MDAV(k=K),
         "ICSM": ICSM(k=K, n_jobs=1),
@@ -106,8 +103,7 @@ def growth(sizes: dict[str, tuple[int, ...]]) -> None:
     for name, model in models.items():
         model.fit(small)  # compiles
         before = None
-        for n in sizes.get(name, SIZES):
-            X = tables[n]
+        for n, X in tables.items():
             wall, cpu = wall_and_cpu(lambda model=model, X=X: model.fit(X))
             power = np.log2(cpu / before) if before else ""
             loss = 100 * model.sse_ / float(((X - X.mean(axis=0)) ** 2).sum())
@@ -119,8 +115,7 @@ def growth(sizes: dict[str, tuple[int, ...]]) -> None:
         ("what", "n", "wall (s)", "CPU (s)", "power of n", "IL"),
         rows,
         note="ICSM and one start of RepOrdMic begin with MDAV, many starts with k-means, which is "
-        f"included, on {THREADS} threads. The power of n is that of CPU time from the row above. "
-        "`python -m benchmarks.search_speed all` goes to 80,000 records everywhere.",
+        f"included, on {THREADS} threads. The power of n is that of CPU time from the row above.",
     )
 
 
@@ -130,8 +125,8 @@ def main() -> None:
     else:
         reporder_beside_paper()
         one_search_beside_papers()
-    growth(SHORTER)
+    growth()
 
 
 if __name__ == "__main__":
-    growth({}) if sys.argv[1:] == ["all"] else main()
+    main()
