@@ -1,5 +1,6 @@
 """Methods that exist in tests only: one with chance in it, and some that fail in their own way."""
 
+import _thread
 import threading
 from types import MappingProxyType
 from typing import ClassVar
@@ -75,13 +76,26 @@ class Endless(Partitioner):
         self.started.set()
         pause = threading.Event()
         try:
-            while True:
+            for _ in range(6000):  # a minute or so: no test may hang
                 report("waiting", 0, 1)
                 pause.wait(0.01)
+            raise TimeoutError
         except Exception:  # what ends it must get past this
             return np.zeros(len(X), dtype=np.intp)
         finally:
             self.ended.set()
+
+
+def interrupt_once_started() -> None:
+    """Press Ctrl-C when `Endless` runs, and again if nothing comes of it."""
+
+    def press():
+        assert Endless.started.wait(60)
+        _thread.interrupt_main()
+        while not Endless.ended.wait(5):
+            _thread.interrupt_main()
+
+    threading.Thread(target=press, daemon=True).start()
 
 
 def _entry(cls: type, **facts: object) -> Method:

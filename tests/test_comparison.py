@@ -1,8 +1,5 @@
 """compare(): the figures are those of protect, failures are rows, and nothing hangs."""
 
-import _thread
-import threading
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,7 +9,7 @@ import pytest
 import microagg
 from microagg import compare, protect, registry
 from microagg.errors import DataError, ParameterError
-from tests.fakes import Endless, Faulty, Shuffled, fakes  # noqa: F401
+from tests.fakes import Endless, Faulty, Shuffled, fakes, interrupt_once_started  # noqa: F401
 
 RNG = np.random.default_rng(5)
 N = 80
@@ -146,11 +143,7 @@ class TestFailures:
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_an_interrupt_ends_everything(self, jobs):
-        def interrupt():
-            assert Endless.started.wait(60)
-            _thread.interrupt_main()
-
-        threading.Thread(target=interrupt).start()
+        interrupt_once_started()
         with pytest.raises(KeyboardInterrupt):
             compare(TABLE, [3, 4, 5], ["endless", "mdav"], n_jobs=jobs)
         assert Endless.ended.wait(60)

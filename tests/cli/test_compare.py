@@ -1,20 +1,18 @@
 """microagg compare: the table, the JSON, the CSV, and what a failure looks like."""
 
-import _thread
 import csv
 import io
 import json
 import os
 import re
 import sys
-import threading
 
 import polars as pl
 import pytest
 
 from microagg import registry
 from microagg.cli import compare as command
-from tests.fakes import Endless, fakes  # noqa: F401
+from tests.fakes import Endless, fakes, interrupt_once_started  # noqa: F401
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("compare", "people.csv", "-k", "3,5", *ROLES)
@@ -204,11 +202,7 @@ def test_equal_losses_are_all_marked_and_failures_never():
 
 @pytest.mark.usefixtures("fakes")
 def test_an_interrupt_is_one_line(run, folder):
-    def interrupt():
-        assert Endless.started.wait(60)
-        _thread.interrupt_main()
-
-    threading.Thread(target=interrupt).start()
+    interrupt_once_started()
     outcome = run(*OK, "--methods", "endless,mdav", "-o", "found.csv")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "microagg: interrupted.\n")
     assert Endless.ended.wait(60)

@@ -148,3 +148,8 @@ def test_progress_is_reported_to_the_end():
     assert [task for task, _, _ in heard][:1] == ["merging"]
     assert ("merging", 400, 400) in heard
     assert all(0 <= done <= total for _, done, total in heard)
+
+
+def test_a_part_that_is_tiny_beside_the_table():
+    records = [[0.0], [1e-150], [3e-150], [5e-150], [1.0], [1.0], [1.0]]
+    assert np.bincount(HAC(k=3).fit_predict(records)).min() >= 3

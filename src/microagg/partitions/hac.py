@@ -31,7 +31,8 @@ class HAC(Partitioner):
     `max_size="2k-1"` at most one group stays small, and it is filled up from others or dissolved,
     whichever costs less. Ties go to the pair of clusters with the lower rows.
 
-    Time O(n^2 d) in practice, memory O(n d): no matrix of distances is kept. Source: [1]_.
+    Time O(n^2 d) as a rule, O(n^3 d) at worst; memory O(n d): no matrix of distances is kept.
+    Source: [1]_.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def _grouped_anew(X: Floats, labels: Labels, rest: Labels, k: int) -> Labels:
     Of more than a multiple of k the worst placed move to any group, the clusters included, if
     that gains.
     """
-    parts = MDAV(k=k).fit_predict(X[rest])
+    parts = MDAV(k=k)._group(X[rest], k)  # checks of a whole table do not fit a part of it
     labels[rest] = rest[np.unique(parts, return_index=True)[1]][parts]
     moves = Moves(X, labels, k)
     anew = np.unique(moves.labels[rest])
