@@ -1,6 +1,7 @@
 """Methods that exist in tests only: one with chance in it, and some that fail in their own way."""
 
 import _thread
+import signal
 import threading
 from types import MappingProxyType
 from typing import ClassVar
@@ -95,6 +96,8 @@ def interrupt_once_started() -> None:
         while not Endless.ended.wait(5):
             _thread.interrupt_main()
 
+    # A process that a shell runs in the background begins with the interrupt ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=press, daemon=True).start()
 
 
