@@ -85,7 +85,8 @@ def kmeans_starts(
     def cluster(n_clusters: int) -> Labels:
         start: Any = "random"
         seed = seeds[n_clusters - 1]
-        iterations = max(2, _WORK_PER_CALL // (points.size * n_clusters))
+        affordable = max(2, _WORK_PER_CALL // (points.size * n_clusters))
+        iterations = min(affordable, _MOST_ITERATIONS)
         for _ in range(0, _MOST_ITERATIONS, iterations):  # in parts, so that it can be interrupted
             model = KMeans(n_clusters, init=start, n_init=1, max_iter=iterations, random_state=seed)
             with threads.limit(limits=1, user_api="openmp"):  # counts for this thread alone
