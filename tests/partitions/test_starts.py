@@ -1,6 +1,9 @@
 """Where a method that improves groups may begin."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from microagg.errors import ParameterError
@@ -13,6 +16,12 @@ RNG = np.random.default_rng(0)
 
 def test_labels_are_taken_as_groups():
     assert initial_labels([7, 7, 9] * 10, X, 3, RNG, at_least=3).tolist() == [0, 0, 1] * 10
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_labels_of_any_kind(kind):
+    labels = initial_labels(kind([7, 7, 9] * 10), X, 3, RNG, at_least=3)
+    assert labels.tolist() == [0, 0, 1] * 10
 
 
 def test_a_name_stands_for_the_groups_of_that_method():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from microagg.kernels.blocks import Blocks
 from microagg.kernels.candidates import holds_nearer
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -120,16 +121,6 @@ def take_preferred(flow: Flow, rows: Rows) -> None:
             if other < value:
                 best, value = s, other
         flow.owner[i], flow.paid[i] = flow.centre[i, best], flow.distance[i, best]
-
-
-@kernel
-def squared_distance(a: Floats, b: Floats) -> float:
-    """Squared distance of two points."""
-    total = 0.0
-    for j in range(a.shape[0]):
-        gap = a[j] - b[j]
-        total += gap * gap
-    return total
 
 
 @kernel

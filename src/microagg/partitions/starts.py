@@ -51,7 +51,7 @@ def initial_labels(
             f"method such as 'mdav'; got {initial!r}."
         )
     labels = check_labels(initial, n_records=len(X), parameter="initial", at_least=at_least)
-    if np.min(initial) < 0:
+    if np.asarray(initial).min() < 0:
         raise ParameterError(
             "initial must give every record a group, numbered from 0; got numbers below 0, which "
             "some clusterers use for records that they left out."
