@@ -45,3 +45,17 @@ def test_an_interrupt_in_the_listener_ends_the_work(n_jobs):
 
     with listening(stop), pytest.raises(KeyboardInterrupt):
         side_by_side(work, [0, 1, 2], n_jobs=n_jobs, task="work")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_nothing_is_begun_once_it_is_enough(n_jobs):
+    done = []
+    results = side_by_side(
+        lambda item: done.append(item) or item,
+        range(1_000_000),
+        n_jobs=n_jobs,
+        task="work",
+        enough=lambda: len(done) >= 10,
+    )
+    assert results == list(range(len(results)))
+    assert 10 <= len(results) == len(done) <= 10 + 2 * n_jobs

@@ -5,15 +5,23 @@ where an interrupt from the keyboard takes effect.
 """
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 from microagg.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ProgressCallback = Callable[[str, int, int], None]
 
 PREPARING = "preparing (the first run compiles, some seconds)"
+
+# What `paced` aims at: often enough for a bar and an interrupt, and no burden.
+_PACE_SECONDS = 0.1
 
 _listener: ContextVar[ProgressCallback | None] = ContextVar("microagg_progress", default=None)
 
@@ -22,6 +30,21 @@ def report(task: str, done: int, total: int) -> None:
     """Tell whoever listens that `done` of `total` units of `task` are finished."""
     if (listener := _listener.get()) is not None:
         listener(task, done, total)
+
+
+def paced(items: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
+    """Yield the items in parts that take a fraction of a second each, as far as can be foreseen.
+
+    How many are in a part follows from the time that the part before took, so that the work must
+    not depend on where a part ends.
+    """
+    at, n = 0, 1
+    while at < len(items):
+        began = time.perf_counter()
+        yield items[at : at + n]
+        at += n
+        seconds = time.perf_counter() - began
+        n = max(1, min(4 * n, int(n * _PACE_SECONDS / max(seconds, 1e-9))))
 
 
 def current_listener() -> ProgressCallback | None:

@@ -3,8 +3,9 @@
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
@@ -22,10 +23,21 @@ class StoppedError(BaseException):
     """Ends work that is no longer wanted, from inside; no handler takes it for its own failure."""
 
 
+def _never() -> bool:
+    return False
+
+
 def side_by_side(
-    function: Callable[[Item], Result], items: Sequence[Item], *, n_jobs: int, task: str
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    n_jobs: int,
+    task: str,
+    enough: Callable[[], bool] = _never,
 ) -> list[Result]:
     """Return `[function(item) for item in items]`, worked out by `n_jobs` threads.
+
+    As soon as it is `enough`, no further item is begun; the results are those of the items before.
 
     Reports how many items of `task` are done; what the work itself reports is not passed on. When
     one item fails or the run is interrupted, the others end at their next report, and the failure
@@ -35,7 +47,7 @@ def side_by_side(
     [1, 2, 3]
     """
     if n_jobs == 1 or len(items) <= 1:
-        return _one_by_one(function, items, task)
+        return _one_by_one(function, items, task, enough)
     stopped = Event()
 
     def stop_if_asked(*_: object) -> None:
@@ -46,16 +58,18 @@ def side_by_side(
         with listening(stop_if_asked):
             return function(item)
 
+    futures: list[Future[Result]] = []
+
+    def begin(item: Item) -> Future[Result]:
+        futures.append(pool.submit(work, item))
+        return futures[-1]
+
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
-            futures = [pool.submit(work, item) for item in items]
-            pending, done = set(futures), 0
-            while pending:
-                ended, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
-                for future in ended:
-                    future.result()
-                    done += 1
-                    report(task, done, len(items))
+            ended = _as_they_end(map(begin, items), 2 * n_jobs, enough)
+            for done, future in enumerate(ended, start=1):
+                future.result()
+                report(task, done, len(items))
         except BaseException:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -63,8 +77,25 @@ def side_by_side(
     return [future.result() for future in futures]
 
 
+def _as_they_end(
+    futures: Iterator[Future[Result]], at_once: int, enough: Callable[[], bool]
+) -> Iterator[Future[Result]]:
+    """Begin no more futures at once than threads need, of perhaps a million; yield those ended."""
+    pending: set[Future[Result]] = set()
+    while True:
+        if not enough():
+            pending.update(islice(futures, at_once - len(pending)))
+        if not pending:
+            return
+        ended, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
+        yield from ended
+
+
 def _one_by_one(
-    function: Callable[[Item], Result], items: Sequence[Item], task: str
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    task: str,
+    enough: Callable[[], bool],
 ) -> list[Result]:
     results: list[Result] = []
     outer = current_listener()
@@ -74,6 +105,8 @@ def _one_by_one(
             outer(task, len(results), len(items))
 
     for item in items:
+        if enough():
+            break
         with listening(pass_on):
             results.append(function(item))
         report(task, len(results), len(items))

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.errors import ParameterError
-from microagg.partitions import ICSM, MDAV
-from microagg.partitions.icsm import Limits, Search, local_search, perturb
+from microagg.partitions import ICSM, MDAV, exchanging
+from microagg.partitions.exchanging import Limits
+from microagg.partitions.icsm import Search, local_search, perturb
 from tests.references import best_partition, sse
 
 X = np.random.default_rng(5).normal(size=(150, 3))
@@ -111,7 +112,7 @@ def test_cycles_go_beyond_migrations_and_exchanges():
         while search.make_pool() or search.cut_tour():
             pass
         before = search.error
-        if search.shift_in_cycles(Limits()):
+        if search.shift_in_cycles():
             gained += search.error < before
     assert gained >= 6
 
@@ -166,6 +167,25 @@ def test_a_restart_sends_at_most_twenty_records_elsewhere():
         counts = np.zeros((labels.max() + 1, 50), dtype=int)
         np.add.at(counts, (labels, start), 1)
         assert 0 < len(start) - counts.max(axis=0).sum() <= 20
+
+
+def test_the_time_ends_a_pool_halfway(monkeypatch):
+    parts = []
+    monkeypatch.setattr(Limits, "out_of_time", lambda _: len(parts) >= 3)
+
+    def one_by_one(groups):
+        for group in groups:
+            parts.append(group)
+            yield np.array([group])
+
+    monkeypatch.setattr(exchanging, "paced", one_by_one)
+    search = Search(X, valid_groups(0, len(X), 3), 3, Limits())
+    before = search.error
+    search.make_pool()
+    assert len(parts) == 3
+    assert np.count_nonzero(search.searched >= 0) == 3  # the others are still to be searched
+    assert search.error <= before
+    assert np.unique(search.assignment.labels, return_counts=True)[1].min() >= 3
 
 
 def test_restarts_end_with_the_time():

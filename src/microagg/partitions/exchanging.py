@@ -1,7 +1,10 @@
 """Groups that improve by migrations and exchanges of records, until none gains."""
 
 import math
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,22 +13,51 @@ from microagg.kernels.assignments import make_assignment
 from microagg.kernels.blocks import Blocks, make_blocks
 from microagg.kernels.exchanges import apply_best, largest_radii, no_changes, search_changes
 from microagg.partitions.base import Labels
-from microagg.progress import report
+from microagg.progress import paced, report
+from microagg.validation import check_count, check_number
 
 Floats = NDArray[np.float64]
 
 # Changes made before the best are looked for again, at least; of many groups, a tenth of them.
 _POOL = 100
-# Distances between members that a kernel may look at before it comes back to report.
-_WORK_PER_CALL = 10_000_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends early."""
+
+    max_iterations: float = math.inf
+    deadline: float = math.inf
+
+    @classmethod
+    def checked(cls, max_iterations: object, time_budget: object) -> Self:
+        """Return the limits for a search that begins now; None is no limit."""
+        iterations, deadline = math.inf, math.inf
+        if max_iterations is not None:
+            iterations = check_count("max_iterations", max_iterations)
+        if time_budget is not None:
+            deadline = time.monotonic() + check_number("time_budget", time_budget, low=0.0)
+        return cls(iterations, deadline)
+
+    def out_of_time(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self.deadline
+
+    def reached(self, iterations: int) -> bool:
+        """Whether a search that made so many iterations has to end."""
+        return iterations >= self.max_iterations or self.out_of_time()
+
+
+NO_LIMITS = Limits()
 
 
 class Exchanging:
     """Groups of k to 2k-1 records under way, with what is known of their best changes."""
 
-    def __init__(self, X: Floats, labels: Labels, k: int) -> None:
+    def __init__(self, X: Floats, labels: Labels, k: int, limits: Limits = NO_LIMITS) -> None:
         self.X = X
         self.k = k
+        self.limits = limits
         self.assignment = make_assignment(X, labels, k)
         room = len(self.assignment.sizes)
         self.changes = no_changes(room)
@@ -63,13 +95,14 @@ class Exchanging:
         block_radii = largest_radii(blocks, assignment.radii[in_use])
         for some in self._in_calls(groups):
             search_changes(self.X, self.k, assignment, in_use, blocks, block_radii, some, changes)
-        self.searched[groups] = assignment.clock[0]
+            self.searched[some] = assignment.clock[0]
 
     def _in_calls(self, groups: Labels) -> Iterator[Labels]:
-        """Yield as many of the groups at a time as a fraction of a second is enough for."""
-        per_call = max(1, _WORK_PER_CALL // (1000 + 100 * self.k**2))
-        for begin in range(0, len(groups), per_call):
-            yield groups[begin : begin + per_call]
+        """Yield the groups part by part, until all are through or the time is over."""
+        for some in paced(groups):
+            yield some
+            if self.limits.out_of_time():
+                break
             settled = np.count_nonzero(self._settled() & (self.assignment.sizes > 0))
             report("improving until all is settled", int(settled), self.n_groups)
 

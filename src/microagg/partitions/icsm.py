@@ -1,9 +1,6 @@
 """ICSM: local search by migrations, exchanges and cyclic shifts, with tour cuts in between."""
 
-import math
-import time
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +12,10 @@ from microagg.kernels.offsets import without_offset
 from microagg.kernels.path_cut import cut_sequence
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import Exchanging
+from microagg.partitions.exchanging import NO_LIMITS, Exchanging, Limits
 from microagg.partitions.starts import Initial, has_chance, initial_labels
 from microagg.threads import Best, side_by_side
-from microagg.validation import check_count, check_jobs, check_number, check_rng
+from microagg.validation import check_count, check_jobs, check_rng
 
 Floats = NDArray[np.float64]
 
@@ -28,35 +25,6 @@ _MOVED_BY_A_RESTART = 20
 _STEPS_FOR_A_CUT = 0.03
 # Groups among which cyclic shifts are looked for, and records in them: the cost is quadratic.
 _NEAR_GROUPS, _NEAR_RECORDS = 24, 300
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a search ends early."""
-
-    max_iterations: float = math.inf
-    deadline: float = math.inf
-
-    @classmethod
-    def checked(cls, max_iterations: object, time_budget: object) -> Self:
-        """Return the limits for a search that begins now; None is no limit."""
-        iterations, deadline = math.inf, math.inf
-        if max_iterations is not None:
-            iterations = check_count("max_iterations", max_iterations)
-        if time_budget is not None:
-            deadline = time.monotonic() + check_number("time_budget", time_budget, low=0.0)
-        return cls(iterations, deadline)
-
-    def out_of_time(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() >= self.deadline
-
-    def reached(self, iterations: int) -> bool:
-        """Whether a search that made so many iterations has to end."""
-        return iterations >= self.max_iterations or self.out_of_time()
-
-
-NO_LIMITS = Limits()
 
 
 class ICSM(Partitioner):
@@ -84,7 +52,7 @@ class ICSM(Partitioner):
         chance; the best result is kept
     max_iterations : pools and rounds of cycles after which each search ends; None for no limit
     time_budget : seconds after which to end with the best groups so far, once the initial groups
-        are made and cut; None for no limit
+        are made and cut; a cut that is under way is finished; None for no limit
     random_state : seed of the restarts, and of an initial method with chance in it
     n_jobs : threads that work on the restarts side by side; -1 for all cores
 
@@ -141,12 +109,17 @@ class ICSM(Partitioner):
         seeds = rng.integers(2**32, size=n_restarts)
 
         def restart(place: int) -> None:
-            if not limits.out_of_time():
-                moved = perturb(start, np.random.default_rng(seeds[place]))
-                labels, errors = local_search(X, moved, k, limits)
-                best.offer(errors[-1], place, (labels, len(errors) - 1))
+            moved = perturb(start, np.random.default_rng(seeds[place]))
+            labels, errors = local_search(X, moved, k, limits)
+            best.offer(errors[-1], place, (labels, len(errors) - 1))
 
-        side_by_side(restart, range(n_restarts), n_jobs=n_jobs, task="restarts")
+        side_by_side(
+            restart,
+            range(n_restarts),
+            n_jobs=n_jobs,
+            task="restarts",
+            enough=limits.out_of_time,
+        )
         labels, self.n_iterations_ = best.result
         return labels
 
@@ -166,12 +139,12 @@ def local_search(
 
     Returns the groups, and the squared error after the first cut and after every iteration.
     """
-    search = Search(X, labels, k)
+    search = Search(X, labels, k, limits)
     errors = [search.error]
     while not limits.reached(len(errors) - 1):
         improved = search.make_pool()
         if not improved:
-            improved = search.cut_tour() or search.shift_in_cycles(limits)
+            improved = search.cut_tour() or search.shift_in_cycles()
         elif search.n_steps >= _STEPS_FOR_A_CUT * len(X):
             search.cut_tour()
         if not improved:
@@ -183,9 +156,9 @@ def local_search(
 class Search(Exchanging):
     """Groups under way that are also put on a tour and shifted in cycles."""
 
-    def __init__(self, X: Floats, labels: Labels, k: int) -> None:
+    def __init__(self, X: Floats, labels: Labels, k: int, limits: Limits = NO_LIMITS) -> None:
         self.entry = farthest_from_mean(X)
-        super().__init__(X, self._on_a_tour(X, labels, k), k)
+        super().__init__(X, self._on_a_tour(X, labels, k), k, limits)
         self.cut_at = self.assignment.clock[0]  # step of the last cut
         self.tried = np.full_like(self.searched, -1)  # step of the last cycle in vain
 
@@ -200,13 +173,15 @@ class Search(Exchanging):
 
     def cut_tour(self) -> bool:
         """Put the groups on a tour and cut it anew, if that gains."""
+        if self.limits.out_of_time():
+            return False
         cut, before = self._on_a_tour(self.X, self.assignment.labels, self.k), self.error
         if summarise(self.X, cut).sse < before * (1.0 - WORTHWHILE):
             regroup(self.X, self.assignment, cut, int(cut.max()) + 1)
         self.cut_at = self.assignment.clock[0]
         return self.error < before
 
-    def shift_in_cycles(self, limits: Limits) -> bool:
+    def shift_in_cycles(self) -> bool:
         """Shift records in cycles from every group, the lowest score first."""
         in_use, blocks = self._centers()
         members = min(self.k, MOST_MEMBERS)
@@ -217,8 +192,6 @@ class Search(Exchanging):
             made += shift_from_groups(
                 self.X, self.k, self.assignment, in_use, blocks, n_near, some, self.tried
             )
-            if limits.out_of_time():
-                break
         return made > 0
 
     def _settled(self) -> NDArray[np.bool_]:
