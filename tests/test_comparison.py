@@ -14,7 +14,7 @@ from tests.fakes import Endless, Faulty, Shuffled, fakes, interrupt_once_started
 RNG = np.random.default_rng(5)
 N = 80
 FIGURES = ["information_loss", "sse", "n_groups", "min_group", "max_group"]
-NAMES = ["method", "k", *FIGURES, "seconds", "error"]
+NAMES = ["method", "k", *FIGURES, "seconds", "seed", "error"]
 SEVERAL = [name for name, method in registry.METHODS.items() if not method.single_column]
 
 
@@ -39,6 +39,14 @@ def test_every_method_and_k_gets_the_figures_of_protect():
     for row in found.rows(named=True):
         facts = protect(TABLE, row["k"], method=row["method"], random_state=4).manifest
         assert {name: row[name] for name in FIGURES} == {name: facts[name] for name in FIGURES}
+        assert row["seed"] == facts["random_state"] == (4 if row["method"] == "reporder" else None)
+
+
+def test_names_may_be_parted_by_commas_and_all_may_be_among_them():
+    assert compare(TABLE, 3, "md, mdav,md")["method"].to_list() == ["md", "mdav"]
+    found = compare(TABLE, 3, "univariate,all", random_state=0)
+    assert sorted(found["method"]) == sorted(registry.METHODS)
+    assert found["error"].is_not_null().to_list() == [True] + [False] * len(SEVERAL)
 
 
 def test_scale_and_roles_are_those_of_protect():
@@ -61,7 +69,7 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         same = pl.from_pandas(found) if kind is pd.DataFrame else pl.DataFrame(found)
         numbers = [same.schema[name] for name in NAMES[1:-1]]
         whole, real = pl.Int64, pl.Float64
-        assert numbers == [whole, real, real, whole, whole, whole, real]
+        assert numbers == [whole, real, real, whole, whole, whole, real, whole]
         missing = [method == "univariate" for method in same["method"]]
         for name in (*FIGURES, "seconds"):
             assert same[name].is_null().to_list() == missing
@@ -98,8 +106,9 @@ def test_the_number_of_runs_side_by_side_changes_nothing():
         ((TABLE, 3, "mdaw"), r"Did you mean 'mdav'\?"),
         ((TABLE, 3, ["mdav", "mdaw"]), r"Did you mean 'mdav'\?"),
         ((TABLE, 3, []), "at least one method"),
-        ((TABLE, 3, None), "method must be one of"),
-        ((TABLE, 3, [["mdav"]]), "method must be one of"),
+        ((TABLE, 3, " ,"), "at least one method"),
+        ((TABLE, 3, None), "methods must be one of 'all', 'mdav'"),
+        ((TABLE, 3, [["mdav"]]), "methods must be one of 'all', 'mdav'"),
         ((object(), 3), "table must be a DataFrame"),
     ],
 )

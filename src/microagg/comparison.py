@@ -11,11 +11,10 @@ import numpy as np
 from narwhals.typing import IntoDType
 from numpy.typing import NDArray
 
-from microagg import registry
-from microagg.errors import GuaranteeError, MicroaggError, ParameterError
+from microagg.errors import GuaranteeError, MicroaggError
 from microagg.kernels.blocks import ONE_BLOCK
 from microagg.progress import ProgressCallback, heard_by, listening, report
-from microagg.registry import Method, find
+from microagg.registry import ALL, Method, find_all, method_names
 from microagg.release import SeedLike, check_request, check_single_column
 from microagg.tables.encoding import SCALES
 from microagg.tables.frames import new_table, open_frame
@@ -23,9 +22,7 @@ from microagg.tables.records import open_records
 from microagg.tables.roles import Names, Roles
 from microagg.threads import side_by_side
 from microagg.utility.information_loss import squared_errors
-from microagg.validation import check_choice, check_count, check_jobs, check_seed
-
-ALL = "all"
+from microagg.validation import check_choice, check_jobs, check_ks, check_seed
 
 # What is compiled depends on the types of the data, not on their number; only that more records
 # than fit one block are first sorted into boxes.
@@ -45,6 +42,7 @@ class Row:
     min_group: int | None = None
     max_group: int | None = None
     seconds: float | None = None
+    seed: int | None = None
     error: str | None = None
 
 
@@ -57,6 +55,7 @@ COLUMNS: dict[str, IntoDType] = {
     "min_group": nw.Int64,
     "max_group": nw.Int64,
     "seconds": nw.Float64,
+    "seed": nw.Int64,
     "error": nw.String,
 }
 
@@ -100,8 +99,9 @@ def compare(
     ----------
     table : DataFrame of pandas, polars or pyarrow
     ks : one k or several; repetitions count once
-    methods : registered names, see `microagg.methods()`, or "all": every method that can serve
-        the table, which leaves out those for one column where there are several
+    methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
+        every method that can serve the table, which leaves out those for one column where there
+        are several
     quasi_identifiers, identifiers, sensitive, scale : as in `protect`
     random_state : the seed of all methods with chance in them; None draws one
     n_jobs : how many runs are side by side; -1 for as many as there are cores, 1 for times that no
@@ -112,8 +112,9 @@ def compare(
     Returns
     -------
     A DataFrame of the kind that came in, one row for each method and k, in the order asked for:
-    method, k, information_loss (per cent), sse, n_groups, min_group, max_group, seconds, and error,
-    which is missing where all went well. Compiling is not part of the seconds.
+    method, k, information_loss (per cent), sse, n_groups, min_group, max_group, seconds, seed and
+    error. The seed is missing where a method has no chance in it, and the error where all went
+    well. Compiling is not part of the seconds.
 
     Examples
     --------
@@ -158,13 +159,14 @@ def run_comparison(
     progress: bool | ProgressCallback = False,
 ) -> Comparison:
     """Do what `compare` promises, and return all there is to know of it."""
-    wanted, each_k = check_methods(methods), check_ks(ks)
+    names = method_names(methods)
+    wanted, each_k = find_all(names), check_ks(ks)
     check_choice("scale", scale, SCALES)
     seed, jobs = check_seed(random_state), check_jobs(n_jobs)
     listener = heard_by(progress)
     records = open_records(table, each_k, scale=scale, **roles)
     unfit = [m for m in wanted if m.single_column and len(records.columns) > 1]
-    left_out = unfit if isinstance(methods, str) and methods == ALL else []
+    left_out = [method for method in unfit if method.name not in names]
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in each_k]
     workers = min(jobs, len(runs))
@@ -182,26 +184,6 @@ def run_comparison(
         left_out=tuple(method.name for method in left_out),
         exit_code=failures[0] if len(failures) == len(results) else 0,
     )
-
-
-def check_methods(methods: object) -> list[Method]:
-    """Return the methods that were asked for, each once."""
-    if isinstance(methods, str):
-        names: list[Any] = list(registry.methods()) if methods == ALL else [methods]
-    else:
-        names = list(methods) if isinstance(methods, Iterable) else [methods]
-    if not names:
-        raise ParameterError("methods must name at least one method, or be 'all'; got none.")
-    found = [find(name) for name in names]
-    return list({method.name: method for method in found}.values())
-
-
-def check_ks(ks: object) -> list[int]:
-    """Return each k that was asked for, once."""
-    listed = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [ks]
-    if not listed:
-        raise ParameterError("ks must hold at least one k; got none.")
-    return list(dict.fromkeys(check_count("k", k) for k in listed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +228,7 @@ class _Trial:
             min_group=int(sizes.min()),
             max_group=int(sizes.max()),
             seconds=seconds,
+            seed=self.seed if estimator.has_chance() else None,
         )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ProgressCallback = Callable[[str, int, int], None]
 
-PREPARING = "preparing (the first run compiles, some seconds)"
+PREPARING = "preparing (the first run of a method compiles it)"
 
 # What `paced` aims at: often enough for a bar and an interrupt, and no burden.
 _PACE_SECONDS = 0.1

@@ -4,14 +4,18 @@ A method enters here, once. The entry names its class by path, so that listing t
 none of them; dispatch, the command line and the contract tests all read this table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from microagg.errors import ParameterError
 from microagg.validation import check_choice
+
+ALL = "all"
 
 
 class Guarantee(StrEnum):
@@ -238,3 +242,26 @@ def methods() -> Mapping[str, Method]:
 def find(name: str) -> Method:
     """Return the registered method of this name, or fail with the nearest known names."""
     return METHODS[check_choice("method", name, METHODS)]
+
+
+def method_names(methods: object) -> list[Any]:
+    """Return the names in a list or in a text, where commas part them.
+
+    >>> method_names("mdav, hac")
+    ['mdav', 'hac']
+    """
+    if isinstance(methods, str):
+        names: list[Any] = [name.strip() for name in methods.split(",") if name.strip()]
+    else:
+        names = list(methods) if isinstance(methods, Iterable) else [methods]
+    if not names:
+        raise ParameterError("methods must name at least one method, or be 'all'; got none.")
+    return names
+
+
+def find_all(names: Iterable[Any]) -> list[Method]:
+    """Return the methods of these names, each once; "all" stands for every method."""
+    known = [ALL, *METHODS]
+    checked = [check_choice("methods", name, known) for name in names]
+    each = chain.from_iterable(METHODS if name == ALL else [name] for name in checked)
+    return [find(name) for name in dict.fromkeys(each)]

@@ -219,9 +219,10 @@ def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[st
     known = [name for name in inspect.signature(method.cls).parameters if name != "k"]
     for name in options:
         if name not in known:
-            listing = ", ".join(repr(option) for option in known) or "none"
+            listing = ", ".join(repr(option) for option in known)
+            those = f"its options are {listing}" if known else "it takes no options"
             raise ParameterError(
-                f"method {method.name!r} has no option {name!r}; its options are {listing}."
+                f"method {method.name!r} has no option {name!r}; {those}."
                 f"{did_you_mean(name, known)}"
             )
     return dict(options)

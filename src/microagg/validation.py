@@ -61,10 +61,26 @@ def check_count(
     )
 
 
+def check_ks(ks: object) -> list[int]:
+    """Return each k that was asked for, once."""
+    listed = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [ks]
+    if not listed:
+        raise ParameterError("ks must hold at least one k; got none.")
+    return list(dict.fromkeys(check_count("k", k) for k in listed))
+
+
 def check_number(
-    parameter: str, value: object, *, low: float = -math.inf, high: float = math.inf
+    parameter: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    otherwise: str = "",
 ) -> float:
-    """Return `value` as a float if it is a number from `low` to `high`."""
+    """Return `value` as a float if it is a finite number from `low` to `high`.
+
+    `otherwise` is what the parameter could be instead of a number, for the message.
+    """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if is_number and math.isfinite(value) and low <= value <= high:  # type: ignore[arg-type, operator]
         return float(value)  # type: ignore[arg-type]
@@ -74,7 +90,8 @@ def check_number(
         (False, True): f" of at most {high:g}",
         (True, True): f" from {low:g} to {high:g}",
     }[math.isfinite(low), math.isfinite(high)]
-    raise ParameterError(f"{parameter} must be a number{span}; got {value!r}.")
+    instead = f"{otherwise} or " if otherwise else ""
+    raise ParameterError(f"{parameter} must be {instead}a finite number{span}; got {value!r}.")
 
 
 def check_rng(random_state: object) -> np.random.Generator:

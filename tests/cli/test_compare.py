@@ -20,7 +20,7 @@ TWO = (*OK, "--methods", "mdav,tsp-mhm")
 SEVERAL = [name for name, method in registry.METHODS.items() if not method.single_column]
 NAMES = [
     *("method", "k", "information_loss", "sse", "n_groups", "min_group", "max_group"),
-    *("seconds", "error"),
+    *("seconds", "seed", "error"),
 ]
 
 
@@ -50,7 +50,7 @@ def test_every_method_has_a_line_in_the_block_of_every_k(run):
         for _, _, _, groups, sizes, seconds in lines:
             least, _, most = sizes.partition(" to ")
             assert int(k) * int(groups) <= 60 <= int(groups) * int(most or least)
-            assert re.fullmatch(r"[0-9]+\.[0-9]{3}", seconds)
+            assert re.fullmatch(r"[0-9]+\.[0-9]{3}|<0\.001", seconds)
     assert "grouped by  age, height, income" in outcome.out
     assert "all of these (numbers that no option gives a role)" in outcome.out
     assert re.search(r"left out +univariate \(for one column only\)", outcome.out)
@@ -65,6 +65,12 @@ def test_lines_stay_within_the_width(run, monkeypatch, columns):
     assert max(len(line) for line in lines) <= int(columns)
     heads = [line for line in lines if line.startswith("  k = ")]
     assert len({len(line) for line in heads}) == 1
+
+
+@pytest.mark.parametrize("written", ["3,5", "3 5", "3, 5,"])
+def test_several_ks_can_be_written_in_several_ways(run, written):
+    outcome = run("compare", "people.csv", "-k", written, *ROLES, "--methods", "mdav")
+    assert list(blocks(outcome.out)) == ["3", "5"]
 
 
 def test_json_is_one_object(run):

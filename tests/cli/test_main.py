@@ -200,3 +200,11 @@ def test_interrupt_in_process_is_one_line(run, folder, monkeypatch):
     assert outcome.code == 130
     assert outcome.err == "microagg: interrupted; nothing half-written was left behind.\n"
     assert os.listdir(folder) == ["people.csv"]
+
+
+def test_an_option_that_counts_once_is_refused_twice(run):
+    outcome = run("protect", "people.csv", "-k", "3", "--output", "a.csv", "-o", "b.csv")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "microagg: --output is given 2 times; give it once. Try 'microagg protect --help'.\n"
+    )

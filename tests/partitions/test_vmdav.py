@@ -94,7 +94,7 @@ def test_a_group_that_grew_too_large_at_the_end_is_split():
 
 
 def test_another_word_than_auto():
-    with pytest.raises(ParameterError, match="gain must be one of 'auto'"):
+    with pytest.raises(ParameterError, match="gain must be 'auto' or a finite number"):
         VMDAV(gain="best").fit(np.zeros((5, 1)))
 
 

@@ -1,9 +1,11 @@
 """The commands, gathered."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from microagg.cli.compare import compare
 from microagg.cli.demo import demo
@@ -39,6 +41,18 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
 }
 
 
+class _OnceEach(TyperCommand):
+    """A command that refuses to be given an option twice, where only the last would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = Counter(self.make_parser(ctx).parse_args(args=list(args))[2])
+        for parameter, times in given.items():
+            if times > 1 and not (parameter.multiple or getattr(parameter, "is_flag", False)):
+                name = max(parameter.opts, key=len)
+                ctx.fail(f"{name} is given {times} times; give it once.")
+        return super().parse_args(ctx, args)
+
+
 def _root(_version: Version = False) -> None:
     """Hold the options that come before a command."""
 
@@ -57,5 +71,5 @@ def command() -> Any:
     )
     app.callback()(_root)
     for function, (summary, example) in COMMANDS.items():
-        app.command(short_help=summary, epilog=f"Example: {example}")(function)
+        app.command(cls=_OnceEach, short_help=summary, epilog=f"Example: {example}")(function)
     return typer.main.get_command(app)

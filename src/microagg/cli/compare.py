@@ -37,6 +37,8 @@ Figures = dict[str, Any]
 ALL = "all"
 # Losses are shown with this many decimals, more where the least of them would not be seen.
 DECIMALS, MOST_DECIMALS = 3, 9
+# Seconds below this are not told apart.
+SHORTEST = 0.001
 
 
 def compare(
@@ -75,8 +77,8 @@ def compare(
     standard error and the others go on; the exit code is 0 if any of them succeeds.
     """
     request = {
-        "ks": [count_or_text(part.strip()) for part in k.split(",")],
-        "methods": methods if methods == ALL else [part.strip() for part in methods.split(",")],
+        "ks": [count_or_text(part) for part in k.replace(",", " ").split()],
+        "methods": methods,
         "scale": scale,
         "random_state": seed_or_none(seed),
         "n_jobs": _jobs(jobs),
@@ -114,13 +116,11 @@ def _jobs(text: str) -> int:
 
 def _check_request(request: dict[str, Any]) -> None:
     """Refuse what can be refused without loading or reading much."""
-    from microagg.registry import find
-    from microagg.validation import check_count
+    from microagg.registry import find_all, method_names
+    from microagg.validation import check_ks
 
-    for k in request["ks"]:
-        check_count("k", k)
-    for name in () if request["methods"] == ALL else request["methods"]:
-        find(name)
+    check_ks(request["ks"])
+    find_all(method_names(request["methods"]))
 
 
 def _compared(
@@ -223,7 +223,7 @@ def _block(rows: Sequence[Figures], decimals: int) -> Iterator[tuple[str, ...]]:
                 f"{row['information_loss']:.{decimals}f}",
                 f"{row['n_groups']:,}",
                 spread(row["min_group"], row["max_group"]),
-                f"{row['seconds']:.3f}",
+                f"{row['seconds']:.3f}" if row["seconds"] >= SHORTEST else f"<{SHORTEST}",
             )
 
 

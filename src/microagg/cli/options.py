@@ -9,7 +9,10 @@ import typer
 from microagg import __version__
 from microagg.errors import ParameterError
 
+Value = bool | int | float | str | None
+
 _LONGEST_QUOTED = 40
+_WORDS = {"true": True, "false": False, "none": None}
 
 
 def _show_version(wanted: bool) -> None:
@@ -84,13 +87,13 @@ def seed_or_none(text: str | None) -> int | None:
     raise ParameterError(f"--seed must be a whole number from 0 to 4294967295; got {seed!r}.")
 
 
-def assignments(pairs: Sequence[str]) -> dict[str, bool | int | float | str]:
-    """Return the values of NAME=VALUE pairs: true, false, a number, or text.
+def assignments(pairs: Sequence[str]) -> dict[str, Value]:
+    """Return the values of NAME=VALUE pairs: true, false, none, a number, or text.
 
-    >>> assignments(["leftover=nearest", "starts=3", "tour=true"])
-    {'leftover': 'nearest', 'starts': 3, 'tour': True}
+    >>> assignments(["leftover=nearest", "starts=3", "tour=true", "time_budget=none"])
+    {'leftover': 'nearest', 'starts': 3, 'tour': True, 'time_budget': None}
     """
-    values: dict[str, bool | int | float | str] = {}
+    values: dict[str, Value] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not (name and equals and value):
@@ -101,9 +104,9 @@ def assignments(pairs: Sequence[str]) -> dict[str, bool | int | float | str]:
     return values
 
 
-def _read_value(text: str) -> bool | int | float | str:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
+def _read_value(text: str) -> Value:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     number = whole_or_text(text)
     if isinstance(number, int):
         return number

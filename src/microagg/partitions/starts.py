@@ -1,6 +1,6 @@
 """Where a method that improves groups begins: labels, those of another method, or k-means."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -45,10 +45,10 @@ def initial_labels(
             passed["random_state"] = rng
         labels: Labels = method.cls(k=k, **passed).fit(X).labels_
         return labels
-    if initial is None or np.isscalar(initial):
+    if not isinstance(initial, Iterable) or isinstance(initial, (Mapping, bytes)):
         raise ParameterError(
             f"initial must be labels, one for each of the {len(X)} records, or the name of a "
-            f"method such as 'mdav'; got {initial!r}."
+            f"method such as 'mdav'; got {type(initial).__name__}."
         )
     labels = check_labels(initial, n_records=len(X), parameter="initial", at_least=at_least)
     if np.asarray(initial).min() < 0:

@@ -8,7 +8,7 @@ from microagg.kernels.groups import summarise
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.growing import groups_around_farthest
-from microagg.validation import check_choice, check_number
+from microagg.validation import check_number
 
 # From scattered to clustered data; measured on the page of this method.
 GAINS = (0.0, 0.2, 0.5, 0.7, 1.1)
@@ -61,7 +61,6 @@ class VMDAV(Partitioner):
         return tried[self.gain_]
 
     def _gains(self) -> tuple[float, ...]:
-        if isinstance(self.gain, str):
-            check_choice("gain", self.gain, ("auto",))
+        if isinstance(self.gain, str) and self.gain == "auto":
             return GAINS
-        return (check_number("gain", self.gain, low=0.0),)
+        return (check_number("gain", self.gain, low=0.0, otherwise="'auto'"),)
