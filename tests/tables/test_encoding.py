@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.encoding import encode, numeric_columns, standardised
+from microagg.tables.encoding import SCALES, encode, numeric_columns, scaling, standardised
 from microagg.tables.frames import open_frame
 
 RNG = np.random.default_rng(5)
@@ -55,6 +55,32 @@ def test_standardised_by_the_definition(values):
     got = standardised(values)
     np.testing.assert_allclose(got, exactly_standardised(values), rtol=1e-12, atol=1e-13)
     assert got.std(ddof=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        RNG.normal(size=50) * 1e300,
+        RNG.normal(size=50) * 1e-300,
+        RNG.normal(size=50).round(3) - 1e12,
+        RNG.integers(0, 10, 50) + 2**62,
+        np.array([0, 2**64 - 1, 5], dtype=np.uint64),
+        np.full(4, 0.1),
+    ],
+    ids=lambda values: f"{values.dtype}-{values[0]:.3g}",
+)
+@pytest.mark.parametrize("scale", SCALES)
+def test_scaling_leads_back_to_the_values(values, scale):
+    if scale == "none" and np.abs(values).max() > 1e100:
+        return
+    columns = {"a": values, "b": np.arange(len(values))}
+    offsets, units = scaling(columns, scale=scale)
+    X = np.column_stack(
+        [standardised(v) if scale == "standardise" else v for v in columns.values()]
+    )
+    for x, offset, unit, (_, given) in zip(X.T, offsets, units, columns.items()):
+        size = np.abs(given.astype(float)).max()
+        np.testing.assert_allclose(x * unit + offset, given.astype(float), atol=1e-15 * size)
 
 
 def test_an_offset_costs_no_digits():

@@ -1,7 +1,7 @@
 """Quasi-identifiers -> the matrix in which records are compared."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,26 +60,58 @@ def encode(columns: Mapping[str, NDArray[Any]], *, scale: str) -> NDArray[np.flo
 
 def standardised(values: NDArray[Any]) -> NDArray[np.float64]:
     """Return (values - mean) / standard deviation, or zeros where all values are equal."""
-    low = values.min()
-    if low == values.max():
+    if values.min() == values.max():
         return np.zeros(len(values))
-    centred = _relative(values, low)
-    # Twice: the mean of numbers with a large common offset is itself rounded.
-    centred -= centred.mean()
-    centred -= centred.mean()
-    deviation = np.sqrt(np.square(centred).sum() / (len(values) - 1))
-    centred /= deviation
+    centred, _, _ = _centred(values)
+    centred /= _deviation(centred)
     return centred
 
 
-def _relative(values: NDArray[Any], low: Any) -> NDArray[np.float64]:
-    """Return the values up to an offset and a power of two, so that squares neither overflow."""
+class Scaling(NamedTuple):
+    """How the columns of the matrix become those of the table again: matrix * units + offsets.
+
+    The unit of a column whose values are all equal is 0.
+    """
+
+    offsets: NDArray[np.float64]
+    units: NDArray[np.float64]
+
+
+def scaling(columns: Mapping[str, NDArray[Any]], *, scale: str) -> Scaling:
+    """Return how `encode` scales these columns."""
+    if scale == "none":
+        return Scaling(np.zeros(len(columns)), np.ones(len(columns)))
+    each = [_mean_and_deviation(values) for values in columns.values()]
+    offsets, units = np.array(each).T
+    return Scaling(offsets, units)
+
+
+def _mean_and_deviation(values: NDArray[Any]) -> tuple[float, float]:
+    if values.min() == values.max():
+        return float(values[0]), 0.0
+    centred, mean, exponent = _centred(values)
+    return float(mean), float(np.ldexp(_deviation(centred), exponent))
+
+
+def _deviation(centred: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.square(centred).sum() / (len(centred) - 1)))
+
+
+def _centred(values: NDArray[Any]) -> tuple[NDArray[np.float64], float, int]:
+    """Return (values - mean) / 2**exponent, so that squares do not overflow, and these two."""
     if values.dtype.kind in "iu":
         # Differences wrap round to the right result for every integer type.
-        return np.subtract(values.astype(np.uint64), np.uint64(int(low) % 2**64)).astype(np.float64)
-    wide = values.astype(np.float64)
-    _, exponent = np.frexp(np.abs(wide).max())
-    return np.ldexp(wide, -int(exponent))
+        low, exponent = int(values.min()), 0
+        centred = np.subtract(values.astype(np.uint64), np.uint64(low % 2**64)).astype(np.float64)
+    else:
+        low, exponent = 0, int(np.frexp(np.abs(values.astype(np.float64)).max())[1])
+        centred = np.ldexp(values.astype(np.float64), -exponent)
+    mean = centred.mean()
+    centred -= mean
+    # Twice: the mean of numbers with a large common offset is itself rounded.
+    rest = centred.mean()
+    centred -= rest
+    return centred, float(low + np.ldexp(mean + rest, exponent)), exponent
 
 
 def _check_unscaled(matrix: NDArray[np.float64], names: Sequence[str]) -> None:
