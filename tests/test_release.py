@@ -12,8 +12,8 @@ import pytest
 import microagg
 from microagg import Release, protect, registry
 from microagg.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
+from microagg.manifest import plain
 from microagg.partitions.mdav import MDAV
-from microagg.release import _plain
 from tests.fakes import fakes  # noqa: F401
 
 RNG = np.random.default_rng(2)
@@ -300,7 +300,7 @@ class TestSeeds:
     ],
 )
 def test_options_in_the_manifest_show_no_values(value, shown):
-    assert _plain(value, 1080) == shown
+    assert plain(value, 1080) == shown
 
 
 def test_methods_for_one_column(table):

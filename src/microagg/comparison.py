@@ -15,7 +15,7 @@ from microagg.errors import GuaranteeError, MicroaggError
 from microagg.kernels.blocks import ONE_BLOCK
 from microagg.progress import ProgressCallback, heard_by, listening, report
 from microagg.registry import ALL, Method, find_all, method_names
-from microagg.release import SeedLike, check_request, check_single_column
+from microagg.request import SeedLike, check_request, check_single_column
 from microagg.tables.encoding import SCALES
 from microagg.tables.frames import new_table, open_frame
 from microagg.tables.records import open_records

@@ -1,9 +1,8 @@
 """protect(): from a table to a table that is safe to publish. Release: what came out."""
 
-import inspect
 import time
 import warnings
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,19 +14,18 @@ from numpy.typing import NDArray
 from microagg import __version__
 from microagg.aggregates.mean import released_means
 from microagg.errors import ParameterError, PrivacyWarning
+from microagg.manifest import group_facts, request_facts
 from microagg.progress import ProgressCallback, heard_by
-from microagg.registry import Method, find
-from microagg.tables.encoding import SCALES
+from microagg.registry import find
+from microagg.request import SeedLike, check_request, check_single_column
 from microagg.tables.files import STANDARD, write_table
 from microagg.tables.frames import open_frame, to_polars, with_released
 from microagg.tables.records import open_records
-from microagg.tables.roles import Names, Roles
-from microagg.tables.verification import Classes, require_k
-from microagg.utility.information_loss import Errors, squared_errors
-from microagg.validation import check_choice, check_count, check_seed, did_you_mean
+from microagg.tables.roles import Names
+from microagg.tables.verification import require_k
+from microagg.utility.information_loss import squared_errors
 
 Labels = NDArray[np.intp]
-SeedLike = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -163,134 +161,13 @@ def protect(
     errors = squared_errors(X, labels)
     manifest = {
         "microagg_version": __version__,
-        **_request_facts(find(method), estimator, scale, roles, n_records=len(X)),
-        **_group_facts(labels, errors, classes),
+        **request_facts(find(method), estimator, scale, roles, n_records=len(X)),
+        **group_facts(labels, errors, classes),
         "seconds": time.perf_counter() - began,
     }
     labels.flags.writeable = False
     return Release(finished, labels, errors.information_loss, None, manifest)
 
 
-def check_request(
-    method: str,
-    k: object,
-    *,
-    method_options: Mapping[str, Any] | None = None,
-    scale: str,
-    random_state: SeedLike = None,
-) -> Any:
-    """Return the partitioner that was asked for, if the request makes sense without its data.
-
-    If the method takes a seed, it gets a whole number.
-    """
-    found = find(method)
-    k = check_count("k", k)
-    check_choice("scale", scale, SCALES)
-    options = _check_options(found, method_options)
-    if options.get("integer") is True and scale != "none":
-        raise ParameterError(
-            "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
-            "or scale='none' in Python)."
-        )
-    seed = check_seed(random_state)
-    if "random_state" in found.options:
-        options["random_state"] = _one_seed(seed, random_state, options.get("random_state"))
-    return found.cls(k=k, **options)
-
-
-def _one_seed(seed: int, random_state: object, option: object) -> int:
-    if option is None:
-        return seed
-    if random_state is not None:
-        raise ParameterError(
-            "the seed is given twice: as --seed (random_state in Python) and as the option "
-            "random_state of the method. Remove one of them."
-        )
-    return check_seed(option)
-
-
-def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[str, Any]:
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise ParameterError(
-            f"method_options must be a mapping of names to values; got {type(options).__name__}."
-        )
-    known = [name for name in inspect.signature(method.cls).parameters if name != "k"]
-    for name in options:
-        if name not in known:
-            listing = ", ".join(repr(option) for option in known)
-            those = f"its options are {listing}" if known else "it takes no options"
-            raise ParameterError(
-                f"method {method.name!r} has no option {name!r}; {those}."
-                f"{did_you_mean(name, known)}"
-            )
-    return dict(options)
-
-
-def check_single_column(method: Method, roles: Roles) -> None:
-    """Refuse a method for one column where there are several quasi-identifiers."""
-    if method.single_column and len(roles.quasi_identifiers) > 1:
-        listing = ", ".join(repr(name) for name in roles.quasi_identifiers)
-        raise ParameterError(
-            f"method {method.name!r} takes exactly one quasi-identifier; got "
-            f"{len(roles.quasi_identifiers)}: {listing}. Give the others another role, or use a "
-            "method for several columns such as 'mdav'."
-        )
-
-
 def _aggregated(columns: Mapping[str, NDArray[Any]], labels: Labels) -> dict[str, NDArray[Any]]:
     return {name: released_means(v, labels, name=name) for name, v in columns.items()}
-
-
-def _request_facts(
-    method: Method, estimator: Any, scale: str, roles: Roles, *, n_records: int
-) -> dict[str, Any]:
-    options = estimator.get_params()
-    del options["k"]
-    seed = options.pop("random_state", None)
-    return {
-        "method": method.name,
-        "guarantee": method.guarantee.value,
-        "options": {name: _plain(value, n_records) for name, value in options.items()},
-        "random_state": seed if estimator.has_chance() else None,
-        "k": int(estimator.k),
-        "scale": scale,
-        "quasi_identifiers": list(roles.quasi_identifiers),
-        "assumed_quasi_identifiers": list(roles.assumed),
-        "identifiers": list(roles.identifiers),
-        "sensitive": list(roles.sensitive),
-    }
-
-
-def _group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, Any]:
-    sizes = np.bincount(labels)
-    histogram = np.bincount(sizes)
-    return {
-        "n_records": len(labels),
-        "n_groups": len(sizes),
-        "min_group": int(sizes.min()),
-        "max_group": int(sizes.max()),
-        "group_sizes": {str(size): int(histogram[size]) for size in np.flatnonzero(histogram)},
-        "smallest_class": classes.smallest,
-        "n_classes": classes.count,
-        "information_loss": errors.information_loss,
-        "sse": errors.sse,
-        "sst": errors.sst,
-        "lower_bound": None,
-    }
-
-
-def _plain(value: object, n_records: int) -> object:
-    """Return what JSON can hold; of arrays and other objects, only what kind they are."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (bool, int, float, str)) or value is None:
-        return value
-    if not isinstance(value, Sized) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return type(value).__name__
-    if len(value) == n_records:
-        return f"labels of {n_records:,} records"
-    if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
-        return list(value)
-    return f"{len(value):,} values"

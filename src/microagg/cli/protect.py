@@ -118,13 +118,14 @@ def _protected(
         file = TableFile(source)
         named = check_named(file.columns, **roles)
 
-        from microagg import release
+        from microagg.release import protect as release_of
+        from microagg.request import check_request
 
-        release.check_request(**request)
+        check_request(**request)
         table = file.table(as_text=(*named.identifiers, *named.sensitive))
         check_fits(table[[c for c in table.columns if c not in named.identifiers]], target)
         del file
-        return release.protect(table, **request, **roles)
+        return release_of(table, **request, **roles)
 
 
 def _write(table: Any, target: str, *, force: bool) -> None:

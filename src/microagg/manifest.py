@@ -1,0 +1,69 @@
+"""The manifest of a release: what was done, without any record's values, ready for json.dumps."""
+
+from collections.abc import Sized
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.registry import Method
+from microagg.tables.roles import Roles
+from microagg.tables.verification import Classes
+from microagg.utility.information_loss import Errors
+
+Labels = NDArray[np.intp]
+
+
+def request_facts(
+    method: Method, estimator: Any, scale: str, roles: Roles, *, n_records: int
+) -> dict[str, Any]:
+    """Say what was asked for, with all that was left to a default or to chance."""
+    options = estimator.get_params()
+    del options["k"]
+    seed = options.pop("random_state", None)
+    return {
+        "method": method.name,
+        "guarantee": method.guarantee.value,
+        "options": {name: plain(value, n_records) for name, value in options.items()},
+        "random_state": seed if estimator.has_chance() else None,
+        "k": int(estimator.k),
+        "scale": scale,
+        "quasi_identifiers": list(roles.quasi_identifiers),
+        "assumed_quasi_identifiers": list(roles.assumed),
+        "identifiers": list(roles.identifiers),
+        "sensitive": list(roles.sensitive),
+    }
+
+
+def group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, Any]:
+    """Say how the groups came out, what they cost, and what the finished table was found to keep."""
+    sizes = np.bincount(labels)
+    histogram = np.bincount(sizes)
+    return {
+        "n_records": len(labels),
+        "n_groups": len(sizes),
+        "min_group": int(sizes.min()),
+        "max_group": int(sizes.max()),
+        "group_sizes": {str(size): int(histogram[size]) for size in np.flatnonzero(histogram)},
+        "smallest_class": classes.smallest,
+        "n_classes": classes.count,
+        "information_loss": errors.information_loss,
+        "sse": errors.sse,
+        "sst": errors.sst,
+        "lower_bound": None,
+    }
+
+
+def plain(value: object, n_records: int) -> object:
+    """Return what JSON can hold; of arrays and other objects, only what kind they are."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if not isinstance(value, Sized) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return type(value).__name__
+    if len(value) == n_records:
+        return f"labels of {n_records:,} records"
+    if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    return f"{len(value):,} values"

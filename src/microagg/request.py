@@ -1,0 +1,83 @@
+"""What was asked for, checked before any data are read: the method, its options, the seed."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from microagg.errors import ParameterError
+from microagg.registry import Method, find
+from microagg.tables.encoding import SCALES
+from microagg.tables.roles import Roles
+from microagg.validation import check_choice, check_count, check_seed, did_you_mean
+
+SeedLike = int | np.random.Generator | np.random.RandomState | None
+
+
+def check_request(
+    method: str,
+    k: object,
+    *,
+    method_options: Mapping[str, Any] | None = None,
+    scale: str,
+    random_state: SeedLike = None,
+) -> Any:
+    """Return the partitioner that was asked for, if the request makes sense without its data.
+
+    If the method takes a seed, it gets a whole number.
+    """
+    found = find(method)
+    k = check_count("k", k)
+    check_choice("scale", scale, SCALES)
+    options = _check_options(found, method_options)
+    if options.get("integer") is True and scale != "none":
+        raise ParameterError(
+            "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
+            "or scale='none' in Python)."
+        )
+    seed = check_seed(random_state)
+    if "random_state" in found.options:
+        options["random_state"] = _one_seed(seed, random_state, options.get("random_state"))
+    return found.cls(k=k, **options)
+
+
+def _one_seed(seed: int, random_state: object, option: object) -> int:
+    if option is None:
+        return seed
+    if random_state is not None:
+        raise ParameterError(
+            "the seed is given twice: as --seed (random_state in Python) and as the option "
+            "random_state of the method. Remove one of them."
+        )
+    return check_seed(option)
+
+
+def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ParameterError(
+            f"method_options must be a mapping of names to values; got {type(options).__name__}."
+        )
+    known = [name for name in inspect.signature(method.cls).parameters if name != "k"]
+    for name in options:
+        if name not in known:
+            listing = ", ".join(repr(option) for option in known)
+            those = f"its options are {listing}" if known else "it takes no options"
+            raise ParameterError(
+                f"method {method.name!r} has no option {name!r}; {those}."
+                f"{did_you_mean(name, known)}"
+            )
+    return dict(options)
+
+
+def check_single_column(method: Method, roles: Roles) -> None:
+    """Refuse a method for one column where there are several quasi-identifiers."""
+    if method.single_column and len(roles.quasi_identifiers) > 1:
+        listing = ", ".join(repr(name) for name in roles.quasi_identifiers)
+        raise ParameterError(
+            f"method {method.name!r} takes exactly one quasi-identifier; got "
+            f"{len(roles.quasi_identifiers)}: {listing}. Give the others another role, or use a "
+            "method for several columns such as 'mdav'."
+        )
