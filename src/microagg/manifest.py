@@ -36,7 +36,7 @@ def request_facts(
 
 
 def group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, Any]:
-    """Say how the groups came out, what they cost, and what the finished table was found to keep."""
+    """Say how the groups came out, what they cost, and what the finished table keeps."""
     sizes = np.bincount(labels)
     histogram = np.bincount(sizes)
     return {
