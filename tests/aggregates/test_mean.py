@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microagg.aggregates.mean import released_means
+from microagg.aggregates.mean import group_means, released_means, released_points
 from microagg.errors import DataError
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -119,3 +119,34 @@ def test_groups_are_averaged_apart_and_the_input_kept():
     values = np.array([1.0, 10.0, 3.0, 20.0])
     values.flags.writeable = False
     assert released(values, [0, 1, 0, 1]).tolist() == [2.0, 15.0, 2.0, 15.0]
+
+
+def test_means_of_groups_come_in_the_order_of_their_numbers():
+    values, labels = np.array([4.0, 1.0, 2.0, 9.0]), np.array([2, 0, 0, 1])
+    assert group_means(values, labels).tolist() == [1.5, 9.0, 4.0]
+    assert group_means(np.array([2**40, 1]), np.array([0, 0])).tolist() == [(2**40 + 1) / 2]
+
+
+@pytest.mark.parametrize(
+    ("points", "like", "expected"),
+    [
+        ([0.5, -0.5, 2.4999], np.int8(0), [1, -1, 2]),
+        ([-0.0, 1 / 3], np.float32(0), [0.0, float(np.float32(1 / 3))]),
+        ([255.4], np.uint8(0), [255]),
+        (np.array([2**60 + 1]), np.int64(0), [2**60 + 1]),
+    ],
+)
+def test_points_are_released_in_the_type_of_the_column(points, like, expected):
+    points = np.asarray(points)
+    labels = np.arange(len(points))
+    got = released_points(points, labels, like=np.array([like]), name="x")
+    assert got.dtype == like.dtype
+    assert got.tolist() == expected
+
+
+@pytest.mark.parametrize("point", [255.5, -0.6, 1e30])
+def test_points_that_the_type_cannot_hold_are_refused(point):
+    with pytest.raises(DataError, match=r"do not fit the type of 'x' \(uint8\)"):
+        released_points(
+            np.array([point]), np.array([0]), like=np.array([1], dtype=np.uint8), name="x"
+        )

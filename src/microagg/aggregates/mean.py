@@ -26,19 +26,49 @@ def released_means(values: NDArray[Any], labels: Labels, *, name: str) -> NDArra
     """
     if values.dtype.kind in "iu":
         return _integer_means(values, labels, name)
-    return _float_means(values, labels)
+    return released_points(group_means(values, labels), labels, like=values, name=name)
 
 
-def _float_means(values: NDArray[Any], labels: Labels) -> NDArray[Any]:
+def group_means(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
+    """Return the mean of every group, one entry for each; labels are numbered from 0.
+
+    >>> group_means(np.array([1, 2, 7], dtype=np.int8), np.array([0, 0, 1]))
+    array([1.5, 7. ])
+    """
     column = np.array(values, dtype=np.float64).reshape(-1, 1)
     shrunk = bool(np.abs(column).max(initial=0.0) > _LARGE)
     if shrunk:
         column = np.ldexp(column, -_SHRINK)
-    means = _group_means(column, labels)
-    if shrunk:
-        means = np.ldexp(means, _SHRINK)
+    groups = summarise(column, labels)
+    means = np.empty(len(groups.sizes))
+    means[labels] = groups.centers[groups.labels, 0]  # which numbers them by their first records
+    return np.ldexp(means, _SHRINK) if shrunk else means
+
+
+def released_points(
+    points: NDArray[Any], labels: Labels, *, like: NDArray[Any], name: str
+) -> NDArray[Any]:
+    """Return for every record the point of its group, in the type of the column `like`.
+
+    Whole numbers come from the nearest, halves away from zero. A point that the type cannot hold
+    is refused; `name` is the column's.
+
+    >>> released_points(np.array([1.5, 7.0]), np.array([1, 0]), like=np.array([1, 9]), name="age")
+    array([7, 2])
+    """
+    dtype = like.dtype
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if points.dtype.kind == "f":
+            points = np.trunc(points + np.copysign(0.5, points))
+        if (points < limits.min).any() or (points >= float(limits.max) + 1.0).any():
+            raise DataError(
+                f"the values to release do not fit the type of {name!r} ({dtype}). Convert the "
+                "column to a wider type first."
+            )
+        return points.astype(dtype)[labels]
     # Adding zero turns -0.0 into 0.0: equal numbers must not be told apart by their sign.
-    released: NDArray[Any] = means.astype(values.dtype) + values.dtype.type(0.0)
+    released: NDArray[Any] = (points.astype(dtype) + dtype.type(0.0))[labels]
     return released
 
 
@@ -53,17 +83,12 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
             raise _too_far_apart(name)
     column = np.array(values, dtype=np.int64).reshape(-1, 1)
     try:
-        means = _group_means(column, labels)
+        groups = summarise(column, labels)
     except DataError:
         raise _too_far_apart(name) from None
+    means = groups.centers[groups.labels, 0]
     released: NDArray[Any] = means.astype(values.dtype) + values.dtype.type(offset)
     return released
-
-
-def _group_means(column: NDArray[Any], labels: Labels) -> NDArray[Any]:
-    groups = summarise(column, labels)
-    means: NDArray[Any] = groups.centers[groups.labels, 0]
-    return means
 
 
 def _too_far_apart(name: str) -> DataError:
