@@ -13,6 +13,15 @@ from microagg.kernels.linkage import LINKAGES, make_clusters, merge_rounds
 KINDS = ("random", "ties", "repeated", "one column", "heavy tails", "offset")
 
 
+def pairs_and_outliers(n_pairs, n_outliers, d, rng):
+    """Tight pairs in a core, which all have the same outlier nearest, and the next one after it."""
+    core = rng.normal(size=(n_pairs, d)) * 1e-6
+    pairs = np.r_[core, core + rng.normal(size=core.shape) * 1e-9]
+    outliers = rng.normal(size=(n_outliers, d))
+    outliers *= (10 + rng.random((n_outliers, 1))) / np.linalg.norm(outliers, axis=1)[:, None]
+    return np.r_[outliers, pairs]
+
+
 def data(kind, n, rng):
     return {
         "random": lambda: rng.normal(size=(n, 3)),
@@ -84,6 +93,48 @@ def test_merges_are_those_of_the_definition(kind, linkage, priority):
     for n, cap in ((2, 2), (14, 3), (23, 4), (26, 7), (20, 1), (12, 12)):
         X = data(kind, n, rng)
         assert merged(X, cap, linkage, priority) == reference(X, cap, linkage, priority)
+
+
+@pytest.mark.parametrize("d", [2, 40])
+@pytest.mark.parametrize("priority", [False, True])
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_looks_at_few_miss_nothing(monkeypatch, linkage, priority, d):
+    X = pairs_and_outliers(12, 12, d, np.random.default_rng(d))
+    X = np.r_[X, np.round(X[:12] * 2) / 2]
+    expected = reference(X, 3, linkage, priority)
+    assert merged(X, 3, linkage, priority) == expected
+    for name in [name for name in dir(kernels) if hasattr(getattr(kernels, name), "py_func")]:
+        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
+    monkeypatch.setattr(kernels, "FEW", 2)
+    monkeypatch.setattr(kernels, "PATIENCE", 1)
+    clusters = make_clusters(X, 3)
+    assert kernels.merge_rounds(clusters, 3, LINKAGES[linkage], priority, 10**9)
+    assert clusters.labels.tolist() == expected
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete", "average", "centroid"])
+def test_a_partner_that_all_share_costs_few_looks_at_everything(monkeypatch, linkage):
+    """Without looks at few, each of the 40 pairs would look again after each of the 40 merges."""
+    X = pairs_and_outliers(40, 40, 60, np.random.default_rng(0))
+    for name in [name for name in dir(kernels) if hasattr(getattr(kernels, name), "py_func")]:
+        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
+    looks = []
+    look = kernels.look_for_partner
+    monkeypatch.setattr(
+        kernels, "look_for_partner", lambda *args: (looks.append(args[1]), look(*args))
+    )
+    monkeypatch.setattr(kernels, "measure_centers", quick_measure)
+    kernels.merge_rounds(make_clusters(X, 3), 3, LINKAGES[linkage], False, 10**9)
+    assert len(looks) < 6 * len(X)
+
+
+def quick_measure(clusters, slot, start, stop, room):
+    """The kernel of this name, in NumPy."""
+    gaps = clusters.centers[:, start:stop] - clusters.centers[:, [slot]]
+    clusters.squares[start:stop] = (gaps**2).sum(axis=0)
+    sizes = clusters.sizes[start:stop]
+    fits = np.flatnonzero((sizes > 0) & (sizes <= room))
+    return start + fits[clusters.squares[start + fits].argmin()] if len(fits) else -1
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

@@ -10,6 +10,11 @@ otherwise the cluster looks again.
 A look measures the distances between centres first, side by side, and works out the linkage of
 those only that could win: no linkage is smaller than the distance between the centres, except
 single linkage, which is smaller by the two radii at most.
+
+When one cluster was the best partner of many, all of them would look again, each at everything. So
+a cluster also remembers, from the looks of the younger ones, how near any of them comes at least.
+If few clusters come as near as the best pair known demands, the many look at those few only, and
+learn either their best partner or that it lies beyond that pair.
 """
 
 from typing import NamedTuple
@@ -18,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -34,7 +40,9 @@ LINKAGES = {
 UNKNOWN = -1.0  # the key of a cluster that has not looked yet: below every real one
 GONE = 0  # the size of a cluster that was merged
 CHUNK = 256  # slots measured together: their running sums stay in the fastest cache
-USED, ALIVE = range(2)  # the counts
+PATIENCE = 4  # looks without a merge before the next tries to spare others theirs
+FEW = 64  # few clusters: this part of all
+USED, ALIVE, TURN = range(3)  # the counts
 
 
 class Clusters(NamedTuple):
@@ -43,7 +51,7 @@ class Clusters(NamedTuple):
     X: Floats
     next_row: Rows  # by row: the next member, -1 after the last
     labels: Rows  # by row: lowest row of its cluster
-    counts: Rows  # slots in use, clusters below the cap
+    counts: Rows  # slots in use, clusters below the cap, clusters that looked at the younger
     lowest: Rows  # by slot, as everything below: lowest row
     sizes: Rows
     centers: Floats  # column x slot
@@ -51,6 +59,7 @@ class Clusters(NamedTuple):
     keys: Floats
     partners: Rows  # slot of the best partner among the older, -1 if it is gone
     partner_rows: Rows  # lowest row of that partner: decides between equal keys
+    lowest_keys: Floats  # at most that of any pair with a younger cluster
     squares: Floats  # scratch of a look: squared distances between centres
     margin: float  # more than all roundings of a distance between centres
 
@@ -72,7 +81,7 @@ def make_clusters(X: Floats, cap: int) -> Clusters:
         X=X,
         next_row=next_row,
         labels=labels,
-        counts=np.array([used, used], dtype=np.intp),
+        counts=np.array([used, used, 0], dtype=np.intp),
         lowest=np.zeros(slots, dtype=np.intp),
         sizes=np.full(slots, GONE, dtype=np.intp),
         centers=np.empty((d, slots)),
@@ -80,6 +89,7 @@ def make_clusters(X: Floats, cap: int) -> Clusters:
         keys=np.full(slots, UNKNOWN),
         partners=np.full(slots, -1, dtype=np.intp),
         partner_rows=np.zeros(slots, dtype=np.intp),
+        lowest_keys=np.full(slots, np.inf),
         squares=np.empty(slots),
         margin=1e-15 * (cap + d + 10) * float(np.abs(X).max(axis=0).sum()),
     )
@@ -112,19 +122,35 @@ def merge_rounds(clusters: Clusters, cap: int, linkage: int, priority: bool, wor
     """
     counts, keys, partners = clusters.counts, clusters.keys, clusters.partners
     d = clusters.X.shape[1]
+    looks, patience = 0, PATIENCE  # looks since the last merge
     while work > 0:
         slot = first_in_line(clusters)
         if slot < 0:
             return True
         work -= counts[USED]
-        if keys[slot] != UNKNOWN and partners[slot] >= 0 and clusters.sizes[partners[slot]] != GONE:
+        if has_partner(clusters, slot):
             merge(clusters, slot, partners[slot], cap, linkage)
             if counts[USED] >= 2 * counts[ALIVE]:
                 tidy_up(clusters)
-        else:
+            looks = 0
+            continue
+        looks += keys[slot] != UNKNOWN
+        spared = 0
+        if looks >= patience:
+            spared = look_at_few(clusters, cap, linkage, priority)
+            patience = PATIENCE if spared > 0 else min(2 * patience, 16 * PATIENCE)
+            looks = 0
+        if spared == 0:
             look_for_partner(clusters, slot, cap, linkage, priority)
-            work -= slot * d
+        work -= max(slot, spared) * d
     return False
+
+
+@kernel
+def has_partner(clusters: Clusters, slot: int) -> bool:
+    """Whether the partner that the cluster remembers still exists."""
+    partner = clusters.partners[slot]
+    return partner >= 0 and clusters.sizes[partner] != GONE
 
 
 @kernel
@@ -157,25 +183,24 @@ def first_in_line(clusters: Clusters) -> int:
 @kernel
 def look_for_partner(clusters: Clusters, slot: int, cap: int, linkage: int, priority: bool) -> None:
     """Remember the best partner among the older clusters; ties go to the lowest row."""
-    sizes, radii, squares, lowest = (
-        clusters.sizes,
-        clusters.radii,
-        clusters.squares,
-        clusters.lowest,
-    )
+    sizes, lowest, radii = clusters.sizes, clusters.lowest, clusters.radii
+    squares, lowest_keys = clusters.squares, clusters.lowest_keys
     size = sizes[slot]
+    is_first_look = clusters.keys[slot] == UNKNOWN
     best = np.inf
     partner = -1
-    near = measure_centers(clusters, slot, cap - size)
+    near = measure_centers(clusters, slot, 0, slot, cap - size)
     for visit in range(-1, slot):
         other = near if visit < 0 else visit
         if other < 0 or sizes[other] == GONE or sizes[other] > cap - size:
             continue
+        limit = max(best, lowest_keys[other]) if is_first_look else best
         reach = clusters.margin + radii[slot] + radii[other]
-        reach += reach_of_key(best, size, sizes[other], linkage, priority)
+        reach += reach_of_key(limit, size, sizes[other], linkage, priority)
         if visit == near or squares[other] > reach * reach:
             continue
         key = key_of_pair(clusters, slot, other, linkage, priority)
+        lowest_keys[other] = min(lowest_keys[other], key)
         if key < best or (key == best and lowest[other] < lowest[partner]):
             best = key
             partner = other
@@ -186,19 +211,94 @@ def look_for_partner(clusters: Clusters, slot: int, cap: int, linkage: int, prio
 
 
 @kernel
-def measure_centers(clusters: Clusters, slot: int, room: int) -> int:
-    """Squared distances to the centres of all older clusters; returns the nearest that fits."""
+def look_at_few(clusters: Clusters, cap: int, linkage: int, priority: bool) -> int:
+    """Let all clusters that would look before the best known pair is merged look at few others.
+
+    Those are the clusters that may have a younger partner as near as that pair. If they are not
+    few, nothing is done, but one of them finds out how near its younger ones are by now. Returns
+    the number of distances measured; 0 if nothing was done.
+    """
+    counts, sizes, keys = clusters.counts, clusters.sizes, clusters.keys
+    best = np.inf
+    for slot in range(counts[USED]):
+        if keys[slot] < best and has_partner(clusters, slot):
+            best = keys[slot]
+    if best == np.inf:
+        return 0
+    few = np.empty(counts[USED], dtype=np.intp)
+    n_few = 0
+    for slot in range(counts[USED]):
+        if clusters.lowest_keys[slot] <= best and sizes[slot] != GONE:
+            few[n_few] = slot
+            n_few += 1
+    if n_few * FEW > counts[USED]:
+        look_at_younger(clusters, few[counts[TURN] % n_few], cap, linkage, priority)
+        counts[TURN] += 1
+        return 0
+    measured = 1
+    for slot in range(counts[USED]):
+        if keys[slot] <= best and not has_partner(clusters, slot):
+            look_among(clusters, slot, few[:n_few], best, cap, linkage, priority)
+            measured += n_few
+    return measured
+
+
+@kernel
+def look_at_younger(clusters: Clusters, slot: int, cap: int, linkage: int, priority: bool) -> None:
+    """Find the lowest key that a pair with a younger cluster has by now."""
+    sizes, radii, stop = clusters.sizes, clusters.radii, clusters.counts[USED]
+    size = sizes[slot]
+    best = np.inf
+    near = measure_centers(clusters, slot, slot + 1, stop, cap - size)
+    for visit in range(slot, stop):
+        other = near if visit == slot else visit
+        if other < 0 or sizes[other] == GONE or sizes[other] > cap - size:
+            continue
+        reach = clusters.margin + radii[slot] + radii[other]
+        reach += reach_of_key(best, size, sizes[other], linkage, priority)
+        if clusters.squares[other] <= reach * reach:
+            best = min(best, key_of_pair(clusters, slot, other, linkage, priority))
+    clusters.lowest_keys[slot] = best
+
+
+@kernel
+def look_among(
+    clusters: Clusters, slot: int, few: Rows, bound: float, cap: int, linkage: int, priority: bool
+) -> None:
+    """Remember the best partner if its key is at most `bound`, otherwise that it is not.
+
+    Among the older clusters only those given can have such a key.
+    """
+    centers, sizes, lowest = clusters.centers, clusters.sizes, clusters.lowest
+    best = np.nextafter(bound, np.inf)
+    partner, partner_row = -1, -1
+    for other in few:
+        if other >= slot or sizes[other] > cap - sizes[slot]:
+            continue
+        clusters.squares[other] = squared_distance(centers[:, other], centers[:, slot])
+        key = key_of_pair(clusters, slot, other, linkage, priority)
+        if key <= bound and (key < best or (key == best and lowest[other] < partner_row)):
+            best = key
+            partner, partner_row = other, lowest[other]
+    clusters.keys[slot] = best
+    clusters.partners[slot] = partner
+    clusters.partner_rows[slot] = partner_row
+
+
+@kernel
+def measure_centers(clusters: Clusters, slot: int, start: int, stop: int, room: int) -> int:
+    """Squared distances to the centres in a range of slots; returns the nearest that fits."""
     centers, squares, sizes = clusters.centers, clusters.squares, clusters.sizes
     best = np.inf
     near = -1
-    for begin in range(0, slot, CHUNK):
-        end = min(begin + CHUNK, slot)
-        first, stop = np.uint64(begin), np.uint64(end)  # unsigned: cannot count from the end
-        for i in range(first, stop):
+    for begin in range(start, stop, CHUNK):
+        end = min(begin + CHUNK, stop)
+        first, last = np.uint64(begin), np.uint64(end)  # unsigned: cannot count from the end
+        for i in range(first, last):
             squares[i] = 0.0
         for j in range(centers.shape[0]):
             value = centers[j, slot]
-            for i in range(first, stop):
+            for i in range(first, last):
                 gap = centers[j, i] - value
                 squares[i] += gap * gap
         for other in range(begin, end):
@@ -243,10 +343,7 @@ def distance_of_members(X: Floats, next_row: Rows, first: int, second: int, link
     while a >= 0:
         b = second
         while b >= 0:
-            square = 0.0
-            for j in range(X.shape[1]):
-                gap = X[a, j] - X[b, j]
-                square += gap * gap
+            square = squared_distance(X[a], X[b])
             if linkage == SINGLE:
                 result = min(result, square)
             elif linkage == COMPLETE:
@@ -283,6 +380,7 @@ def merge(clusters: Clusters, slot: int, other: int, cap: int, linkage: int) -> 
     sizes[new] = size
     clusters.keys[new] = UNKNOWN
     clusters.partners[new] = -1
+    clusters.lowest_keys[new] = np.inf
     place_center(clusters, new, linkage)
 
 
@@ -317,11 +415,7 @@ def place_center(clusters: Clusters, slot: int, linkage: int) -> None:
     widest = 0.0
     row = first if linkage == SINGLE else -1
     while row >= 0:
-        square = 0.0
-        for j in range(X.shape[1]):
-            gap = X[row, j] - centers[j, slot]
-            square += gap * gap
-        widest = max(widest, square)
+        widest = max(widest, squared_distance(X[row], centers[:, slot]))
         row = next_row[row]
     clusters.radii[slot] = np.sqrt(widest)
 
@@ -339,6 +433,7 @@ def tidy_up(clusters: Clusters) -> None:
         clusters.lowest[at] = clusters.lowest[slot]
         sizes[at] = sizes[slot]
         clusters.radii[at] = clusters.radii[slot]
+        clusters.lowest_keys[at] = clusters.lowest_keys[slot]
         clusters.keys[at] = clusters.keys[slot]
         clusters.partner_rows[at] = clusters.partner_rows[slot]
         partners[at] = moved_to[partners[slot]] if partners[slot] >= 0 else -1
