@@ -40,7 +40,7 @@ LINKAGES = {
 UNKNOWN = -1.0  # the key of a cluster that has not looked yet: below every real one
 GONE = 0  # the size of a cluster that was merged
 CHUNK = 256  # slots measured together: their running sums stay in the fastest cache
-PATIENCE = 4  # looks without a merge before the next tries to spare others theirs
+PATIENCE = 8  # looks without a merge before the next tries to spare others theirs
 FEW = 64  # few clusters: this part of all
 USED, ALIVE, TURN = range(3)  # the counts
 
