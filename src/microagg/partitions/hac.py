@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.kernels.clusters import ALIVE, make_clusters
 from microagg.kernels.groups import summarise
-from microagg.kernels.linkage import ALIVE, LINKAGES, make_clusters, merge_rounds
+from microagg.kernels.linkage import LINKAGES
+from microagg.kernels.merging import merge_rounds
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Exchanging

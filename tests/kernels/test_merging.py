@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 
-from microagg.kernels import linkage as kernels
-from microagg.kernels.linkage import LINKAGES, make_clusters, merge_rounds
+from microagg.kernels import clusters as states
+from microagg.kernels import linkage as linkages
+from microagg.kernels import merging
+from microagg.kernels.clusters import make_clusters
+from microagg.kernels.linkage import LINKAGES
 
 KINDS = ("random", "ties", "repeated", "one column", "heavy tails", "offset")
 
@@ -35,9 +38,18 @@ def data(kind, n, rng):
 
 def merged(X, cap, linkage, priority=False, work=10**9):
     clusters = make_clusters(X, cap)
-    while not merge_rounds(clusters, cap, LINKAGES[linkage], priority, work):
+    while not merging.merge_rounds(clusters, cap, LINKAGES[linkage], priority, work):
         pass
     return clusters.labels.tolist()
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """Run the kernels as plain Python, so that parts of them can be exchanged."""
+    for module in (states, linkages, merging):
+        for name in dir(module):
+            if hasattr(getattr(module, name), "py_func"):
+                monkeypatch.setattr(module, name, getattr(module, name).py_func)
 
 
 class Pairs:
@@ -95,41 +107,48 @@ def test_merges_are_those_of_the_definition(kind, linkage, priority):
         assert merged(X, cap, linkage, priority) == reference(X, cap, linkage, priority)
 
 
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("d", [2, 40])
 @pytest.mark.parametrize("priority", [False, True])
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_looks_at_few_miss_nothing(monkeypatch, linkage, priority, d):
-    X = pairs_and_outliers(12, 12, d, np.random.default_rng(d))
-    X = np.r_[X, np.round(X[:12] * 2) / 2]
+def test_bounds_of_both_sides_miss_nothing(monkeypatch, linkage, priority, d):
+    rng = np.random.default_rng(d)
+    X = pairs_and_outliers(12, 12, d, rng)
+    X = rng.permutation(np.r_[X, np.round(X[:12] * 2) / 2])
     expected = reference(X, 3, linkage, priority)
     assert merged(X, 3, linkage, priority) == expected
-    for name in [name for name in dir(kernels) if hasattr(getattr(kernels, name), "py_func")]:
-        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
-    monkeypatch.setattr(kernels, "FEW", 2)
-    monkeypatch.setattr(kernels, "PATIENCE", 1)
-    clusters = make_clusters(X, 3)
-    assert kernels.merge_rounds(clusters, 3, LINKAGES[linkage], priority, 10**9)
-    assert clusters.labels.tolist() == expected
+    for patience in (0, 1):
+        monkeypatch.setattr(merging, "PATIENCE", patience)
+        assert merged(X, 3, linkage, priority) == expected
 
 
-@pytest.mark.parametrize("linkage", ["single", "complete", "average", "centroid"])
-def test_a_partner_that_all_share_costs_few_looks_at_everything(monkeypatch, linkage):
-    """Without looks at few, each of the 40 pairs would look again after each of the 40 merges."""
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_only_bounds_of_both_sides(monkeypatch, kind, linkage):
+    """Whatever the sizes, ties and rows, the merges stay those of the definition."""
+    monkeypatch.setattr(merging, "PATIENCE", 0)
+    rng = np.random.default_rng(KINDS.index(kind))
+    for n, cap in ((14, 3), (23, 5)):
+        X = data(kind, n, rng)
+        assert merged(X, cap, linkage) == reference(X, cap, linkage, False)
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_a_partner_that_all_share_costs_few_looks(monkeypatch, linkage):
+    """Asked on one side alone, each of the 40 pairs would look again after each of 40 merges."""
     X = pairs_and_outliers(40, 40, 60, np.random.default_rng(0))
-    for name in [name for name in dir(kernels) if hasattr(getattr(kernels, name), "py_func")]:
-        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
     looks = []
-    look = kernels.look_for_partner
-    monkeypatch.setattr(
-        kernels, "look_for_partner", lambda *args: (looks.append(args[1]), look(*args))
-    )
-    monkeypatch.setattr(kernels, "measure_centers", quick_measure)
-    kernels.merge_rounds(make_clusters(X, 3), 3, LINKAGES[linkage], False, 10**9)
+    look = merging.look
+    monkeypatch.setattr(merging, "look", lambda *args: (looks.append(args[2]), look(*args)))
+    monkeypatch.setattr(merging, "measure_centers", quick_measure)
+    merged(X, 3, linkage)
     assert len(looks) < 6 * len(X)
 
 
 def quick_measure(clusters, slot, start, stop, room):
-    """The kernel of this name, in NumPy."""
+    """The kernel `measure_centers`, in NumPy."""
     gaps = clusters.centers[:, start:stop] - clusters.centers[:, [slot]]
     clusters.squares[start:stop] = (gaps**2).sum(axis=0)
     sizes = clusters.sizes[start:stop]
@@ -145,7 +164,7 @@ def test_without_a_cap_every_merge_is_that_of_scipy(linkage):
         expected.append(expected[int(a)] | expected[int(b)])
     clusters, found = make_clusters(X, 60), [{frozenset([row]) for row in range(60)}]
     while len(found) < 60:
-        merge_rounds(clusters, 60, LINKAGES[linkage], False, 1)  # one look or one merge
+        merging.merge_rounds(clusters, 60, LINKAGES[linkage], False, 1)  # one look or one merge
         now = {frozenset(np.flatnonzero(clusters.labels == label)) for label in clusters.labels}
         if now != found[-1]:
             found.append(now)
@@ -177,13 +196,9 @@ def test_many_equal_records_take_no_cube_of_steps():
     assert set(sizes[sizes > 0].tolist()) == {4}
 
 
-def test_uncompiled(monkeypatch):
+def test_uncompiled(request):
     X = np.random.default_rng(1).normal(size=(25, 3))
     expected = {linkage: merged(X, 4, linkage, True) for linkage in LINKAGES}
-    names = [name for name in dir(kernels) if hasattr(getattr(kernels, name), "py_func")]
-    for name in names:
-        monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
+    request.getfixturevalue("uncompiled")
     for linkage, labels in expected.items():
-        clusters = make_clusters(X, 4)
-        assert kernels.merge_rounds(clusters, 4, LINKAGES[linkage], True, 10**9)
-        assert clusters.labels.tolist() == labels
+        assert merged(X, 4, linkage, True) == labels
