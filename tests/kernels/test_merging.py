@@ -147,6 +147,18 @@ def test_a_partner_that_all_share_costs_few_looks(monkeypatch, linkage):
     assert len(looks) < 6 * len(X)
 
 
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_equal_distances_cost_few_looks(monkeypatch, linkage):
+    """All records equally far apart: everyone's first choice is the lowest row there is."""
+    looks = []
+    look = merging.look
+    monkeypatch.setattr(merging, "look", lambda *args: (looks.append(args[2]), look(*args)))
+    monkeypatch.setattr(merging, "measure_centers", quick_measure)
+    merged(np.eye(90), 3, linkage)
+    assert len(looks) < 6 * 90
+
+
 def quick_measure(clusters, slot, start, stop, room):
     """The kernel `measure_centers`, in NumPy."""
     gaps = clusters.centers[:, start:stop] - clusters.centers[:, [slot]]

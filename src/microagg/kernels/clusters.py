@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 
 UNKNOWN = -1.0  # the key of a cluster that has not looked yet: below every real one
 GONE = 0  # the size of a cluster that was merged
-USED, ALIVE = range(2)  # the counts
+USED, ALIVE, FIRST = range(3)  # the counts
 OLDER, YOUNGER = range(2)  # the sides
 
 
@@ -27,7 +27,7 @@ class Clusters(NamedTuple):
     X: Floats
     next_row: Rows  # by row: the next member, -1 after the last
     labels: Rows  # by row: lowest row of its cluster
-    counts: Rows  # slots in use, clusters below the cap
+    counts: Rows  # slots in use, clusters below the cap, lowest row of these
     lowest: Rows  # by slot, as everything below: lowest row
     sizes: Rows
     centers: Floats  # column x slot
@@ -56,7 +56,7 @@ def make_clusters(X: Floats, cap: int) -> Clusters:
         X=X,
         next_row=next_row,
         labels=labels,
-        counts=np.array([used, used], dtype=np.intp),
+        counts=np.array([used, used, alive[0] if used else 0], dtype=np.intp),
         lowest=np.zeros(slots, dtype=np.intp),
         sizes=np.full(slots, GONE, dtype=np.intp),
         centers=np.empty((d, slots)),
@@ -113,6 +113,8 @@ def join(clusters: Clusters, slot: int, other: int, cap: int) -> int:
         clusters.centers[0, gone] = np.inf
     if size == cap:
         counts[ALIVE] -= 2
+        if first == counts[FIRST]:
+            counts[FIRST] = lowest_row(clusters)
         return -1
     counts[ALIVE] -= 1
     new = counts[USED]
@@ -124,6 +126,16 @@ def join(clusters: Clusters, slot: int, other: int, cap: int) -> int:
     clusters.partners[:, new] = -1
     place_center(clusters, new)
     return new
+
+
+@kernel
+def lowest_row(clusters: Clusters) -> int:
+    """Lowest row of all clusters below the cap."""
+    row = clusters.X.shape[0]
+    for slot in range(clusters.counts[USED]):
+        if clusters.sizes[slot] != GONE:
+            row = min(row, clusters.lowest[slot])
+    return row
 
 
 @kernel

@@ -16,6 +16,7 @@ import numpy as np
 
 from microagg.kernels.clusters import (
     ALIVE,
+    FIRST,
     GONE,
     OLDER,
     UNKNOWN,
@@ -133,12 +134,16 @@ def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
 
 @kernel
 def comes_before(clusters: Clusters, side: int, slot: int, other_side: int, other: int) -> bool:
-    """Whether one remembered pair has the lower key or, at equal keys, the lower rows."""
+    """Whether one remembered pair has the lower key or, at equal keys, the lower rows.
+
+    A partner that is gone counts as the lowest row there is by now: no other can come before.
+    """
     key, other_key = clusters.keys[side, slot], clusters.keys[other_side, other]
     if key != other_key:
         return key < other_key
-    rows = clusters.lowest[slot], clusters.partner_rows[side, slot]
-    other_rows = clusters.lowest[other], clusters.partner_rows[other_side, other]
+    first = clusters.counts[FIRST]
+    rows = clusters.lowest[slot], max(first, clusters.partner_rows[side, slot])
+    other_rows = clusters.lowest[other], max(first, clusters.partner_rows[other_side, other])
     low, other_low = min(rows), min(other_rows)
     return low < other_low or (low == other_low and max(rows) < max(other_rows))
 
