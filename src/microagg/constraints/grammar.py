@@ -1,0 +1,267 @@
+"""Text -> one linear constraint, exactly: "1.16*v1 + 1.07*v2 = v3".
+
+    constraint = sum relation sum
+    relation   = "=" | "==" | "<=" | ">="
+    sum        = product (("+" | "-") product)*
+    product    = factor (("*" | "/") factor)*          at most one factor holds columns
+    factor     = ("+" | "-")* (number | column | "(" sum ")")
+    number     = 12, 0.16, .5, 1e-3
+    column     = letters, digits, "_" and inner dots, not digits first; any other name in quotes
+
+Quotes are '...', "..." or `...`; inside, the same quote written twice stands for one.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from microagg.errors import ParameterError
+
+RELATIONS = {"=": "=", "==": "=", "<=": "<=", ">=": ">="}
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+  | (?P<name>[^\W\d]\w*(?:\.\w+)*)
+  | (?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
+  | (?P<sign><=|>=|==|=<|=>|!=|<>|\*\*|[-+*/()=<>])
+  | (?P<other>\S)
+  | (?P<end>\Z))""",
+    re.VERBOSE,
+)
+# Larger powers of ten are no numbers of a table, and would fill the memory.
+_LARGEST_EXPONENT = 300
+_LARGEST = Fraction(10) ** 100
+_DEEPEST = 50
+_ADVICE = {
+    "<": "Write '<=': values that are published cannot be told from their limit.",
+    ">": "Write '>=': values that are published cannot be told from their limit.",
+    "=<": "Write '<='.",
+    "=>": "Write '>='.",
+    "!=": "Only '=', '<=' and '>=' can be kept.",
+    "<>": "Only '=', '<=' and '>=' can be kept.",
+    "**": "Constraints are linear: write no powers.",
+    "^": "Constraints are linear: write no powers.",
+    ",": "Write decimals with a point, and each constraint as a text of its own.",
+    "'": "The quoted name does not end: close the quote.",
+    '"': "The quoted name does not end: close the quote.",
+    "`": "The quoted name does not end: close the quote.",
+}
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Columns times `coefficients`, summed up, are =, <= or >= `bound`; `text` is as written."""
+
+    text: str
+    coefficients: dict[str, Fraction]
+    relation: str
+    bound: Fraction
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Columns times coefficients plus a constant."""
+
+    coefficients: dict[str, Fraction]
+    constant: Fraction
+
+    def plus(self, other: "_Sum", factor: Fraction) -> "_Sum":
+        coefficients = dict(self.coefficients)
+        for name, coefficient in other.coefficients.items():
+            coefficients[name] = coefficients.get(name, Fraction(0)) + factor * coefficient
+        return _Sum(coefficients, self.constant + factor * other.constant)
+
+    def times(self, factor: Fraction) -> "_Sum":
+        return _Sum({}, Fraction(0)).plus(self, factor)
+
+
+def parse(text: str) -> Constraint:
+    """Return the constraint that `text` states, with exact coefficients.
+
+    All columns are brought to the left and all numbers to the right. Columns that cancel out are
+    gone.
+
+    >>> parse("1.16*v1 <= 2*(v2 - 3)")  # doctest: +NORMALIZE_WHITESPACE
+    Constraint(text='1.16*v1 <= 2*(v2 - 3)',
+               coefficients={'v1': Fraction(29, 25), 'v2': Fraction(-2, 1)},
+               relation='<=', bound=Fraction(-6, 1))
+    >>> parse("net * tax = gross")
+    Traceback (most recent call last):
+        ...
+    microagg.errors.ParameterError: constraint 'net * tax = gross': at character 5, a product of \
+columns is not linear. Multiply columns by numbers only.
+    """
+    if not isinstance(text, str):
+        raise ParameterError(
+            f"a constraint must be a text such as 'net + tax = gross'; got {type(text).__name__}."
+        )
+    return _Parser(text.strip()).constraint()
+
+
+class _Parser:
+    """Recursive descent: one method for each rule of the grammar."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = _tokens(text)
+        self.token = next(self.tokens)
+        self.depth = 0
+
+    def constraint(self) -> Constraint:
+        left = self.sum()
+        relation = RELATIONS.get(self.token.text, "") if self.token.kind == "sign" else ""
+        if not relation:
+            raise self.error("'=', '<=' or '>=' must come here")
+        self.advance()
+        right = self.sum()
+        if self.token.text in RELATIONS:
+            raise self.error(
+                "a second comparison cannot follow", "State it as a constraint of its own."
+            )
+        if self.token.kind != "end":
+            raise self.error("an operator or the end must come here")
+        difference = left.plus(right, Fraction(-1))
+        coefficients = {name: value for name, value in difference.coefficients.items() if value}
+        if not coefficients:
+            raise self.says_nothing(relation, -difference.constant)
+        if any(
+            abs(value) > _LARGEST or abs(value) < 1 / _LARGEST for value in coefficients.values()
+        ):
+            raise ParameterError(
+                f"constraint {self.text!r}: coefficients must be from 1e-100 to 1e100 in size; got "
+                "one that is not. Change the units of the columns."
+            )
+        return Constraint(self.text, coefficients, relation, -difference.constant)
+
+    def sum(self) -> _Sum:
+        total = self.product()
+        while self.token.kind == "sign" and self.token.text in "+-":
+            factor = Fraction(1 if self.token.text == "+" else -1)
+            self.advance()
+            total = total.plus(self.product(), factor)
+        return total
+
+    def product(self) -> _Sum:
+        result = self.factor()
+        while self.token.kind == "sign" and self.token.text in ("*", "/"):
+            operator = self.token
+            self.advance()
+            factor = self.factor()
+            if operator.text == "/":
+                result = self.quotient(result, factor, operator)
+            elif any(factor.coefficients.values()) and any(result.coefficients.values()):
+                raise self.error(
+                    "a product of columns is not linear",
+                    "Multiply columns by numbers only.",
+                    operator,
+                )
+            elif any(factor.coefficients.values()):
+                result = factor.times(result.constant)
+            else:
+                result = result.times(factor.constant)
+        return result
+
+    def quotient(self, result: _Sum, divisor: _Sum, operator: _Token) -> _Sum:
+        if any(divisor.coefficients.values()):
+            problem, advice = "a column as divisor is not linear", "Divide by numbers only."
+        elif divisor.constant == 0:
+            problem, advice = "the divisor is zero", "Divide by another number."
+        else:
+            return result.times(1 / divisor.constant)
+        raise self.error(problem, advice, operator)
+
+    def factor(self) -> _Sum:
+        sign = 1
+        while self.token.kind == "sign" and self.token.text in "+-":
+            sign = -sign if self.token.text == "-" else sign
+            self.advance()
+        return self.atom().times(Fraction(sign))
+
+    def atom(self) -> _Sum:
+        token = self.token
+        if token.kind == "number":
+            self.advance()
+            return _Sum({}, self.number(token))
+        if token.kind in ("name", "quoted"):
+            self.advance()
+            return _Sum({self.name(token): Fraction(1)}, Fraction(0))
+        if token.text != "(":
+            raise self.error("a number, a column or '(' must come here")
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.error(f"parentheses may be {_DEEPEST} deep at most", "Simplify.")
+        self.advance()
+        inner = self.sum()
+        if self.token.text != ")":
+            raise self.error("an operator or ')' must come here")
+        self.depth -= 1
+        self.advance()
+        return inner
+
+    def number(self, token: _Token) -> Fraction:
+        _, _, exponent = token.text.lower().partition("e")
+        if len(token.text) > _LARGEST_EXPONENT or abs(int(exponent or 0)) > _LARGEST_EXPONENT:
+            raise self.error("the number is too large or too small", "Change the unit.", token)
+        if self.token.kind in ("name", "quoted"):
+            raise self.error(
+                "an operator must come between a number and a column",
+                f"Write {token.text}*{self.token.text}, or quote a name that begins with a digit.",
+                token,
+            )
+        return Fraction(token.text)
+
+    def name(self, token: _Token) -> str:
+        if token.kind == "name":
+            return token.text
+        quote = token.text[0]
+        name = token.text[1:-1].replace(2 * quote, quote)
+        if not name:
+            raise self.error("a quoted name must not be empty", token=token)
+        return name
+
+    def advance(self) -> None:
+        self.token = next(self.tokens)
+
+    def error(self, problem: str, advice: str = "", token: _Token | None = None) -> ParameterError:
+        at = token or self.token
+        if token is None and not advice:
+            found = "the end" if at.kind == "end" else repr(at.text)
+            problem, advice = f"{problem}; got {found}", _advice(at)
+        return ParameterError(
+            f"constraint {self.text!r}: at character {at.at + 1}, {problem}. {advice}".rstrip()
+        )
+
+    def says_nothing(self, relation: str, bound: Fraction) -> ParameterError:
+        holds = {"=": bound == 0, "<=": bound >= 0, ">=": bound <= 0}[relation]
+        verdict = "always holds" if holds else "can never hold"
+        return ParameterError(
+            f"constraint {self.text!r}: it must say something about a column; got one that "
+            f"{verdict}, whatever the data. Remove it, or name the columns it is about."
+        )
+
+
+def _advice(token: _Token) -> str:
+    if token.kind == "end":
+        return "Write constraints like 'net + tax = gross'."
+    if token.kind in ("quoted", "name", "number"):
+        return "Put names with spaces or signs in quotes."
+    return _ADVICE.get(token.text, "Quote names with signs, or remove it.")
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = 0
+    while True:
+        match = _TOKEN.match(text, at)
+        assert match is not None  # the last two kinds match whatever is left
+        kind = str(match.lastgroup)
+        yield _Token(kind, match[kind], match.start(kind))
+        at = match.end()
