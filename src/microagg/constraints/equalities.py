@@ -11,15 +11,21 @@ from microagg.errors import ParameterError
 Floats = NDArray[np.float64]
 
 # Rows of unit length that differ by less are one; right sides that differ by more contradict.
-_NEGLIGIBLE = 1e-10
+NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True)
 class Equalities:
-    """The points where `normals @ v = offsets`; the normals are orthonormal."""
+    """The points where `rows @ v = sides`; `steps` leads to the nearest of them.
 
-    normals: Floats
-    offsets: Floats
+    A point that misses the sides by r moves by `r @ steps`. Misses are always taken from the
+    equalities as they were given, so that each holds to the last digits of its own terms, however
+    much larger those of another are.
+    """
+
+    rows: Floats
+    sides: Floats
+    steps: Floats
 
     @classmethod
     def of(cls, A: ArrayLike, b: ArrayLike) -> Self:
@@ -35,24 +41,43 @@ class Equalities:
                 "constraints must be a matrix A and a vector b of finite numbers, as many as A "
                 f"has rows; got the shapes {A.shape} and {b.shape}."
             )
-        lengths = np.sqrt(np.square(A).sum(axis=1, keepdims=True))
-        empty = lengths[:, 0] == 0
-        left, weights, normals = np.linalg.svd(
-            np.divide(A, lengths, out=np.zeros_like(A), where=lengths > 0), full_matrices=False
-        )
-        rank = int(np.count_nonzero(weights > _NEGLIGIBLE))
-        sides = np.divide(b, lengths[:, 0], out=b.copy(), where=~empty)
-        explained = left[:, :rank].T @ sides
-        apart = np.abs(sides - left[:, :rank] @ explained)
-        if (apart > _NEGLIGIBLE * np.abs(sides).max(initial=0.0)).any():
+        lengths, units = unit_rows(A)
+        sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
+        apart = np.abs(units @ (np.linalg.pinv(units, rcond=NEGLIGIBLE) @ sides) - sides)
+        if (apart > NEGLIGIBLE * np.abs(sides).max(initial=0.0)).any():
             raise ParameterError(
                 "the constraints contradict each other: no point satisfies all equalities at "
                 "once. Remove one of them."
             )
-        return cls(normals[:rank], explained / weights[:rank])
+        return cls.measured(A, b, np.ones(A.shape[1]))
+
+    @classmethod
+    def measured(cls, A: Floats, b: Floats, scales: Floats) -> Self:
+        """Return A v = b, where distances are measured after dividing columns by `scales`.
+
+        A column of scale 0 does not move at all. Contradictions are not looked for.
+        """
+        lengths, units = unit_rows(A * scales)
+        pull = np.linalg.pinv(units, rcond=NEGLIGIBLE).T * scales
+        return cls(A, b, np.divide(pull, lengths[:, None], out=pull, where=lengths[:, None] > 0))
 
     def project(self, points: Floats) -> Floats:
         """Return the point nearest to each row of `points` that satisfies the equalities."""
-        for _ in range(2):  # the second time removes what rounding left
-            points = points - (points @ self.normals.T - self.offsets) @ self.normals
+        for _ in range(3):  # the first time moves, the others remove what rounding left
+            misses = self.sides - rowwise(points, self.rows)
+            points = points + rowwise(misses, self.steps.T)
         return points
+
+
+def unit_rows(A: Floats) -> tuple[Floats, Floats]:
+    """Return the lengths of the rows of A, and the rows of length 1; zeros stay zeros."""
+    largest = np.abs(A).max(axis=1, initial=0.0)
+    safe = np.where(largest > 0, largest, 1.0)
+    lengths = safe * np.sqrt(np.square(A / safe[:, None]).sum(axis=1))
+    return lengths, A / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def rowwise(points: Floats, rows: Floats) -> Floats:
+    """Return `points @ rows.T`, every row summed up in the same order however many there are."""
+    products: Floats = np.einsum("ij,kj->ik", points, rows)
+    return products

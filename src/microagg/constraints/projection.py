@@ -1,0 +1,195 @@
+"""The nearest point of a polyhedron, for many points at once.
+
+A polyhedron is where `equal @ v = equal_sides` and `below @ v <= below_sides`. The nearest point to
+m minimises the sum of ((v - m) / scale)^2. If it was known which inequalities hold with equality
+there, the nearest point would have a closed form; so that is what is searched for:
+
+1. The equalities are solved, and what is left free of them is measured in orthonormal directions.
+2. Inequalities that are violated are guessed to be active. All points of the same guess are
+   projected at once; multipliers below zero leave the guess and violated inequalities enter it,
+   until nothing changes: then the conditions of Karush, Kuhn and Tucker hold.
+3. For the few points where that does not end, the active set comes from least distance
+   programming by nonnegative least squares (Lawson and Hanson 1974, chapter 23), one by one.
+4. All points of the same active set are projected on the equalities it stands for.
+
+Time O(n d (number of constraints)) for n points where the guess settles, memory likewise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.equalities import NEGLIGIBLE, Equalities, rowwise, unit_rows
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# How far a constraint may be missed, relative to the sum of the sizes of its terms.
+TOLERANCE = 1e-9
+# Within the search, so that its roundings stay far within the tolerance.
+_SETTLED = 1e-12
+# A term counts for no less than this part of its column's scale: where a mean is almost zero
+# because large values cancel out, its last digits are those of the large values.
+_LEAST_TERM = 1e-3
+_ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class Polyhedron:
+    """Points v where `equal @ v = equal_sides` and `below @ v <= below_sides`."""
+
+    equal: Floats
+    equal_sides: Floats
+    below: Floats
+    below_sides: Floats
+
+    def sizes(self, values: Floats, scales: Floats) -> tuple[Floats, Floats]:
+        """Return how large the terms of each constraint are, for every row of `values`."""
+        terms = np.maximum(np.abs(values), _LEAST_TERM * scales)
+        return (
+            rowwise(terms, np.abs(self.equal)) + np.abs(self.equal_sides),
+            rowwise(terms, np.abs(self.below)) + np.abs(self.below_sides),
+        )
+
+    def holds(self, values: Floats, scales: Floats) -> Flags:
+        """Say for every row of `values` whether it satisfies everything within the tolerance."""
+        equal, below = self.sizes(values, scales)
+        misses = np.abs(rowwise(values, self.equal) - self.equal_sides)
+        over = rowwise(values, self.below) - self.below_sides
+        kept = np.hstack([misses <= TOLERANCE * equal, over <= TOLERANCE * below])
+        return np.asarray(kept.all(axis=1))
+
+
+def project(values: Floats, scales: Floats, polyhedron: Polyhedron) -> tuple[Floats, Flags]:
+    """Return the nearest point for each row of `values`, and whether it satisfies everything.
+
+    Rows that satisfy everything within the tolerance come back as they are, bit for bit. A column
+    of scale 0 does not move; a row that can only be satisfied by moving such a column comes back
+    with False.
+
+    >>> triangle = Polyhedron(np.ones((1, 2)), np.ones(1), -np.eye(2), np.zeros(2))
+    >>> project(np.array([[0.5, 0.5], [3.0, 1.0]]), np.ones(2), triangle)
+    (array([[0.5, 0.5],
+           [1. , 0. ]]), array([ True,  True]))
+    """
+    inside = polyhedron.holds(values, scales)
+    outside = np.flatnonzero(~inside)
+    if not outside.size:
+        return values, inside
+    moved = values.copy()
+    moved[outside] = _project_outside(values[outside], scales, polyhedron)
+    inside[outside] = polyhedron.holds(moved[outside], scales)
+    return moved, inside
+
+
+def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Floats:
+    active = _active_sets(values, scales, polyhedron)
+    moved = np.empty_like(values)
+    for pattern, rows in _alike(active):
+        flat = Equalities.measured(
+            np.vstack([polyhedron.equal, polyhedron.below[pattern]]),
+            np.concatenate([polyhedron.equal_sides, polyhedron.below_sides[pattern]]),
+            scales,
+        )
+        moved[rows] = _within_bounds(flat.project(values[rows]), pattern, polyhedron)
+    # No -0.0: equal numbers must not be told apart by their sign.
+    return moved + 0.0
+
+
+def _within_bounds(values: Floats, pattern: NDArray[np.intp], polyhedron: Polyhedron) -> Floats:
+    """Put columns that are at a bound of their own exactly there: no age of -1e-30."""
+    for i in pattern:
+        columns = np.flatnonzero(polyhedron.below[i])
+        if columns.size == 1:
+            (j,) = columns
+            values[:, j] = polyhedron.below_sides[i] / polyhedron.below[i, j]
+    return values
+
+
+def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flags:
+    """Return for every row which inequalities hold with equality at its nearest point."""
+    n, m = len(values), len(polyhedron.below)
+    if not m:
+        return np.zeros((n, 0), dtype=bool)
+    solved = Equalities.measured(polyhedron.equal, polyhedron.equal_sides, scales).project(values)
+    free = _free_directions(polyhedron.equal * scales)
+    lengths, unit = unit_rows((polyhedron.below * scales) @ free)
+    whole = np.maximum(unit_rows(polyhedron.below * scales)[0], np.finfo(np.float64).tiny)
+    # What the equalities fix, or columns that cannot move, is no matter of choice.
+    choice = lengths > NEGLIGIBLE * whole
+    safe = np.where(choice, lengths, 1.0)
+    room = np.where(choice, (polyhedron.below_sides - rowwise(solved, polyhedron.below)) / safe, 1)
+    near = np.where(choice, _SETTLED * polyhedron.sizes(solved, scales)[1] / safe, 0)
+    unit[~choice] = 0.0
+    active, settled = _guessed(unit, room, near)
+    for row in np.flatnonzero(~settled):
+        active[row] = _least_distance(unit, room[row])
+    return active
+
+
+def _free_directions(rows: Floats) -> Floats:
+    """Orthonormal directions, one per column, in which the equalities keep holding."""
+    _, units = unit_rows(rows)
+    _, weights, directions = np.linalg.svd(units)
+    rank = int(np.count_nonzero(weights > NEGLIGIBLE))
+    return directions[rank:].T
+
+
+def _guessed(unit: Floats, room: Floats, near: Floats) -> tuple[Flags, Flags]:
+    """Find min |z| with unit @ z <= room for each row of `room` by guesses of the active set.
+
+    Returns the last guess of every row, and whether it satisfies all conditions of optimality.
+    """
+    active = room < -near
+    settled = np.zeros(len(room), dtype=bool)
+    left = np.arange(len(room))
+    for _ in range(_ROUNDS):
+        changed = np.empty((len(left), len(unit)), dtype=bool)
+        for pattern, at in _alike(active[left]):
+            rows = left[at]
+            inner = unit[pattern] @ unit[pattern].T
+            inverse = np.asarray(np.linalg.pinv(inner, NEGLIGIBLE, hermitian=True), np.float64)
+            multipliers = np.zeros((len(rows), len(unit)))
+            multipliers[:, pattern] = -rowwise(room[rows][:, pattern], inverse)
+            slack = room[rows] + rowwise(rowwise(multipliers, unit.T), unit)
+            changed[at] = multipliers - slack > near[rows]
+            settled[rows] = ((slack >= -near[rows]) & (multipliers >= -near[rows])).all(axis=1)
+            tight = np.abs(slack[:, pattern]) <= near[rows][:, pattern]
+            settled[rows] &= tight.all(axis=1)
+        ended = settled[left] | (changed == active[left]).all(axis=1)
+        active[left[~ended]] = changed[~ended]
+        left = left[~ended]
+        if not left.size:
+            break
+    return active, settled
+
+
+def _least_distance(unit: Floats, room: Floats) -> Flags:
+    """Find the active set of min |z| with unit @ z <= room, exactly, for one row."""
+    from scipy.optimize import nnls
+
+    size = np.abs(room).max()
+    stacked = -np.vstack([unit.T, room / size])
+    target = np.zeros(len(stacked))
+    target[-1] = 1.0
+    try:
+        pulls = nnls(stacked, target)[0]
+    except RuntimeError:  # it did not end: what is found then will not pass the final check
+        return room < 0
+    found: Flags = pulls > 0
+    return found
+
+
+def _alike(active: Flags) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield each active set that occurs, with the rows it occurs in."""
+    if not active.shape[1]:
+        yield np.empty(0, dtype=np.intp), np.arange(len(active))
+        return
+    packed = np.ascontiguousarray(np.packbits(active, axis=1))
+    keys = packed.view(f"V{packed.shape[1]}")[:, 0] if packed.shape[1] > 1 else packed[:, 0]
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(keys[order[1:]] != keys[order[:-1]]) + 1
+    for rows in np.split(order, starts):
+        yield np.flatnonzero(active[rows[0]]), rows

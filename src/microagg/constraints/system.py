@@ -1,0 +1,247 @@
+"""All constraints of a release: what they are about, who violates them, what satisfies them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.component import LARGEST_WHOLE, Component, Limits
+from microagg.constraints.exact import whole_row
+from microagg.constraints.grammar import Constraint, parse
+from microagg.constraints.nearest import nearest_points
+from microagg.constraints.projection import TOLERANCE
+from microagg.errors import DataError, ParameterError
+from microagg.validation import did_you_mean
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Satisfied:
+    """Values of groups that satisfy all constraints.
+
+    `values` has the columns that occur in constraints: int64 for those of whole numbers, else
+    float64. `moved` counts the groups whose values are not what they would be without
+    constraints: the mean, rounded half away from zero for whole numbers. `unproved` counts groups
+    whose whole numbers may not be the nearest, because the search ended at its budget; they are at
+    most `excess` farther from their means than the nearest, in standard deviations.
+    """
+
+    values: dict[str, NDArray[Any]]
+    moved: int
+    unproved: int
+    excess: float
+
+
+@dataclass(frozen=True)
+class System:
+    """Constraints over quasi-identifiers, split into `components` that share no column.
+
+    >>> system = System.of(["net + tax = gross", "tax >= 0"], ["net", "tax", "gross", "age"])
+    >>> system.violations({"net": [2.0, 3], "tax": [1.0, -1], "gross": [3.0, 3], "age": [7, 8]})
+    {'net + tax = gross': 1, 'tax >= 0': 1}
+    >>> means = {"net": np.array([3.0]), "tax": np.array([1.0]), "gross": np.array([7.0])}
+    >>> system.nearest(means, {"net": 1.0, "tax": 1.0, "gross": 1.0}).values
+    {'net': array([4.]), 'tax': array([2.]), 'gross': array([6.])}
+    """
+
+    constraints: tuple[Constraint, ...]
+    components: tuple[Component, ...]
+
+    @classmethod
+    def of(
+        cls,
+        constraints: Iterable[str | Constraint],
+        columns: Sequence[str],
+        *,
+        integers: Mapping[str, Limits] | None = None,
+        other_columns: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return the system, if every constraint is about `columns` and some values satisfy all.
+
+        `integers` names the columns that hold whole numbers, with the smallest and the largest
+        that their type can hold; `other_columns` those that are in the table in another role, for
+        the message.
+        """
+        if isinstance(constraints, str):
+            raise ParameterError(
+                f"constraints must be a list of texts; got the text {constraints!r}. Write "
+                f"[{constraints!r}]."
+            )
+        parsed = [parse(c) if not isinstance(c, Constraint) else c for c in constraints]
+        unique = list({constraint.text: constraint for constraint in parsed}.values())
+        for constraint in unique:
+            _check_columns(constraint, columns, other_columns or {})
+        components = _components(unique, columns, integers or {})
+        for component in components:
+            if not component.feasible():
+                raise _infeasible(component)
+        return cls(tuple(unique), tuple(components))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that occur in constraints: those that `nearest` needs and returns."""
+        return tuple(name for component in self.components for name in component.columns)
+
+    def violations(self, columns: Mapping[str, Any]) -> dict[str, int]:
+        """Return how many records violate each constraint, by its text.
+
+        A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum
+        of the sizes of its terms.
+        """
+        found = {}
+        for constraint in self.constraints:
+            arrays = [np.asarray(columns[name]) for name in constraint.coefficients]
+            exact = all(values.dtype.kind in "biu" for values in arrays)
+            over, allowed = (_whole_excess if exact else _float_excess)(constraint, arrays)
+            violated = {
+                "=": np.abs(over) > allowed,
+                "<=": over > allowed,
+                ">=": over < -allowed,
+            }[constraint.relation]
+            found[constraint.text] = int(np.count_nonzero(violated))
+        return found
+
+    def nearest(self, means: Mapping[str, Any], scales: Mapping[str, float]) -> Satisfied:
+        """Return the values nearest to `means` that satisfy all constraints, for every group.
+
+        Nearest is least in the sum of ((value - mean) / scale)^2. Continuous columns whose means
+        satisfy the constraints come back bit for bit. A column of scale 0, which is one that is
+        constant, stays as it is as long as the others can satisfy the constraints; if they cannot,
+        it moves like a column whose scale is the size of its value.
+
+        Continuous columns take O(n) time for n groups; whole numbers need a search in each group.
+        """
+        values: dict[str, NDArray[Any]] = {}
+        n = len(np.asarray(means[self.columns[0]])) if self.components else 0
+        moved, unproved = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+        excess = 0.0
+        for component in self.components:
+            points = np.column_stack(
+                [np.asarray(means[name], dtype=np.float64) for name in component.columns]
+            )
+            _check_means(component, points)
+            widths = np.array([float(scales[name]) for name in component.columns])
+            found = nearest_points(component, points, widths)
+            unproved |= ~found.proved
+            excess = max(excess, found.excess)
+            for j, name in enumerate(component.columns):
+                plain = _rounded(points[:, j]) if name in component.limits else points[:, j]
+                moved |= found.values[name] != plain
+                values[name] = np.ascontiguousarray(found.values[name])
+        return Satisfied(values, int(moved.sum()), int(unproved.sum()), excess)
+
+
+def _check_columns(
+    constraint: Constraint, columns: Sequence[str], other_columns: Mapping[str, str]
+) -> None:
+    for name in constraint.coefficients:
+        if name in columns:
+            continue
+        if name in other_columns:
+            raise ParameterError(
+                f"constraint {constraint.text!r}: columns must be quasi-identifiers, whose values "
+                f"are averaged; {name!r} is released as {other_columns[name]}. Make it a "
+                "quasi-identifier, or remove the constraint."
+            )
+        known = [*columns, *other_columns]
+        listing = ", ".join(repr(column) for column in columns)
+        raise ParameterError(
+            f"constraint {constraint.text!r}: columns must be quasi-identifiers ({listing}); got "
+            f"{name!r}, which the table does not have.{did_you_mean(name, known)}"
+        )
+
+
+def _components(
+    constraints: Sequence[Constraint], columns: Sequence[str], integers: Mapping[str, Limits]
+) -> list[Component]:
+    """Return the constraints in parts that share no column, in the order of the columns."""
+    parts: list[tuple[set[str], list[Constraint]]] = []
+    for constraint in constraints:
+        names, linked = set(constraint.coefficients), [constraint]
+        for part in [part for part in parts if part[0] & names]:
+            parts.remove(part)
+            names |= part[0]
+            linked = part[1] + linked
+        parts.append((names, linked))
+    parts.sort(key=lambda part: min(columns.index(name) for name in part[0]))
+    return [
+        Component(
+            tuple(name for name in columns if name in names),
+            tuple(linked),
+            {name: integers[name] for name in columns if name in names and name in integers},
+        )
+        for names, linked in parts
+    ]
+
+
+def _infeasible(component: Component) -> ParameterError:
+    """Return an error that names constraints none of which can be spared for the contradiction."""
+    guilty = list(component.constraints)
+    for constraint in component.constraints:
+        others = [other for other in guilty if other is not constraint]
+        if others and not replace(component, constraints=tuple(others)).feasible():
+            guilty = others
+    texts = " and ".join(repr(constraint.text) for constraint in guilty)
+    loose = replace(component, constraints=tuple(guilty), limits={})
+    why = ""
+    if loose.feasible():
+        whole = [name for name in component.limits if any(name in c.coefficients for c in guilty)]
+        why = f" in whole numbers that {', '.join(map(repr, whole))} can hold"
+    if len(guilty) == 1:
+        return ParameterError(
+            f"constraint {texts} cannot be satisfied: no values do so{why}. Change or remove it."
+        )
+    return ParameterError(
+        f"the constraints {texts} contradict each other: no values satisfy them{why}. Change or "
+        "remove one of them."
+    )
+
+
+def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[Any, Any]:
+    """How far each record is above the bound, exactly, in some unit; and how far it may be."""
+    coefficients, factor = whole_row(list(constraint.coefficients.values()))
+    bound = constraint.bound * factor
+    reach = sum(
+        abs(c) * max(abs(int(values.min())), abs(int(values.max())))
+        for c, values in zip(coefficients, arrays, strict=True)
+        if len(values)
+    )
+    fits = reach + abs(bound) < 2**62 and bound.denominator == 1
+    kind: Any = np.int64 if fits else object
+    total = sum(c * values.astype(kind) for c, values in zip(coefficients, arrays, strict=True))
+    return total - (int(bound) if fits else bound), 0
+
+
+def _float_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[Floats, Floats]:
+    """How far each record is above the bound, and how far it may be."""
+    terms = [
+        float(coefficient) * values.astype(np.float64)
+        for coefficient, values in zip(constraint.coefficients.values(), arrays, strict=True)
+    ]
+    bound = float(constraint.bound)
+    sizes = np.sum([np.abs(term) for term in terms], axis=0) + abs(bound)
+    return np.sum(terms, axis=0) - bound, TOLERANCE * sizes
+
+
+def _check_means(component: Component, points: Floats) -> None:
+    for j, name in enumerate(component.columns):
+        if not np.isfinite(points[:, j]).all():
+            raise DataError(
+                f"the means of {name!r} must be finite numbers to satisfy constraints; some are "
+                "not. Remove or impute its missing values first."
+            )
+        if name in component.limits and (np.abs(points[:, j]) > LARGEST_WHOLE).any():
+            raise DataError(
+                f"whole numbers in constraints must be from -2**53 to 2**53; {name!r} has larger "
+                "ones. Divide the column, convert it to floats, or remove its constraints."
+            )
+
+
+def _rounded(means: Floats) -> Floats:
+    """Half away from zero, as whole numbers are released without constraints."""
+    below = np.trunc(means)
+    rounded: Floats = below + np.where(np.abs(means - below) >= 0.5, np.sign(means), 0.0)
+    return rounded
