@@ -72,8 +72,7 @@ class Component:
     def _linear(self, constraint: Constraint) -> Linear:
         sign = -1 if constraint.relation == ">=" else 1
         row = [constraint.coefficients.get(name, Fraction(0)) * sign for name in self.columns]
-        whole, factor = whole_row(row)
-        return Linear(tuple(whole), constraint.bound * sign * factor)
+        return _whole([*row, constraint.bound * sign])
 
     def fixed(self, constants: Mapping[str, Fraction]) -> "Component | None":
         """Return what is left for the other columns if these are constant, or None if nothing can.
@@ -105,16 +104,14 @@ class Component:
         """
         n = len(self.columns)
         pivots = echelon([[*map(Fraction, row.coefficients), row.side] for row in self.equal], n)
-        if any(pivot < 0 for pivot, _ in pivots) or whole_lattice(self) is None:
+        if any(pivot < 0 for pivot, _ in pivots) or WholePart(self).solutions() is None:
             return False
         sides: dict[tuple[int, ...], Fraction] = {}
         for row in self.below:
-            rest = reduced([*map(Fraction, row.coefficients), row.side], pivots)
-            whole, factor = whole_row(rest[:n])
-            key, side = tuple(whole), rest[n] * factor
-            if not any(key) and side < 0:
+            left = _whole(reduced([*map(Fraction, row.coefficients), row.side], pivots))
+            if not any(left.coefficients) and left.side < 0:
                 return False
-            sides[key] = min(side, sides.get(key, side))
+            sides[left.coefficients] = min(left.side, sides.get(left.coefficients, left.side))
         for key, side in sides.items():
             opposite = sides.get(tuple(-c for c in key))
             if opposite is not None and any(key) and side + opposite < 0:
@@ -148,25 +145,43 @@ class Component:
         return bool(found.status != 2)
 
 
-def whole_lattice(component: Component) -> tuple[list[int], list[list[int]]] | None:
-    """Return x0 and the basis N: the whole columns are x0 + N z, or None if there are no such.
+class WholePart:
+    """What a component says about its whole columns alone, once the others are eliminated.
 
-    Equalities that hold other columns too can be satisfied by those, as far as they are free: what
-    is left after these have been eliminated, exactly, is solved in whole numbers.
+    Equalities that hold other columns too can be satisfied by those, as far as they are free; what
+    is left is `equal` and `below`, exactly, with the whole columns alone.
+    Inequalities that still hold other columns are left out.
     """
-    loose = [j for j, name in enumerate(component.columns) if name not in component.limits]
-    whole = [j for j, name in enumerate(component.columns) if name in component.limits]
-    rows = [
-        [Fraction(row.coefficients[j]) for j in (*loose, *whole)] + [row.side]
-        for row in component.equal
-    ]
-    left = [row[len(loose) :] for pivot, row in echelon(rows, len(loose)) if pivot < 0]
-    matrix, sides = [], []
-    for row in left:
-        coefficients, factor = whole_row(row[:-1])
-        matrix.append(coefficients)
-        sides.append(row[-1] * factor)
-    return whole_solutions(matrix, sides, len(whole))
+
+    def __init__(self, component: Component) -> None:
+        loose = [j for j, name in enumerate(component.columns) if name not in component.limits]
+        whole = [j for j, name in enumerate(component.columns) if name in component.limits]
+        n = len(loose)
+
+        def exact(row: Linear) -> list[Fraction]:
+            return [*(Fraction(row.coefficients[j]) for j in (*loose, *whole)), row.side]
+
+        pivots = echelon([exact(row) for row in component.equal], n)
+        self.n_columns = len(whole)
+        self.equal = [_whole(row[n:]) for pivot, row in pivots if pivot < 0]
+        rests = [reduced(exact(row), pivots) for row in component.below]
+        alone = [row[n:] for row in rests if not any(row[:n])]
+        self.below = [
+            Linear(row.coefficients, Fraction(floor(row.side)))
+            for row in map(_whole, alone)
+            if any(row.coefficients)
+        ]
+
+    def solutions(self) -> tuple[list[int], list[list[int]]] | None:
+        """Return x0 and the basis N: the equalities leave x0 + N z; None if they leave nothing."""
+        matrix = [list(row.coefficients) for row in self.equal]
+        return whole_solutions(matrix, [row.side for row in self.equal], self.n_columns)
+
+
+def _whole(row: Sequence[Fraction]) -> Linear:
+    """Return a row, whose last entry is its side, with coprime whole coefficients."""
+    coefficients, factor = whole_row(row[:-1])
+    return Linear(tuple(coefficients), row[-1] * factor)
 
 
 def _floats(rows: Sequence[Linear], n: int) -> tuple[np.ndarray, np.ndarray]:

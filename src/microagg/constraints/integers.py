@@ -14,18 +14,17 @@ Time: the equalities once; then some steps for each group, for few columns, and 
 many. Memory O(n (columns + constraints)) for n groups.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import floor
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.constraints.component import LARGEST_WHOLE, Component, whole_lattice
+from microagg.constraints.component import LARGEST_WHOLE, Component, WholePart
 from microagg.constraints.equalities import rowwise, unit_rows
 from microagg.constraints.exact import short_basis
 from microagg.constraints.projection import project
-from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points
+from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
 from microagg.errors import GuaranteeError, ParameterError
 from microagg.progress import paced, report
 
@@ -37,8 +36,22 @@ TASK = "searching whole numbers that satisfy constraints"
 # Steps of the search in one group, and points that are tried one by one.
 BUDGET = 50_000
 CANDIDATES = 5_000
+# Groups whose candidates are listed at once.
+_AT_ONCE = 256
 # Products of coefficients and values stay below, so that 64 bits hold sums of them.
 _LARGEST_PRODUCT = 2**61
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Where groups are: their means, the nearest points that need not be whole, lattice points."""
+
+    means: Floats
+    relaxed: Floats
+    base: Wholes
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> "Groups":
+        return Groups(self.means[rows], self.relaxed[rows], self.base[rows])
 
 
 @dataclass(frozen=True)
@@ -49,20 +62,17 @@ class Points:
     are proved from those that are only found, and from those where nothing was.
     """
 
-    whole: Wholes
-    loose: Floats
+    points: Floats
     costs: Floats
     leasts: Floats
     states: NDArray[np.int8]
 
+    def __getitem__(self, rows: NDArray[np.intp]) -> "Points":
+        return Points(self.points[rows], self.costs[rows], self.leasts[rows], self.states[rows])
 
-@dataclass(frozen=True)
-class Candidate:
-    """One point with whole numbers where they must be, and its squared distance."""
-
-    point: Floats
-    cost: float
-    state: int
+    def __setitem__(self, rows: NDArray[np.intp], others: "Points") -> None:
+        self.points[rows], self.costs[rows] = others.points, others.costs
+        self.leasts[rows], self.states[rows] = others.leasts, others.states
 
 
 class Lattice:
@@ -72,7 +82,8 @@ class Lattice:
         self.component, self.scales = component, scales
         is_whole = np.array([name in component.limits for name in component.columns])
         self.whole, self.loose = np.flatnonzero(is_whole), np.flatnonzero(~is_whole)
-        solutions = whole_lattice(component)
+        part = WholePart(component)
+        solutions = part.solutions()
         assert solutions is not None  # a component is feasible, or was refused before
         self.equal = component.polyhedron.equal
         # For whole numbers that miss the equalities by r, the other columns move by `pull @ r`.
@@ -89,10 +100,9 @@ class Lattice:
         weights = 1 / scales[self.whole]
         self.coordinates = np.linalg.pinv(weights[:, None] * self.basis) * weights
         self.origin = self._near_zero(origin, vectors)
-        self.limits = [row for row in component.below if component.is_whole(row)]
-        self.rows = _small([[row.coefficients[j] for j in self.whole] for row in self.limits], n)
+        self.rows = _small([row.coefficients for row in part.below], n)
         self.sides = np.array(
-            [max(min(floor(row.side), 2**60), -(2**60)) for row in self.limits], dtype=np.int64
+            [max(min(int(row.side), 2**60), -(2**60)) for row in part.below], dtype=np.int64
         )
 
     def _near_zero(self, origin: list[int], vectors: list[list[int]]) -> Wholes:
@@ -105,28 +115,25 @@ class Lattice:
 
     def nearest(self, means: Floats) -> Points:
         """Return the nearest point of every row of `means`."""
-        polyhedron = self.component.polyhedron
-        relaxed, reached = project(means, self.scales, polyhedron)
-        leasts = np.square((relaxed - means) / self.scales).sum(axis=1)
-        base = self._base(relaxed)
-        whole, costs, states = self._search(means, relaxed, leasts, base)
-        points = np.array(means)
-        points[:, self.whole] = whole
-        points, inside = self._complete(points)
-        exact = self._squared_distances(points, means)
-        mixed = len(self.limits) < len(self.component.below)
+        relaxed, reached = project(means, self.scales, self.component.polyhedron)
+        groups = Groups(means, relaxed, self._base(relaxed))
+        leasts = self._squared_distances(relaxed, means)
+        whole, costs, states = self._search(groups, leasts)
+        points, inside = self._complete(whole, means)
+        exact = np.where(inside, self._squared_distances(points, means), np.inf)
         # Inequalities that hold other columns too made the point dearer, or impossible.
-        doubtful = mixed & (~inside | (exact > costs * (1 + 1e-9) + 1e-12)) & (states > NOTHING)
-        costs = np.where(inside, exact, np.inf)
+        doubtful = (states == NOTHING) | (exact > costs * (1 + 1e-9) + 1e-12)
         states[~inside] = NOTHING
-        for row in np.flatnonzero(doubtful | (states == NOTHING)):
-            best = Candidate(points[row], float(costs[row]), int(states[row]))
-            best = self._try_all(means[row], relaxed[row], float(leasts[row]), base[row], best)
-            points[row], costs[row], states[row] = best.point, best.cost, best.state
-            report(TASK, int(row), len(means))
+        found = Points(points, np.where(states == NOTHING, np.inf, exact), leasts, states)
+        again = np.flatnonzero(doubtful)
+        for start in range(0, len(again), _AT_ONCE):
+            rows = again[start : start + _AT_ONCE]
+            some = found[rows]
+            self._try_all(groups[rows], some)
+            found[rows] = some
+            report(TASK, start, len(again))
         states[(states == PROVED) & ~reached] = FOUND
-        found = np.rint(points[:, self.whole]).astype(np.int64)
-        return Points(found, points[:, self.loose], costs, leasts, states)
+        return found
 
     def _base(self, relaxed: Floats) -> Wholes:
         """Return for every row a point of the lattice beside it, from where z is small."""
@@ -137,17 +144,16 @@ class Lattice:
             raise _too_many_digits()
         return base
 
-    def _search(
-        self, means: Floats, relaxed: Floats, leasts: Floats, base: Wholes
-    ) -> tuple[Wholes, Floats, NDArray[np.int8]]:
-        targets, rests, pulls = self._targets(means, relaxed, base)
-        rooms = self.sides - base @ self.rows.T
+    def _search(self, groups: Groups, leasts: Floats) -> tuple[Wholes, Floats, NDArray[np.int8]]:
+        """Return the nearest whole numbers, as far as those alone decide, and what is known."""
+        targets, rests, pulls = self._targets(groups)
+        rooms = self.sides - groups.base @ self.rows.T
         n, k = targets.shape
         z = np.zeros((n, k), dtype=np.int64)
         costs, states = rests.copy(), np.zeros(n, dtype=np.int8)
         if k == 0:
             states[(rooms >= 0).all(axis=1)] = PROVED
-            return base, costs, states
+            return groups.base, costs, states
         limits = self.rows @ self.basis
         for rows in paced(np.arange(n)):
             at = slice(rows[0], rows[-1] + 1)
@@ -156,24 +162,26 @@ class Lattice:
                 BUDGET, z[at], costs[at], states[at],
             )  # fmt: skip
             report(TASK, int(rows[-1]) + 1, n)
-        return base + z @ self.basis.T, costs, states
+        return groups.base + z @ self.basis.T, costs, states
 
-    def _targets(
-        self, means: Floats, relaxed: Floats, base: Wholes
-    ) -> tuple[Floats, Floats, Floats]:
+    def _targets(self, groups: Groups) -> tuple[Floats, Floats, Floats]:
         """Return t, what no z changes of the squared distance, and where the relaxed points are."""
-        ahead = means[:, self.whole] - base
-        at_base = np.array(means)
-        at_base[:, self.whole] = base
+        ahead = groups.means[:, self.whole] - groups.base
+        at_base = np.array(groups.means)
+        at_base[:, self.whole] = groups.base
         misses = self.component.polyhedron.equal_sides - rowwise(at_base, self.equal)
         wanted = np.hstack([ahead / self.scales[self.whole], rowwise(misses, self.pull)])
         targets = rowwise(wanted, self.Q.T)
         rests = np.square(wanted - rowwise(targets, self.Q)).sum(axis=1)
-        pulls = rowwise(rowwise(relaxed[:, self.whole] - base, self.coordinates), self.R)
+        pulls = rowwise(
+            rowwise(groups.relaxed[:, self.whole] - groups.base, self.coordinates), self.R
+        )
         return targets, rests, pulls
 
-    def _complete(self, points: Floats) -> tuple[Floats, Flags]:
+    def _complete(self, whole: Wholes, means: Floats) -> tuple[Floats, Flags]:
         """Move the other columns to where they are nearest, given the whole numbers."""
+        points = np.array(means)
+        points[:, self.whole] = whole
         only_loose = self.scales.copy()
         only_loose[self.whole] = 0.0
         return project(points, only_loose, self.component.polyhedron)
@@ -182,55 +190,51 @@ class Lattice:
         squares: Floats = np.square((points - means) / self.scales).sum(axis=1)
         return squares
 
-    def _try_all(
-        self, mean: Floats, relaxed: Floats, least: float, base: Wholes, best: Candidate
-    ) -> Candidate:
-        """Try every z that could be nearer than `best`, in growing radii."""
-        center = self.coordinates @ (relaxed[self.whole] - base)
+    def _try_all(self, groups: Groups, out: Points) -> None:
+        """Try every z that could be nearer than what was found, in growing radii.
+
+        This is for inequalities that hold other columns too: whether the others can satisfy them,
+        and how near, is known only once all whole numbers are.
+        """
+        centers = rowwise(groups.relaxed[:, self.whole] - groups.base, self.coordinates)
         radius = float(np.square(np.diag(self.R)).sum()) / 4 * (1 + 1e-9)
-        limit = min(best.cost, least + radius)
-        while True:
-            z = list(_within(self.R, center, limit - least, CANDIDATES + 1))
-            steps = np.array(z, dtype=np.int64).reshape(len(z), len(self.R)) @ self.basis.T
-            best = min(best, self._best_of(base + steps, mean), key=lambda found: found.cost)
-            if len(z) > CANDIDATES or (not len(self.R) and best.cost == np.inf):
-                return replace(best, state=FOUND if best.cost < np.inf else NOTHING)
-            if best.cost <= limit:
-                return replace(best, state=PROVED)
+        limits = np.minimum(out.costs, out.leasts + radius)
+        left = np.arange(len(limits))
+        while left.size:
+            counts, z = self._listed(centers[left], (limits - out.leasts)[left])
+            rows = np.repeat(left, np.minimum(counts, CANDIDATES))
+            self._keep_best(groups.base[rows] + z @ self.basis.T, rows, groups.means, out)
+            ended = (counts >= CANDIDATES) | (len(self.R) == 0)
+            out.states[left] = np.where(np.isfinite(out.costs[left]), FOUND, NOTHING)
+            proved = (out.costs <= limits)[left] & (counts < CANDIDATES)
+            out.states[left[proved]] = PROVED
+            left = left[~(ended | proved)]
             radius *= 4
-            limit = min(best.cost, max(limit, least + radius))
+            limits = np.minimum(out.costs, np.maximum(limits, out.leasts + radius))
 
-    def _best_of(self, whole: Wholes, mean: Floats) -> Candidate:
-        """Return the nearest of some points of the lattice, with the other columns added."""
-        whole = whole[(whole @ self.rows.T <= self.sides).all(axis=1)]
-        if not len(whole):
-            return Candidate(mean, np.inf, NOTHING)
-        tried = np.tile(mean, (len(whole), 1))
-        tried[:, self.whole] = whole
-        tried, inside = self._complete(tried)
-        distances = np.where(inside, self._squared_distances(tried, mean), np.inf)
-        best = int(np.argmin(distances))
-        return Candidate(tried[best], float(distances[best]), FOUND)
+    def _listed(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.intp], Wholes]:
+        """Return how many z lie around each center, and all of them, up to the budget."""
+        n, k = centers.shape
+        if k == 0:
+            return np.ones(n, dtype=np.intp), np.zeros((n, 0), dtype=np.int64)
+        points = np.empty((n, CANDIDATES, k), dtype=np.int64)
+        counts = np.empty(n, dtype=np.intp)
+        points_within(self.R, centers, radii, points, counts)
+        return counts, points[np.arange(CANDIDATES) < counts[:, None]]
 
-
-def _within(R: Floats, center: Floats, radius: float, most: int) -> Iterator[list[int]]:
-    """Yield at most `most` whole z with |R (z - center)|^2 <= radius."""
-    k = len(R)
-    stack: list[tuple[float, list[int]]] = [(radius, [])]
-    while stack and most > 0:
-        left, last = stack.pop()
-        level = k - 1 - len(last)
-        if level < 0:
-            most -= 1
-            yield last
-            continue
-        shift = R[level, level + 1 :] @ (np.array(last) - center[level + 1 :]) / R[level, level]
-        reach = np.sqrt(left) / abs(R[level, level])
-        middle = center[level] - shift
-        lowest, highest = int(np.ceil(middle - reach)), int(np.floor(middle + reach))
-        for choice in range(max(lowest, highest - most), highest + 1):
-            cost = (R[level, level] * (choice - middle)) ** 2
-            stack.append((max(left - cost, 0.0), [choice, *last]))
+    def _keep_best(self, whole: Wholes, rows: NDArray[np.intp], means: Floats, out: Points) -> None:
+        """Complete points of the lattice, each for a row, and keep those nearer than before."""
+        inside = (whole @ self.rows.T <= self.sides).all(axis=1)
+        whole, rows = whole[inside], rows[inside]
+        tried, inside = self._complete(whole, means[rows])
+        distances = self._squared_distances(tried, means[rows])
+        order = np.lexsort((distances, rows))
+        order = order[inside[order]]
+        owners, first = np.unique(rows[order], return_index=True)
+        nearest = order[first]
+        nearer = distances[nearest] < out.costs[owners]
+        owners, nearest = owners[nearer], nearest[nearer]
+        out.points[owners], out.costs[owners] = tried[nearest], distances[nearest]
 
 
 def _triangular(spread: Floats) -> tuple[Floats, Floats]:
@@ -270,33 +274,33 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
     """
     lattice = Lattice(component, scales)
     found = lattice.nearest(means)
-    if (lost := int(np.count_nonzero(found.states == NOTHING))) or not _holds(lattice, found.whole):
+    if (lost := int(np.count_nonzero(found.states == NOTHING))) or not _holds(
+        component, found.points
+    ):
         raise GuaranteeError(
             f"no whole numbers that satisfy the constraints were found for {lost} of {len(means)} "
             "groups; nothing was released. Remove a constraint, or convert columns to floats."
         )
     values: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {}
-    for at, j in enumerate(lattice.whole):
-        values[component.columns[j]] = found.whole[:, at]
-    for at, j in enumerate(lattice.loose):
-        values[component.columns[j]] = found.loose[:, at]
+    for j, name in enumerate(component.columns):
+        column = found.points[:, j]
+        values[name] = column.astype(np.int64) if name in component.limits else column
     proved = found.states == PROVED
     lacking = np.sqrt(found.costs[~proved]) - np.sqrt(found.leasts[~proved])
     return NearestWhole(values, proved, float(lacking.max(initial=0.0)))
 
 
-def _holds(lattice: Lattice, whole: Wholes) -> bool:
+def _holds(component: Component, points: Floats) -> bool:
     """Check the constraints among whole numbers exactly, apart from how they were found."""
-    component = lattice.component
+    is_whole = [name in component.limits for name in component.columns]
+    whole = points[:, is_whole].astype(np.int64)
     largest = int(np.abs(whole).max(initial=1))
-    for rows, allowed in ((component.equal, True), (component.below, False)):
+    for rows, compare in ((component.equal, np.not_equal), (component.below, np.greater)):
         for row in filter(component.is_whole, rows):
-            coefficients = [row.coefficients[j] for j in lattice.whole]
-            # Without a limit where sums could leave 64 bits.
-            wide = largest * sum(map(abs, coefficients)) > _LARGEST_PRODUCT
-            numbers = whole.astype(object) if wide else whole
-            total = numbers @ np.array(coefficients, dtype=object if wide else np.int64)
-            side = int(row.side)
-            if (total != side).any() if allowed else (total > side).any():
+            coefficients = [c for c, kept in zip(row.coefficients, is_whole, strict=True) if kept]
+            # Python's own whole numbers where sums could leave 64 bits.
+            kind = object if largest * sum(map(abs, coefficients)) > _LARGEST_PRODUCT else np.int64
+            totals = whole.astype(kind) @ np.array(coefficients, dtype=kind)
+            if compare(totals, int(row.side)).any():
                 return False
-    return largest <= LARGEST_WHOLE
+    return bool((whole == points[:, is_whole]).all()) and largest <= LARGEST_WHOLE

@@ -134,6 +134,45 @@ def search_within(
 
 
 @kernel
+def points_within(
+    R: Floats, centers: Floats, radii: Floats, out_points: Wholes, out_counts: NDArray[np.intp]
+) -> None:
+    """List for every row all z with |R (z - center)|^2 <= radius, or as many as there is room."""
+    k = R.shape[0]
+    z = np.zeros(k, dtype=np.int64)
+    turn = np.zeros(k, dtype=np.int64)
+    middle = np.zeros(k)
+    cost = np.zeros(k + 1)
+    origin = np.zeros(k)
+    for row in range(centers.shape[0]):
+        for i in range(k):
+            origin[i] = 0.0
+            for j in range(i, k):
+                origin[i] += R[i, j] * centers[row, j]
+        out_counts[row] = 0
+        level = k - 1
+        fresh = True
+        while level < k and out_counts[row] < out_points.shape[1]:
+            if fresh:
+                middle[level] = coordinate(R, origin, z, level)
+                z[level] = np.int64(np.floor(middle[level] + 0.5))
+                turn[level] = 1 if middle[level] > z[level] else -1
+            else:
+                z[level] += turn[level]
+                turn[level] = -turn[level] - (1 if turn[level] > 0 else -1)
+            cost[level] = cost[level + 1] + (R[level, level] * (z[level] - middle[level])) ** 2
+            fresh = False
+            if cost[level] > radii[row]:
+                level += 1
+            elif level > 0:
+                level -= 1
+                fresh = True
+            else:
+                out_points[row, out_counts[row]] = z
+                out_counts[row] += 1
+
+
+@kernel
 def coordinate(R: Floats, point: Floats, z: Wholes, level: int) -> float:
     """Where entry `level` of z would lead to the point, with the entries after it decided."""
     left = point[level]
