@@ -29,8 +29,31 @@ def test_rows_of_very_different_size_hold_to_the_last_digits():
 def test_rows_that_follow_from_others_change_nothing():
     more, sides = np.vstack([A, A[0] - 2 * A[2], A[1]]), np.append(B, [B[0] - 2 * B[2], B[1]])
     equalities = Equalities.of(more, sides)
-    assert equalities.normals.shape == (3, 7)
+    assert np.linalg.matrix_rank(equalities.steps) == 3
     assert np.allclose(equalities.project(POINTS), Equalities.of(A, B).project(POINTS))
+
+
+def test_each_holds_to_the_last_digits_of_its_own_terms():
+    # Moments of time, and a short span between them that is made of two shorter ones.
+    rows = np.array([[1.0, -1, 1, 0, 0], [0, 0, 1, -1, -1]])
+    points = np.array([[1.7e15, 1.7e15 + 3, 2e-3, 5e-4, 5e-4]])
+    (found,) = Equalities.measured(rows, np.zeros(2), np.array([1e3, 1e3, 1, 1, 1])).project(points)
+    assert abs(rows[1] @ found) < 1e-15 * np.abs(found[2:]).sum()
+    assert abs(rows[0] @ found) < 1e-15 * np.abs(found[:3]).sum()
+
+
+def test_distances_are_measured_in_scales_and_nothing_of_scale_zero_moves():
+    scales = np.array([1.0, 2.0, 0.5, 0.0, 3.0, 1.0, 1.0])
+    found = Equalities.measured(A, B, scales).project(POINTS)
+    assert np.allclose(found @ A.T, B, atol=1e-12)
+    assert np.array_equal(found[:, 3], POINTS[:, 3])
+    some = scales > 0
+    rest = Equalities.of(A[:, some] * scales[some], B - 1.5 * A[:, 3])
+    plain = rest.project(np.where(some, POINTS / np.where(some, scales, 1), 0)[:, some])
+    fixed = np.array(POINTS)
+    fixed[:, 3] = 1.5
+    again = Equalities.measured(A, B, scales).project(fixed)
+    assert np.allclose(again[:, some] / scales[some], plain, atol=1e-12)
 
 
 def test_points_that_satisfy_them_stay_where_they_are():
@@ -46,7 +69,8 @@ def test_points_that_satisfy_them_stay_where_they_are():
 def test_contradictions_are_refused(rows, sides):
     with pytest.raises(ParameterError, match="contradict"):
         Equalities.of(rows, sides)
-    assert len(Equalities.of(rows, np.zeros(len(sides))).normals) == np.linalg.matrix_rank(rows)
+    steps = Equalities.of(rows, np.zeros(len(sides))).steps
+    assert np.linalg.matrix_rank(steps) == np.linalg.matrix_rank(rows)
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,13 @@ class Equalities:
         pull = np.linalg.pinv(units, rcond=NEGLIGIBLE).T * scales
         return cls(A, b, np.divide(pull, lengths[:, None], out=pull, where=lengths[:, None] > 0))
 
-    def project(self, points: Floats) -> Floats:
-        """Return the point nearest to each row of `points` that satisfies the equalities."""
+    def project(self, points: Floats, within: Floats | float = 0.0) -> Floats:
+        """Return the point nearest to each row of `points` that satisfies the equalities.
+
+        Sides are lowered by `within`, one number for each row and equality, or one for all.
+        """
         for _ in range(3):  # the first time moves, the others remove what rounding left
-            misses = self.sides - rowwise(points, self.rows)
+            misses = self.sides - within - rowwise(points, self.rows)
             points = points + rowwise(misses, self.steps.T)
         return points
 

@@ -133,12 +133,11 @@ class _Parser:
         coefficients = {name: value for name, value in difference.coefficients.items() if value}
         if not coefficients:
             raise self.says_nothing(relation, -difference.constant)
-        if any(
-            abs(value) > _LARGEST or abs(value) < 1 / _LARGEST for value in coefficients.values()
-        ):
+        sizes = [abs(value) for value in (*coefficients.values(), difference.constant) if value]
+        if max(sizes) > _LARGEST or min(sizes) < 1 / _LARGEST:
             raise ParameterError(
-                f"constraint {self.text!r}: coefficients must be from 1e-100 to 1e100 in size; got "
-                "one that is not. Change the units of the columns."
+                f"constraint {self.text!r}: numbers must come out from 1e-100 to 1e100 in size; "
+                "got one that does not. Change the units of the columns."
             )
         return Constraint(self.text, coefficients, relation, -difference.constant)
 

@@ -36,6 +36,8 @@ TASK = "searching whole numbers that satisfy constraints"
 # Steps of the search in one group, and points that are tried one by one.
 BUDGET = 50_000
 CANDIDATES = 5_000
+# Bounds of the search follow from nearest points: these are to be right to the last digits.
+_ROUNDING = 1e-14
 # Groups whose candidates are listed at once.
 _AT_ONCE = 256
 # Products of coefficients and values stay below, so that 64 bits hold sums of them.
@@ -115,7 +117,7 @@ class Lattice:
 
     def nearest(self, means: Floats) -> Points:
         """Return the nearest point of every row of `means`."""
-        relaxed, reached = project(means, self.scales, self.component.polyhedron)
+        relaxed, reached = project(means, self.scales, self.component.polyhedron, _ROUNDING)
         groups = Groups(means, relaxed, self._base(relaxed))
         leasts = self._squared_distances(relaxed, means)
         whole, costs, states = self._search(groups, leasts)
@@ -274,12 +276,12 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
     """
     lattice = Lattice(component, scales)
     found = lattice.nearest(means)
-    if (lost := int(np.count_nonzero(found.states == NOTHING))) or not _holds(
-        component, found.points
-    ):
+    lost = int(np.count_nonzero(found.states == NOTHING))
+    if lost or not _holds(component, found.points):
         raise GuaranteeError(
-            f"no whole numbers that satisfy the constraints were found for {lost} of {len(means)} "
-            "groups; nothing was released. Remove a constraint, or convert columns to floats."
+            f"no whole numbers that satisfy the constraints were found for {lost or 'some'} of "
+            f"{len(means)} groups; nothing was released. Remove a constraint, or convert columns "
+            "to floats."
         )
     values: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {}
     for j, name in enumerate(component.columns):

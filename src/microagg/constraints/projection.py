@@ -53,19 +53,21 @@ class Polyhedron:
             rowwise(terms, np.abs(self.below)) + np.abs(self.below_sides),
         )
 
-    def holds(self, values: Floats, scales: Floats) -> Flags:
+    def holds(self, values: Floats, scales: Floats, tolerance: float = TOLERANCE) -> Flags:
         """Say for every row of `values` whether it satisfies everything within the tolerance."""
         equal, below = self.sizes(values, scales)
         misses = np.abs(rowwise(values, self.equal) - self.equal_sides)
         over = rowwise(values, self.below) - self.below_sides
-        kept = np.hstack([misses <= TOLERANCE * equal, over <= TOLERANCE * below])
+        kept = np.hstack([misses <= tolerance * equal, over <= tolerance * below])
         return np.asarray(kept.all(axis=1))
 
 
-def project(values: Floats, scales: Floats, polyhedron: Polyhedron) -> tuple[Floats, Flags]:
+def project(
+    values: Floats, scales: Floats, polyhedron: Polyhedron, tolerance: float = TOLERANCE
+) -> tuple[Floats, Flags]:
     """Return the nearest point for each row of `values`, and whether it satisfies everything.
 
-    Rows that satisfy everything within the tolerance come back as they are, bit for bit. A column
+    Rows that satisfy everything within `tolerance` come back as they are, bit for bit. A column
     of scale 0 does not move; a row that can only be satisfied by moving such a column comes back
     with False.
 
@@ -74,7 +76,7 @@ def project(values: Floats, scales: Floats, polyhedron: Polyhedron) -> tuple[Flo
     (array([[0.5, 0.5],
            [1. , 0. ]]), array([ True,  True]))
     """
-    inside = polyhedron.holds(values, scales)
+    inside = polyhedron.holds(values, scales, tolerance)
     outside = np.flatnonzero(~inside)
     if not outside.size:
         return values, inside
@@ -93,9 +95,24 @@ def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> 
             np.concatenate([polyhedron.equal_sides, polyhedron.below_sides[pattern]]),
             scales,
         )
-        moved[rows] = _within_bounds(flat.project(values[rows]), pattern, polyhedron)
+        nearest = _not_above(flat, flat.project(values[rows]), len(polyhedron.equal))
+        moved[rows] = _within_bounds(nearest, pattern, polyhedron)
     # No -0.0: equal numbers must not be told apart by their sign.
     return moved + 0.0
+
+
+def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
+    """Lower what rounding left above an active inequality by a few units of the last digit."""
+    within = np.zeros((len(points), len(flat.sides)))
+    for _ in range(3):
+        over = rowwise(points, flat.rows) - flat.sides
+        over[:, :n_equal] = 0.0
+        rows = np.flatnonzero((over > 0).any(axis=1))
+        if not rows.size:
+            break
+        within[rows] += 2 * np.maximum(over[rows], 0.0)
+        points[rows] = flat.project(points[rows], within[rows])
+    return points
 
 
 def _within_bounds(values: Floats, pattern: NDArray[np.intp], polyhedron: Polyhedron) -> Floats:
