@@ -12,6 +12,7 @@ NAMES = (
     "kmeans_speed",
     "hac_speed",
     "search_speed",
+    "constraints_speed",
     "start_up",
 )
 INTRO = """## Speed
