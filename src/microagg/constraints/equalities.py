@@ -10,8 +10,10 @@ from microagg.errors import ParameterError
 
 Floats = NDArray[np.float64]
 
-# Rows of unit length that differ by less are one; right sides that differ by more contradict.
-NEGLIGIBLE = 1e-10
+# Rows of unit length that differ by less are one.
+NEGLIGIBLE = 1e-13
+# Right sides that differ by more contradict.
+_APART = 1e-10
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Equalities:
         lengths, units = unit_rows(A)
         sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
         apart = np.abs(units @ (np.linalg.pinv(units, rcond=NEGLIGIBLE) @ sides) - sides)
-        if (apart > NEGLIGIBLE * np.abs(sides).max(initial=0.0)).any():
+        if (apart > _APART * np.abs(sides).max(initial=0.0)).any():
             raise ParameterError(
                 "the constraints contradict each other: no point satisfies all equalities at "
                 "once. Remove one of them."

@@ -33,6 +33,7 @@ _SETTLED = 1e-12
 # A term counts for no less than this part of its column's scale: where a mean is almost zero
 # because large values cancel out, its last digits are those of the large values.
 _LEAST_TERM = 1e-3
+_DIGIT = 1e-15
 _ROUNDS = 30
 
 
@@ -96,7 +97,9 @@ def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> 
             scales,
         )
         nearest = _not_above(flat, flat.project(values[rows]), len(polyhedron.equal))
-        moved[rows] = _within_bounds(nearest, pattern, polyhedron)
+        # Nothing is left of a number that came down to its last digit.
+        nearest[np.abs(nearest) <= _DIGIT * np.abs(values[rows])] = 0.0
+        moved[rows] = _at_their_bounds(nearest, flat)
     # No -0.0: equal numbers must not be told apart by their sign.
     return moved + 0.0
 
@@ -115,14 +118,13 @@ def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
     return points
 
 
-def _within_bounds(values: Floats, pattern: NDArray[np.intp], polyhedron: Polyhedron) -> Floats:
+def _at_their_bounds(points: Floats, flat: Equalities) -> Floats:
     """Put columns that are at a bound of their own exactly there: no age of -1e-30."""
-    for i in pattern:
-        columns = np.flatnonzero(polyhedron.below[i])
+    for row, side in zip(flat.rows, flat.sides, strict=True):
+        columns = np.flatnonzero(row)
         if columns.size == 1:
-            (j,) = columns
-            values[:, j] = polyhedron.below_sides[i] / polyhedron.below[i, j]
-    return values
+            points[:, columns[0]] = side / row[columns[0]]
+    return points
 
 
 def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flags:
@@ -140,9 +142,13 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flag
     room = np.where(choice, (polyhedron.below_sides - rowwise(solved, polyhedron.below)) / safe, 1)
     near = np.where(choice, _SETTLED * polyhedron.sizes(solved, scales)[1] / safe, 0)
     unit[~choice] = 0.0
-    active, settled = _guessed(unit, room, near)
-    for row in np.flatnonzero(~settled):
-        active[row] = _least_distance(unit, room[row])
+    active, settled = _guessed(unit, room, near, room < -near)
+    left = np.flatnonzero(~settled)
+    if left.size:
+        found = np.array([_least_distance(unit, room[row]) for row in left])
+        # Exact for the inequalities that matter most; of the others a guess takes care.
+        active[left], settled = _guessed(unit, room[left], near[left], found)
+        active[left[~settled]] = found[~settled]
     return active
 
 
@@ -154,27 +160,28 @@ def _free_directions(rows: Floats) -> Floats:
     return directions[rank:].T
 
 
-def _guessed(unit: Floats, room: Floats, near: Floats) -> tuple[Flags, Flags]:
+def _guessed(unit: Floats, room: Floats, near: Floats, guess: Flags) -> tuple[Flags, Flags]:
     """Find min |z| with unit @ z <= room for each row of `room` by guesses of the active set.
 
     Returns the last guess of every row, and whether it satisfies all conditions of optimality.
     """
-    active = room < -near
+    active = guess.copy()
     settled = np.zeros(len(room), dtype=bool)
     left = np.arange(len(room))
     for _ in range(_ROUNDS):
         changed = np.empty((len(left), len(unit)), dtype=bool)
         for pattern, at in _alike(active[left]):
             rows = left[at]
-            inner = unit[pattern] @ unit[pattern].T
-            inverse = np.asarray(np.linalg.pinv(inner, NEGLIGIBLE, hermitian=True), np.float64)
+            inverse = np.asarray(np.linalg.pinv(unit[pattern], NEGLIGIBLE), np.float64)
+            z = rowwise(room[rows][:, pattern], inverse)
             multipliers = np.zeros((len(rows), len(unit)))
-            multipliers[:, pattern] = -rowwise(room[rows][:, pattern], inverse)
-            slack = room[rows] + rowwise(rowwise(multipliers, unit.T), unit)
-            changed[at] = multipliers - slack > near[rows]
-            settled[rows] = ((slack >= -near[rows]) & (multipliers >= -near[rows])).all(axis=1)
-            tight = np.abs(slack[:, pattern]) <= near[rows][:, pattern]
-            settled[rows] &= tight.all(axis=1)
+            multipliers[:, pattern] = -rowwise(z, inverse.T)
+            slack = room[rows] - rowwise(z, unit)
+            zero = near[rows] + 10 * _DIGIT * rowwise(np.abs(z), np.abs(unit))
+            changed[at] = multipliers - slack > zero
+            kept = (slack >= -zero) & (multipliers >= -zero)
+            kept[:, pattern] &= np.abs(slack[:, pattern]) <= zero[:, pattern]
+            settled[rows] = kept.all(axis=1)
         ended = settled[left] | (changed == active[left]).all(axis=1)
         active[left[~ended]] = changed[~ended]
         left = left[~ended]
