@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 TASK = "satisfying constraints"
 # Groups that are worked on at once: few enough to stay in fast memory and to report now and then.
 _BATCH = 1 << 14
+# Where scales differ so much that floats cannot tell what is nearest, small ones count for more.
+_LEAST_SCALES = (1e-6, 1e-4, 1e-2, 1.0)
 
 
 def nearest_points(component: Component, means: Floats, scales: Floats) -> NearestWhole:
@@ -35,12 +37,20 @@ def nearest_points(component: Component, means: Floats, scales: Floats) -> Neare
     if component.limits:
         return nearest_whole(component, means, scales)
     moved, inside = _projected(component, means, scales)
+    proved = inside.copy()
+    for least in _LEAST_SCALES:
+        if (left := np.flatnonzero(~inside)).size:
+            wider = np.maximum(scales, least * scales.max())
+            moved[left], inside[left] = project(means[left], wider, component.polyhedron)
     if missed := int(np.count_nonzero(~inside)):
         raise GuaranteeError(
             f"values that satisfy the constraints were not found for {missed} of {len(means)} "
             "groups; nothing was released. Remove a constraint."
         )
-    return _of_columns(component, moved)
+    distances = np.sqrt(np.square((moved - means)[~proved] / scales).sum(axis=1))
+    return replace(
+        _of_columns(component, moved), proved=proved, excess=float(distances.max(initial=0.0))
+    )
 
 
 def _beside_constants(component: Component, means: Floats, scales: Floats) -> NearestWhole | None:
