@@ -35,7 +35,7 @@ Flags = NDArray[np.bool_]
 TASK = "searching whole numbers that satisfy constraints"
 # Steps of the search in one group, and points that are tried one by one.
 BUDGET = 50_000
-CANDIDATES = 5_000
+CANDIDATES = 2_000
 # Bounds of the search follow from nearest points: these are to be right to the last digits.
 _ROUNDING = 1e-14
 # Groups whose candidates are listed at once.
@@ -199,19 +199,26 @@ class Lattice:
         and how near, is known only once all whole numbers are.
         """
         centers = rowwise(groups.relaxed[:, self.whole] - groups.base, self.coordinates)
+        targets, rests, pulls = self._targets(groups)
         radius = float(np.square(np.diag(self.R)).sum()) / 4 * (1 + 1e-9)
-        limits = np.minimum(out.costs, out.leasts + radius)
+        limits, before = np.minimum(out.costs, out.leasts + radius), np.full(len(rests), -np.inf)
         left = np.arange(len(limits))
         while left.size:
             counts, z = self._listed(centers[left], (limits - out.leasts)[left])
-            rows = np.repeat(left, np.minimum(counts, CANDIDATES))
-            self._keep_best(groups.base[rows] + z @ self.basis.T, rows, groups.means, out)
+            rows = np.repeat(left, counts)
+            ahead = rowwise(z.astype(np.float64), self.R)
+            bounds = np.square(ahead - pulls[rows]).sum(axis=1) + out.leasts[rows]
+            costs = np.square(ahead - targets[rows]).sum(axis=1) + rests[rows]
+            new = (bounds > before[rows]) & (costs < out.costs[rows])
+            self._keep_best(groups.base[rows[new]] + z[new] @ self.basis.T, rows[new], groups, out)
             ended = (counts >= CANDIDATES) | (len(self.R) == 0)
             out.states[left] = np.where(np.isfinite(out.costs[left]), FOUND, NOTHING)
             proved = (out.costs <= limits)[left] & (counts < CANDIDATES)
             out.states[left[proved]] = PROVED
             left = left[~(ended | proved)]
             radius *= 4
+            # A little less than the limit: what rounding put on the other side is tried again.
+            before = out.leasts + (limits - out.leasts) * (1 - 1e-9)
             limits = np.minimum(out.costs, np.maximum(limits, out.leasts + radius))
 
     def _listed(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.intp], Wholes]:
@@ -224,12 +231,15 @@ class Lattice:
         points_within(self.R, centers, radii, points, counts)
         return counts, points[np.arange(CANDIDATES) < counts[:, None]]
 
-    def _keep_best(self, whole: Wholes, rows: NDArray[np.intp], means: Floats, out: Points) -> None:
+    def _keep_best(
+        self, whole: Wholes, rows: NDArray[np.intp], groups: Groups, out: Points
+    ) -> None:
         """Complete points of the lattice, each for a row, and keep those nearer than before."""
         inside = (whole @ self.rows.T <= self.sides).all(axis=1)
         whole, rows = whole[inside], rows[inside]
-        tried, inside = self._complete(whole, means[rows])
-        distances = self._squared_distances(tried, means[rows])
+        means = groups.means[rows]
+        tried, inside = self._complete(whole, means)
+        distances = self._squared_distances(tried, means)
         order = np.lexsort((distances, rows))
         order = order[inside[order]]
         owners, first = np.unique(rows[order], return_index=True)
