@@ -170,19 +170,18 @@ def test_at_the_end_of_the_budget_the_excess_is_stated(monkeypatch):
 
 
 def test_nothing_is_released_if_nothing_was_found(monkeypatch):
-    monkeypatch.setattr(integers, "BUDGET", 1)
-    monkeypatch.setattr(integers, "CANDIDATES", 1)
     texts = ["29*a + 7*b <= 100", "29*a + 7*b >= 99", "a >= 0", "b >= 0", "c = a"]
     system = System.of(texts, "abc", integers=dict.fromkeys("abc", ANY))
+    monkeypatch.setattr(integers, "BUDGET", 1)
+    monkeypatch.setattr(integers, "CANDIDATES", 1)
     means = {name: np.array([50.0]) for name in "abc"}
     with pytest.raises(GuaranteeError, match="1 of 1 groups; nothing was released"):
         system.nearest(means, dict.fromkeys("abc", 1.0))
 
 
 def test_coefficients_with_too_many_digits_are_refused():
-    system = System.of(["1.0000000000001*a + b <= 3"], "ab", integers=dict.fromkeys("ab", ANY))
     with pytest.raises(ParameterError, match="too many digits"):
-        system.nearest({name: np.array([5.0]) for name in "ab"}, dict.fromkeys("ab", 1.0))
+        System.of(["1.0000000000001*a + b <= 3"], "ab", integers=dict.fromkeys("ab", ANY))
 
 
 def test_loops_do_the_same_uncompiled():

@@ -1,4 +1,4 @@
-"""Columns that constraints link with each other, and whether any values satisfy them at all."""
+"""Columns that constraints link with each other, and what is said about them, exactly."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,12 +72,12 @@ class Component:
     def _linear(self, constraint: Constraint) -> Linear:
         sign = -1 if constraint.relation == ">=" else 1
         row = [constraint.coefficients.get(name, Fraction(0)) * sign for name in self.columns]
-        return _whole([*row, constraint.bound * sign])
+        return whole_linear([*row, constraint.bound * sign])
 
     def fixed(self, constants: Mapping[str, Fraction]) -> "Component | None":
-        """Return what is left for the other columns if these are constant, or None if nothing can.
+        """Return what is left for the other columns if these are constant.
 
-        None stands for constants that no values of the other columns go with.
+        None stands for constants that violate a constraint among themselves.
         """
         left = []
         for constraint in self.constraints:
@@ -88,61 +88,11 @@ class Component:
                 left.append(Constraint(constraint.text, others, constraint.relation, bound))
             elif not {"=": bound == 0, "<=": bound >= 0, ">=": bound <= 0}[constraint.relation]:
                 return None
-        component = Component(
+        return Component(
             tuple(name for name in self.columns if name not in constants),
             tuple(left),
             {name: limits for name, limits in self.limits.items() if name not in constants},
         )
-        return component if component.feasible() else None
-
-    def feasible(self) -> bool:
-        """Say whether any values satisfy all constraints, with whole numbers where they must be.
-
-        Equalities, and inequalities that contradict them or each other in pairs, are judged
-        exactly; other sets of inequalities by a mixed-integer program (HiGHS), within its
-        tolerance of 1e-6 or so.
-        """
-        n = len(self.columns)
-        pivots = echelon([[*map(Fraction, row.coefficients), row.side] for row in self.equal], n)
-        if any(pivot < 0 for pivot, _ in pivots) or WholePart(self).solutions() is None:
-            return False
-        sides: dict[tuple[int, ...], Fraction] = {}
-        for row in self.below:
-            left = _whole(reduced([*map(Fraction, row.coefficients), row.side], pivots))
-            if not any(left.coefficients) and left.side < 0:
-                return False
-            sides[left.coefficients] = min(left.side, sides.get(left.coefficients, left.side))
-        for key, side in sides.items():
-            opposite = sides.get(tuple(-c for c in key))
-            if opposite is not None and any(key) and side + opposite < 0:
-                return False
-        return not self.below or self._solvable()
-
-    def _solvable(self) -> bool:
-        from scipy.optimize import Bounds, LinearConstraint, milp
-
-        everything = self.polyhedron
-        rows = np.vstack([everything.equal, everything.below])
-        high = np.concatenate([everything.equal_sides, everything.below_sides])
-        low = np.where(np.arange(len(high)) < len(everything.equal), high, -np.inf)
-        widths = np.abs(rows).max(axis=1)
-        # The widest limits of types would only cost the solver digits.
-        used = np.isfinite(low) | (high < LARGEST_WHOLE)
-        rows, low, high = (
-            (rows / widths[:, None])[used],
-            (low / widths)[used],
-            (high / widths)[used],
-        )
-        if not used.any():
-            return True
-        found = milp(
-            np.zeros(len(self.columns)),
-            integrality=[int(name in self.limits) for name in self.columns],
-            bounds=Bounds(-np.inf, np.inf),
-            constraints=LinearConstraint(rows, low, high),
-            options={"node_limit": 10_000},
-        )
-        return bool(found.status != 2)
 
 
 class WholePart:
@@ -163,12 +113,12 @@ class WholePart:
 
         pivots = echelon([exact(row) for row in component.equal], n)
         self.n_columns = len(whole)
-        self.equal = [_whole(row[n:]) for pivot, row in pivots if pivot < 0]
+        self.equal = [whole_linear(row[n:]) for pivot, row in pivots if pivot < 0]
         rests = [reduced(exact(row), pivots) for row in component.below]
         alone = [row[n:] for row in rests if not any(row[:n])]
         self.below = [
             Linear(row.coefficients, Fraction(floor(row.side)))
-            for row in map(_whole, alone)
+            for row in map(whole_linear, alone)
             if any(row.coefficients)
         ]
 
@@ -178,7 +128,7 @@ class WholePart:
         return whole_solutions(matrix, [row.side for row in self.equal], self.n_columns)
 
 
-def _whole(row: Sequence[Fraction]) -> Linear:
+def whole_linear(row: Sequence[Fraction]) -> Linear:
     """Return a row, whose last entry is its side, with coprime whole coefficients."""
     coefficients, factor = whole_row(row[:-1])
     return Linear(tuple(coefficients), row[-1] * factor)

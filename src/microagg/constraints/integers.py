@@ -302,6 +302,12 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
     return NearestWhole(values, proved, float(lacking.max(initial=0.0)))
 
 
+def has_whole_point(component: Component, around: Floats) -> bool:
+    """Say whether the search finds any point with whole numbers where they must be."""
+    found = Lattice(component, np.ones(len(around))).nearest(around[None, :])
+    return bool(found.states[0] != NOTHING)
+
+
 def _holds(component: Component, points: Floats) -> bool:
     """Check the constraints among whole numbers exactly, apart from how they were found."""
     is_whole = [name in component.limits for name in component.columns]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.constraints.component import Component
+from microagg.constraints.feasibility import feasible
 from microagg.constraints.integers import NearestWhole, nearest_whole
 from microagg.constraints.projection import project
 from microagg.errors import GuaranteeError
@@ -64,7 +65,8 @@ def _beside_constants(component: Component, means: Floats, scales: Floats) -> Ne
         if scale == 0 and len(values) and (values == values[0]).all()
     }
     left = component.fixed(constants)
-    if left is None or len(constants) < np.count_nonzero(scales == 0):
+    some_vary = len(constants) < np.count_nonzero(scales == 0)
+    if left is None or some_vary or not feasible(left):
         return None
     others = scales > 0
     if left.columns:

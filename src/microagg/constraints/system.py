@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.constraints.component import LARGEST_WHOLE, Component, Limits
 from microagg.constraints.exact import whole_row
+from microagg.constraints.feasibility import feasible
 from microagg.constraints.grammar import Constraint, parse
 from microagg.constraints.nearest import nearest_points
 from microagg.constraints.projection import TOLERANCE
@@ -76,7 +77,7 @@ class System:
             _check_columns(constraint, columns, other_columns or {})
         components = _components(unique, columns, integers or {})
         for component in components:
-            if not component.feasible():
+            if not feasible(component):
                 raise _infeasible(component)
         return cls(tuple(unique), tuple(components))
 
@@ -182,12 +183,12 @@ def _infeasible(component: Component) -> ParameterError:
     guilty = list(component.constraints)
     for constraint in component.constraints:
         others = [other for other in guilty if other is not constraint]
-        if others and not replace(component, constraints=tuple(others)).feasible():
+        if others and not feasible(replace(component, constraints=tuple(others))):
             guilty = others
     texts = " and ".join(repr(constraint.text) for constraint in guilty)
     loose = replace(component, constraints=tuple(guilty), limits={})
     why = ""
-    if loose.feasible():
+    if feasible(loose):
         whole = [name for name in component.limits if any(name in c.coefficients for c in guilty)]
         why = f" in whole numbers that {', '.join(map(repr, whole))} can hold"
     if len(guilty) == 1:

@@ -1,0 +1,78 @@
+"""Does anything satisfy the constraints at all? Asked before anything else is done."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.component import LARGEST_WHOLE, Component, WholePart, whole_linear
+from microagg.constraints.exact import echelon, reduced
+from microagg.constraints.integers import has_whole_point
+
+_INFEASIBLE = 2  # how scipy says so
+
+
+def feasible(component: Component) -> bool:
+    """Say whether any values satisfy all constraints, with whole numbers where they must be.
+
+    Equalities, also in whole numbers, and inequalities that contradict them or each other in pairs
+    are judged exactly. Other inequalities are judged by a linear program (HiGHS), within its
+    tolerance of 1e-7. Whole numbers that satisfy inequalities are searched for; if none are found,
+    a mixed-integer program decides. What none of these calls infeasible passes.
+    """
+    if not _pairwise(component) or WholePart(component).solutions() is None:
+        return False
+    if not component.below:
+        return True
+    relaxed = _solved(component, whole=False)
+    if relaxed is None or not component.limits:
+        return relaxed is not None
+    return has_whole_point(component, relaxed) or _solved(component, whole=True) is not None
+
+
+def _pairwise(component: Component) -> bool:
+    """Say whether the equalities, and any two inequalities with them, contradict each other."""
+    n = len(component.columns)
+    rows = [[*map(Fraction, row.coefficients), row.side] for row in component.equal]
+    pivots = echelon(rows, n)
+    if any(pivot < 0 for pivot, _ in pivots):
+        return False
+    sides: dict[tuple[int, ...], Fraction] = {}
+    for row in component.below:
+        left = whole_linear(reduced([*map(Fraction, row.coefficients), row.side], pivots))
+        if not any(left.coefficients) and left.side < 0:
+            return False
+        sides[left.coefficients] = min(left.side, sides.get(left.coefficients, left.side))
+    return all(
+        side + sides.get(tuple(-c for c in key), -side) >= 0
+        for key, side in sides.items()
+        if any(key)
+    )
+
+
+def _solved(component: Component, *, whole: bool) -> NDArray[np.float64] | None:
+    """Return a point that satisfies the constraints, zeros if none was found, None if none is."""
+    from scipy.optimize import LinearConstraint, milp
+
+    polyhedron = component.polyhedron
+    rows = np.vstack([polyhedron.equal, polyhedron.below])
+    high = np.concatenate([polyhedron.equal_sides, polyhedron.below_sides])
+    low = np.where(np.arange(len(high)) < len(polyhedron.equal), high, -np.inf)
+    widths = np.abs(rows).max(axis=1)
+    # The widest limits of types would only cost the solver digits.
+    used = np.isfinite(low) | (high < LARGEST_WHOLE)
+    zeros = np.zeros(len(component.columns))
+    if not used.any():
+        return zeros
+    found = milp(
+        zeros,
+        integrality=[int(whole and name in component.limits) for name in component.columns],
+        bounds=(-np.inf, np.inf),
+        constraints=LinearConstraint(
+            (rows / widths[:, None])[used], (low / widths)[used], (high / widths)[used]
+        ),
+        options={"node_limit": 10_000},
+    )
+    if found.status == _INFEASIBLE:
+        return None
+    return zeros if found.x is None else np.asarray(found.x, dtype=np.float64)
