@@ -22,7 +22,8 @@ def feasible(component: Component) -> bool:
     """
     if not _pairwise(component) or WholePart(component).solutions() is None:
         return False
-    if not component.below:
+    # Equalities are solved; the widest limits of types leave room for their solutions.
+    if all(row.side >= LARGEST_WHOLE for row in component.below):
         return True
     relaxed = _solved(component, whole=False)
     if relaxed is None or not component.limits:

@@ -15,7 +15,7 @@ many. Memory O(n (columns + constraints)) for n groups.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,7 @@ class Lattice:
         for start in range(0, len(again), _AT_ONCE):
             rows = again[start : start + _AT_ONCE]
             some = found[rows]
+            self._round_inside(groups[rows], some)
             self._try_all(groups[rows], some)
             found[rows] = some
             report(TASK, start, len(again))
@@ -220,6 +221,29 @@ class Lattice:
             # A little less than the limit: what rounding put on the other side is tried again.
             before = out.leasts + (limits - out.leasts) * (1 - 1e-9)
             limits = np.minimum(out.costs, np.maximum(limits, out.leasts + radius))
+
+    def _round_inside(self, groups: Groups, out: Points) -> None:
+        """Round points that lie so far inside the inequalities that no rounding leads outside.
+
+        This is for groups where no point was found: their nearest lie in a corner too narrow to
+        search. Rounding moves every entry of z by a half at most, and the other columns with it.
+        """
+        lost = np.flatnonzero(out.states == NOTHING)
+        if not lost.size:
+            return
+        polyhedron = self.component.polyhedron
+        below = polyhedron.below
+        other = self.scales[self.loose, None] * (self.pull @ self.equal[:, self.whole])
+        turns = (below[:, self.whole] - below[:, self.loose] @ other) @ self.basis
+        inner = replace(
+            polyhedron, below_sides=polyhedron.below_sides - np.abs(turns).sum(axis=1) / 2
+        )
+        points, reached = project(groups.means[lost], self.scales, inner)
+        rows, points = lost[reached], points[reached]
+        base = groups.base[rows]
+        z = np.rint(rowwise(points[:, self.whole] - base, self.coordinates)).astype(np.int64)
+        self._keep_best(base + z @ self.basis.T, rows, groups, out)
+        out.states[rows[np.isfinite(out.costs[rows])]] = FOUND
 
     def _listed(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.intp], Wholes]:
         """Return how many z lie around each center, and all of them, up to the budget."""
