@@ -169,6 +169,21 @@ def test_at_the_end_of_the_budget_the_excess_is_stated(monkeypatch):
     assert 0 < early.excess < 10
 
 
+def test_corners_too_narrow_to_search_are_rounded_inside(monkeypatch):
+    rng = np.random.default_rng(7)
+    texts = ["100*a - 99*b <= 0", "98*b - 99*a <= 0", "a + c <= y"]
+    names = ["a", "b", "c", "y"]
+    system = System.of(texts, names, integers=dict.fromkeys("abc", ANY))
+    means = {name: rng.uniform(0, 1000, 50) for name in names}
+    scales = dict.fromkeys(names, 100.0)
+    best = system.nearest(means, scales)
+    monkeypatch.setattr(integers, "BUDGET", 2)
+    monkeypatch.setattr(integers, "CANDIDATES", 2)
+    early = system.nearest(means, scales)
+    assert early.unproved > best.unproved
+    assert system.violations(early.values) == dict.fromkeys(texts, 0)
+
+
 def test_nothing_is_released_if_nothing_was_found(monkeypatch):
     texts = ["29*a + 7*b <= 100", "29*a + 7*b >= 99", "a >= 0", "b >= 0", "c = a"]
     system = System.of(texts, "abc", integers=dict.fromkeys("abc", ANY))

@@ -122,6 +122,31 @@ def test_inequalities_hold_without_tolerance():
     assert (found[points[:, 2] < 0.1, 2] == 0.1).all()
 
 
+@pytest.mark.parametrize(
+    ("row", "holds"),
+    [
+        ([1.0, -1, 0], lambda a, b, _: a <= b),
+        ([1.0, -1, -1], lambda a, b, c: (a <= b + c) & (a - b <= c) & (a - c <= b)),
+        ([29.0, -25, 0], lambda a, b, _: (1.16 * a <= b) & (29 * a <= 25 * b)),
+    ],
+)
+def test_inequalities_hold_however_they_are_computed(row, holds):
+    points = np.random.default_rng(3).normal(size=(5000, 3)) * [1e3, 7e2, 0.3]
+    limit = Polyhedron(np.zeros((0, 3)), np.zeros(0), np.array([row]), np.zeros(1))
+    found, _ = project(points, points.std(axis=0), limit)
+    assert holds(*found.T).all()
+
+
+def test_what_comes_down_to_nothing_is_zero():
+    equal, below = np.array([[1.0, 0.001]]), np.array([[2.0, 0]])
+    cone = Polyhedron(equal, np.zeros(1), below, np.zeros(1))
+    points = np.random.default_rng(4).normal(size=(200, 2)) * [1e2, 1e4] + [1e3, 0]
+    found, _ = project(points, np.array([1e2, 1e4]), cone)
+    at_zero = found[:, 0] == 0
+    assert at_zero.any()
+    assert not found[at_zero].any()
+
+
 def test_a_column_of_scale_zero_does_not_move_and_what_needs_it_to_is_told():
     sums = Polyhedron(np.array([[1.0, 1, -1]]), np.zeros(1), np.zeros((0, 3)), np.zeros(0))
     found, satisfied = project(np.array([[3.0, 2, 9]]), np.array([1.0, 0, 1]), sums)

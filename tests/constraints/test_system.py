@@ -207,3 +207,19 @@ def test_means_that_cannot_be_served(value, words):
     system = System.of(["a <= b"], "ab", integers={"a": ANY})
     with pytest.raises(DataError, match=words):
         system.nearest({"a": np.array([value]), "b": np.array([1.0])}, {"a": 1.0, "b": 1.0})
+
+
+def test_scales_that_differ_too_much_for_floats_are_served_and_told():
+    texts = ["1.16*a <= -0.02028", "-b - c + 1.07*d + 0.001*a = -95540000", "0.5*c - a <= 48050000"]
+    texts += [
+        "1.07*a + 0.001*e + 100*d = 0",
+        "1.07*a >= 3*c",
+        "0.5*d + 100*c + 1.16*a - b >= 9.609e9",
+    ]
+    scales = dict(zip("abcde", [1.1e-2, 2.6e6, 9.6e7, 1.6e5, 7e-1]))
+    rng = np.random.default_rng(2)
+    means = {name: scale * rng.normal(size=20) for name, scale in scales.items()}
+    system = System.of(texts, "abcde")
+    found = system.nearest(means, scales)
+    assert system.violations(found.values) == dict.fromkeys(texts, 0)
+    assert (found.unproved > 0) == (found.excess > 0)

@@ -105,16 +105,27 @@ def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> 
 
 
 def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
-    """Lower what rounding left above an active inequality by a few units of the last digit."""
+    """Lower what is at an active inequality by some last digits, so that it holds as computed.
+
+    In whatever order its terms are summed up. One or two columns that are only compared need none.
+    """
+    rows = np.abs(flat.rows)
+    only_compared = (np.count_nonzero(rows, axis=1) == 1) | (
+        (np.count_nonzero(rows == rows.max(axis=1, keepdims=True), axis=1) == 2)
+        & (np.count_nonzero(rows, axis=1) == 2)
+        & (flat.sides == 0)
+    )
+    digits = np.where(only_compared, 0.0, 4 * _DIGIT)
     within = np.zeros((len(points), len(flat.sides)))
     for _ in range(3):
         over = rowwise(points, flat.rows) - flat.sides
+        over += digits * (rowwise(np.abs(points), rows) + np.abs(flat.sides))
         over[:, :n_equal] = 0.0
-        rows = np.flatnonzero((over > 0).any(axis=1))
-        if not rows.size:
+        above = np.flatnonzero((over > 0).any(axis=1))
+        if not above.size:
             break
-        within[rows] += 2 * np.maximum(over[rows], 0.0)
-        points[rows] = flat.project(points[rows], within[rows])
+        within[above] += 2 * np.maximum(over[above], 0.0)
+        points[above] = flat.project(points[above], within[above])
     return points
 
 
