@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.constraints.component import LARGEST_WHOLE, Component, WholePart
-from microagg.constraints.equalities import rowwise, unit_rows
+from microagg.constraints.equalities import NEGLIGIBLE, rowwise, unit_rows
 from microagg.constraints.exact import short_basis
 from microagg.constraints.projection import project
 from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
@@ -90,8 +90,8 @@ class Lattice:
         self.equal = component.polyhedron.equal
         # For whole numbers that miss the equalities by r, the other columns move by `pull @ r`.
         lengths, units = unit_rows(self.equal[:, self.loose] * scales[self.loose])
-        safe = np.where(lengths > 0, lengths, 1.0)
-        self.pull = np.linalg.pinv(units, rcond=1e-10) / np.where(lengths > 0, safe, np.inf)
+        pull = np.linalg.pinv(units, rcond=NEGLIGIBLE)
+        self.pull = pull / np.where(lengths > 0, lengths, np.inf)
         metric = np.vstack([np.diag(1 / scales[self.whole]), self.pull @ self.equal[:, self.whole]])
         origin, basis = solutions
         vectors = short_basis(basis, metric)
@@ -124,7 +124,8 @@ class Lattice:
         points, inside = self._complete(whole, means)
         exact = np.where(inside, self._squared_distances(points, means), np.inf)
         # Inequalities that hold other columns too made the point dearer, or impossible.
-        doubtful = (states == NOTHING) | (exact > costs * (1 + 1e-9) + 1e-12)
+        step = np.square(np.diag(self.R)).min(initial=np.inf)
+        doubtful = (states == NOTHING) | ~inside | (exact > costs + 1e-9 * (costs + step))
         states[~inside] = NOTHING
         found = Points(points, np.where(states == NOTHING, np.inf, exact), leasts, states)
         again = np.flatnonzero(doubtful)
@@ -143,7 +144,7 @@ class Lattice:
         z = np.rint(rowwise(relaxed[:, self.whole] - self.origin, self.coordinates))
         base: Wholes = self.origin + z.astype(np.int64) @ self.basis.T
         largest = max(int(np.abs(base).max(initial=0)), 1)
-        if max(largest, 1) * int(np.abs(self.rows).sum(axis=1).max(initial=1)) > _LARGEST_PRODUCT:
+        if largest * int(np.abs(self.rows).sum(axis=1).max(initial=1)) > _LARGEST_PRODUCT:
             raise _too_many_digits()
         return base
 
