@@ -1,0 +1,6 @@
+"""Records -> memberships and centres: fuzzy c-means, whose records draw their centre."""
+
+from microagg.fuzzy.efcm import EFCM
+from microagg.fuzzy.fcm import FCM
+
+__all__ = ["EFCM", "FCM"]

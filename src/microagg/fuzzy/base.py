@@ -1,0 +1,256 @@
+"""What fuzzy c-means and its entropy form share: cluster, merge, draw, count."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from microagg.constraints.equalities import Equalities
+from microagg.errors import DataError, ParameterError
+from microagg.fuzzy.centers import Settled, merge_alike, random_start, settle
+from microagg.fuzzy.doubt import fuzziness_in_doubt
+from microagg.fuzzy.drawing import Drawn, Urn
+from microagg.fuzzy.frame import Frame
+from microagg.fuzzy.fuzziness import Fuzziness
+from microagg.partitions.base import Labels
+from microagg.threads import one_thread_each
+from microagg.validation import (
+    check_count,
+    check_flag,
+    check_jobs,
+    check_k,
+    check_matrix,
+    check_number,
+    check_rng,
+)
+
+Floats = NDArray[np.float64]
+Constraints = tuple[ArrayLike, ArrayLike]
+
+# Centres nearer to each other than this share of a record's usual distance to the mean are one.
+_ALIKE = 1e-6
+
+
+class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
+    """Centres of fuzzy clusters, one of which every record draws by its memberships.
+
+    A subclass stores its parameters as given and says what memberships are, for the clustering
+    and for the draw.
+
+    Attributes
+    ----------
+    centers_ : the centres, in the units of X; those in use first, in the order of their first
+        records. Centres that coincide are one
+    copies_ : how many centres coincide in each
+    labels_ : the centre that every record drew, a row of `centers_`
+    expected_sizes_ : records that each centre expects: the sum of its memberships
+    sizes_ : records that drew it
+    doubt_ : entropy of the memberships that records drew by, in bits, on average: 1 is a choice
+        between two equally likely centres
+    n_groups_ : centres in use
+    n_below_k_ : centres in use that fewer than k records drew
+    sse_ : sum of squared distances between the records and the centres they drew
+    objective_ : what the clustering minimises, for the best of the starts
+    n_iterations_ : iterations of the best start
+    draw_seed_ : with it, `draw` returns `labels_` again
+    """
+
+    single_column = False
+    _sharpness: tuple[float, float]  # where a sharpness is looked for, if none is given
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        n_clusters: int | None,
+        constraints: Constraints | None,
+        initial_centers: ArrayLike | None,
+        n_starts: int,
+        max_iterations: int,
+        tolerance: float,
+        strict_k: bool,
+        random_state: Any,
+        n_jobs: int | None,
+    ) -> None:
+        self.k = k
+        self.n_clusters = n_clusters
+        self.constraints = constraints
+        self.initial_centers = initial_centers
+        self.n_starts = n_starts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.strict_k = strict_k
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Cluster the records of X, and let each draw its centre."""
+        X = check_matrix(X, estimator=self)
+        check_k(self.k, n_records=len(X))
+        check_flag("strict_k", self.strict_k)
+        self._check_fuzziness()
+        equalities = self._equalities(X.shape[1])
+        rng = check_rng(self.random_state)
+        start_seed, self.draw_seed_ = (int(seed) for seed in rng.integers(2**32, size=2))
+        self._frame = Frame.of(X)
+        Z = self._frame.into(X)
+        with one_thread_each():
+            best = self._best(Z, equalities, np.random.default_rng(start_seed))
+            self.objective_ = best.objective * self._frame.scale**2
+            self.n_iterations_ = best.n_iterations
+            centers = self._frame.back(best.centers)
+            self.centers_, self.copies_ = merge_alike(centers, _ALIKE * self._frame.scale)
+            if equalities is not None:
+                self.centers_ = equalities.project(self.centers_)
+            inside = self._frame.into(self.centers_)
+            self._drawing = self._given_drawing() or self._in_doubt(Z, inside, self.copies_)
+            drawn = self._draw(Z, self.draw_seed_)
+        self._remember(self._clustering, self._drawing)
+        self._number(drawn)
+        self.sse_ = float(np.square(X - self.centers_[self.labels_]).sum())
+        return self
+
+    def draw(self, X: ArrayLike, random_state: object = None) -> Labels:
+        """Return a centre for every record of X, drawn anew; with `strict_k`, k to a class."""
+        check_is_fitted(self)
+        X = check_matrix(X)
+        self._check_columns(X)
+        check_k(self.k, n_records=len(X))
+        with one_thread_each():
+            return self._draw(self._frame.into(X), random_state).labels
+
+    def memberships(self, X: ArrayLike) -> Floats:
+        """Return the memberships that records of X draw by: a matrix of records by centres.
+
+        For looking at a few records; `fit` and `draw` never hold such a matrix as a whole.
+        """
+        check_is_fitted(self)
+        X = check_matrix(X)
+        self._check_columns(X)
+        centers = self._frame.into(self.centers_)
+        return Urn(centers, self.copies_, self._drawing).memberships(self._frame.into(X))
+
+    def has_chance(self) -> bool:
+        """Whether the result depends on a seed: always, records draw."""
+        return True
+
+    def _best(self, Z: Floats, equalities: Equalities | None, rng: np.random.Generator) -> Settled:
+        """Return the start whose centres settle at the lowest objective, the first of equals."""
+        options: dict[str, Any] = {
+            "max_iterations": check_count("max_iterations", self.max_iterations),
+            "tolerance": check_number("tolerance", self.tolerance, low=0.0),
+            "n_jobs": check_jobs(self.n_jobs),
+        }
+        n_starts, given = check_count("n_starts", self.n_starts), self._initial(Z)
+        n_centers = self._n_centers(len(Z))
+        inside = None if equalities is None else self._frame.equalities(equalities)
+        found: list[Settled] = []
+        for _ in range(n_starts if given is None else 1):
+            start = random_start(Z, n_centers, rng) if given is None else given
+            if not found:
+                single = np.ones(len(start), dtype=np.intp)
+                self._clustering = self._given_clustering() or self._in_doubt(Z, start, single)
+            begin = self._clustering.reach * start if given is None else given
+            found.append(settle(Z, begin, self._clustering, inside, **options))
+        return min(found, key=lambda settled: settled.objective)
+
+    def _in_doubt(self, Z: Floats, centers: Floats, copies: Labels) -> Fuzziness:
+        return fuzziness_in_doubt(self._rule, self._sharpness, Z, centers, copies)
+
+    def _draw(self, Z: Floats, random_state: object) -> Drawn:
+        """Let every record draw its centre, and small classes again with `strict_k`.
+
+        Centres take their turns in lexicographic order, so that how they are numbered has no
+        influence on what is drawn.
+        """
+        rng = check_rng(random_state)
+        order = np.lexsort(self.centers_.T[::-1])
+        centers = self._frame.into(self.centers_[order])
+        urn = Urn(centers, self.copies_[order], self._drawing)
+        drawn = urn.draw(Z, rng, n_jobs=check_jobs(self.n_jobs))
+        labels = urn.dissolve(Z, drawn.labels, self.k, rng) if self.strict_k else drawn.labels
+        return Drawn(order[labels], drawn.expected_sizes[np.argsort(order)], drawn.doubt)
+
+    def _number(self, drawn: Drawn) -> None:
+        """Number the centres in use by their first records, and the others after them."""
+        labels = drawn.labels
+        used, first = np.unique(labels, return_index=True)
+        unused = np.setdiff1d(np.arange(len(self.centers_)), used)
+        order = np.concatenate([used[np.argsort(first)], unused])
+        self.labels_: Labels = np.argsort(order)[labels]
+        self.centers_, self.copies_ = self.centers_[order], self.copies_[order]
+        self.expected_sizes_ = drawn.expected_sizes[order]
+        self.doubt_ = drawn.doubt
+        self.sizes_ = np.bincount(self.labels_, minlength=len(order))
+        self.n_groups_ = len(used)
+        self.n_below_k_ = int(np.count_nonzero(self.sizes_[: len(used)] < self.k))
+
+    def _n_centers(self, n_records: int) -> int:
+        if self.n_clusters is None:
+            return n_records // self.k
+        return check_count("n_clusters", self.n_clusters, at_most=n_records)
+
+    def _initial(self, Z: Floats) -> Floats | None:
+        if self.initial_centers is None:
+            return None
+        try:
+            centers = check_matrix(self.initial_centers)
+        except DataError:
+            raise ParameterError(
+                "initial_centers must be None or a matrix of finite numbers, centres by columns."
+            ) from None
+        expected = self._n_centers(len(Z)) if self.n_clusters is not None else len(centers)
+        if centers.shape != (expected, Z.shape[1]):
+            raise ParameterError(
+                f"initial_centers must be a matrix of centres by {Z.shape[1]} columns, as many as "
+                f"n_clusters if that is given; got the shape {centers.shape}."
+            )
+        return self._frame.into(centers)
+
+    def _equalities(self, n_columns: int) -> Equalities | None:
+        if self.constraints is None:
+            return None
+        try:
+            A, b = self.constraints
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "constraints must be None or a pair (A, b) of a matrix and a vector; got "
+                f"{type(self.constraints).__name__}."
+            ) from None
+        equalities = Equalities.of(A, b)
+        if equalities.normals.shape[1] != n_columns:
+            raise ParameterError(
+                f"constraints must have one coefficient for each of the {n_columns} columns of X; "
+                f"got {equalities.normals.shape[1]}."
+            )
+        return equalities
+
+    def _check_columns(self, X: Floats) -> None:
+        if X.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X must have {self.n_features_in_} columns, as the records of the fit had; got "
+                f"{X.shape[1]}."
+            )
+
+    @abstractmethod
+    def _check_fuzziness(self) -> None:
+        """Refuse parameters that are out of range, before any work."""
+
+    @abstractmethod
+    def _given_clustering(self) -> Fuzziness | None:
+        """Return the rule for the clustering, in units of the frame, if one is given."""
+
+    @abstractmethod
+    def _given_drawing(self) -> Fuzziness | None:
+        """Return the rule for the draw, in units of the frame, if one is given."""
+
+    @abstractmethod
+    def _rule(self, sharpness: float) -> Fuzziness:
+        """Return the rule of a sharpness; the larger, the less fuzzy."""
+
+    @abstractmethod
+    def _remember(self, clustering: Any, drawing: Any) -> None:
+        """Keep the parameters that were used."""

@@ -1,0 +1,32 @@
+"""Blocks of records, so that a table of records by centres is never held as a whole."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from microagg.progress import listening, report
+from microagg.threads import side_by_side
+
+Result = TypeVar("Result")
+
+# Entries of a block, records times centres: 2 MB of weights stay in a processor's cache.
+_ENTRIES = 2**18
+# Blocks between two reports: a fraction of a second, and as many results are held at a time.
+_BLOCKS_PER_CALL = 16
+
+
+def in_blocks(
+    work: Callable[[slice], Result], n_records: int, n_centers: int, *, n_jobs: int, task: str
+) -> Iterator[tuple[slice, Result]]:
+    """Yield each block of records with the result of `work` on it, in order.
+
+    The blocks depend on the numbers of records and centres alone, so whoever adds up the results
+    gets the same sum on any number of threads.
+    """
+    size = max(1, _ENTRIES // n_centers)
+    blocks = [slice(at, min(at + size, n_records)) for at in range(0, n_records, size)]
+    for first in range(0, len(blocks), _BLOCKS_PER_CALL):
+        some = blocks[first : first + _BLOCKS_PER_CALL]
+        with listening(None):
+            results = side_by_side(work, some, n_jobs=n_jobs, task=task)
+        yield from zip(some, results, strict=True)
+        report(task, some[-1].stop, n_records)

@@ -1,0 +1,107 @@
+"""Centres: where they start, how they settle, which of them are one and the same."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.equalities import Equalities
+from microagg.fuzzy.blocks import in_blocks
+from microagg.fuzzy.fuzziness import Fuzziness
+from microagg.kernels.memberships import first_alike
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# A centre whose records weigh less together stays where it is.
+_NOTHING = 1e-200
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Centres after the last iteration; the objective is that of the last memberships."""
+
+    centers: Floats
+    objective: float
+    n_iterations: int
+
+
+def random_start(Z: Floats, n_centers: int, rng: np.random.Generator) -> Floats:
+    """Return as many records, drawn without regard to where they lie.
+
+    So a region has centres in proportion to its records, and classes are about equal in size;
+    starts far from one another (k-means++) would lie on outliers and give each a class of its own.
+    """
+    return Z[rng.permutation(len(Z))[:n_centers]]
+
+
+def settle(
+    Z: Floats,
+    centers: Floats,
+    fuzziness: Fuzziness,
+    equalities: Equalities | None,
+    *,
+    max_iterations: int,
+    tolerance: float,
+    n_jobs: int,
+) -> Settled:
+    """Return the centres after as many iterations as it takes until they hardly move.
+
+    They rest when the root mean square of their moves is at most `tolerance`.
+    """
+    centers = centers if equalities is None else equalities.project(centers)
+    n_iterations, step = 0, math.inf
+    while n_iterations < max_iterations and step > tolerance:
+        means, objective = weighted_means(Z, centers, fuzziness, n_jobs=n_jobs)
+        moved = means if equalities is None else equalities.project(means)
+        step = math.sqrt(np.square(moved - centers).sum() / len(centers))
+        centers, n_iterations = moved, n_iterations + 1
+    return Settled(centers, objective, n_iterations)
+
+
+def weighted_means(
+    Z: Floats, centers: Floats, fuzziness: Fuzziness, *, n_jobs: int
+) -> tuple[Floats, float]:
+    """Return the mean of the records by their memberships in each centre, and the objective.
+
+    One iteration. The scales of the records, such as sums^-m, span hundreds of orders of magnitude
+    when m is large; they are kept relative to the largest so far.
+    """
+    columns = np.ascontiguousarray(centers.T)
+    with_ones = np.column_stack([Z, np.ones(len(Z))])
+
+    def add_up(rows: slice) -> tuple[Floats, float, float]:
+        found = fuzziness.raised(Z[rows], columns)
+        logs = fuzziness.log_scales(found.sums)
+        top = float(logs.max())
+        scaled = with_ones[rows] * np.exp(logs - top)[:, None]
+        return scaled.T @ found.values, top, fuzziness.objective(found.nearest, found.sums)
+
+    totals, highest, objective = np.zeros((Z.shape[1] + 1, len(centers))), -math.inf, 0.0
+    blocks = in_blocks(add_up, len(Z), len(centers), n_jobs=n_jobs, task="clustering")
+    for _, (part, top, gained) in blocks:
+        if top > highest:
+            totals *= math.exp(highest - top)
+            highest = top
+        totals += part * math.exp(top - highest)
+        objective += gained
+    weights = totals[-1]
+    known = weights > _NOTHING
+    means = np.divide(totals[:-1], weights, out=columns, where=known).T
+    return np.ascontiguousarray(means), objective
+
+
+def merge_alike(centers: Floats, within: float) -> tuple[Floats, Rows]:
+    """Return the centres with those that coincide made one, and how many each stands for.
+
+    Those at most `within` away from the first of them are replaced by their mean.
+    """
+    first = np.empty(len(centers), dtype=np.intp)
+    first_alike(centers, within * within, first)
+    kept, group, copies = np.unique(first, return_inverse=True, return_counts=True)
+    if len(kept) == len(centers):
+        return centers, copies
+    apart = centers - centers[first]
+    means = [np.bincount(group, column) / copies for column in apart.T]
+    return centers[kept] + np.column_stack(means), copies

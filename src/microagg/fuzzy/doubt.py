@@ -1,0 +1,53 @@
+"""The fuzziness with which records are in a given doubt about their centre."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.fuzzy.drawing import Urn, doubt
+from microagg.fuzzy.fuzziness import Exponential, Fuzziness
+from microagg.progress import report
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# What a record does not know about its centre by default: one of two that are equally likely.
+_BITS = 1.0
+# With few centres, this share of the doubt there could be.
+_OF_ALL = 0.25
+# Entries of the sample's memberships, and the records in it, at most.
+_ENTRIES, _RECORDS = 2**19, 1000
+# Squared distances below this are rounding: a record's distance to the mean is 1 as a rule.
+_ROUNDING = 1e-28
+_PRECISION = 1e-3
+
+
+def fuzziness_in_doubt(
+    rule: Callable[[float], Fuzziness],
+    between: tuple[float, float],
+    Z: Floats,
+    centers: Floats,
+    copies: Rows,
+) -> Fuzziness:
+    """Return the fuzziness that leaves one bit of doubt about a record's centre, on average.
+
+    `rule` turns a sharpness into a fuzziness; the larger it is, the less doubt. Found by bisection
+    on a sample of records, of which those on a centre do not count. With fewer than 16 centres it
+    is less, a quarter of the doubt there could be.
+    """
+    size = min(_RECORDS, max(1, _ENTRIES // len(centers)))
+    # Always the same rows: a seed is for the starts and the draw.
+    sample = Z[np.random.default_rng(0).permutation(len(Z))[:size]]
+    nearest = Exponential(1.0).weights(sample, np.ascontiguousarray(centers.T)).nearest
+    sample = sample[nearest > _ROUNDING]
+    wanted = min(_BITS, _OF_ALL * math.log2(len(centers)))
+    low, high = between
+    steps = math.ceil(math.log2(math.log(high / low) / _PRECISION))
+    for step in range(steps if len(sample) else 0):
+        middle = math.sqrt(low * high)
+        left = doubt(Urn(centers, copies, rule(middle)).memberships(sample)).mean()
+        low, high = (middle, high) if left > wanted else (low, middle)
+        report("choosing the fuzziness", step + 1, steps)
+    return rule(math.sqrt(low * high))

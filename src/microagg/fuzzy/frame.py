@@ -1,0 +1,41 @@
+"""The units that clustering runs in: the mean at zero, a typical distance of one."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.equalities import Equalities
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """An origin and a scale; one scale for all columns, so that only the unit of length changes."""
+
+    origin: Floats
+    scale: float
+
+    @classmethod
+    def of(cls, X: Floats) -> Self:
+        """Return the frame in which X has mean 0 and a root mean square distance of 1 from it."""
+        # Sums of equal numbers round; a constant column must keep its value.
+        origin = np.clip(X.mean(axis=0), X.min(axis=0), X.max(axis=0))
+        spread = math.sqrt(np.square(X - origin).sum() / len(X))
+        return cls(origin, spread or 1.0)
+
+    def into(self, X: Floats) -> Floats:
+        """Return points of the units of X in those of the frame."""
+        return (X - self.origin) / self.scale
+
+    def back(self, Z: Floats) -> Floats:
+        """Return points of the frame in the units of X."""
+        return self.origin + self.scale * Z
+
+    def equalities(self, equalities: Equalities) -> Equalities:
+        """Return the same equalities for points of the frame."""
+        offsets = equalities.offsets - equalities.normals @ self.origin
+        return Equalities(equalities.normals, offsets / self.scale)
