@@ -13,6 +13,7 @@ NAMES = (
     "hac_speed",
     "search_speed",
     "constraints_speed",
+    "fuzzy_speed",
     "start_up",
 )
 INTRO = """## Speed
