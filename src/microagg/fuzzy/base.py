@@ -221,10 +221,10 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
                 f"{type(self.constraints).__name__}."
             ) from None
         equalities = Equalities.of(A, b)
-        if equalities.normals.shape[1] != n_columns:
+        if equalities.rows.shape[1] != n_columns:
             raise ParameterError(
                 f"constraints must have one coefficient for each of the {n_columns} columns of X; "
-                f"got {equalities.normals.shape[1]}."
+                f"got {equalities.rows.shape[1]}."
             )
         return equalities
 

@@ -37,5 +37,5 @@ class Frame:
 
     def equalities(self, equalities: Equalities) -> Equalities:
         """Return the same equalities for points of the frame."""
-        offsets = equalities.offsets - equalities.normals @ self.origin
-        return Equalities(equalities.normals, offsets / self.scale)
+        sides = (equalities.sides - equalities.rows @ self.origin) / self.scale
+        return Equalities(equalities.rows, sides, equalities.steps)
