@@ -66,7 +66,8 @@ class Comparison:
 
     `exit_code` is 0 if any run succeeded, and otherwise that of the first failure. `seed` is None
     where no method has chance in it. `left_out` are the methods that "all" does not run, because
-    they take one column only.
+    they take one column only, or, these are also in `drawn`, because their records draw what they
+    get, which promises less.
     """
 
     rows: tuple[Row, ...]
@@ -74,6 +75,7 @@ class Comparison:
     n_records: int
     seed: int | None
     left_out: tuple[str, ...]
+    drawn: tuple[str, ...]
     exit_code: int
 
 
@@ -101,7 +103,7 @@ def compare(
     ks : one k or several; repetitions count once
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that can serve the table, which leaves out those for one column where there
-        are several
+        are several, and those whose records draw what they get
     quasi_identifiers, identifiers, sensitive, scale : as in `protect`
     random_state : the seed of all methods with chance in them; None draws one
     n_jobs : how many runs are side by side; -1 for as many as there are cores, 1 for times that no
@@ -165,7 +167,7 @@ def run_comparison(
     seed, jobs = check_seed(random_state), check_jobs(n_jobs)
     listener = heard_by(progress)
     records = open_records(table, each_k, scale=scale, **roles)
-    unfit = [m for m in wanted if m.single_column and len(records.columns) > 1]
+    unfit = [m for m in wanted if m.draws or (m.single_column and len(records.columns) > 1)]
     left_out = [method for method in unfit if method.name not in names]
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in each_k]
@@ -182,6 +184,7 @@ def run_comparison(
         n_records=len(records.X),
         seed=seed if any(trial.estimator(method, k).has_chance() for method, k in runs) else None,
         left_out=tuple(method.name for method in left_out),
+        drawn=tuple(method.name for method in left_out if method.draws),
         exit_code=failures[0] if len(failures) == len(results) else 0,
     )
 
@@ -213,12 +216,13 @@ class _Trial:
         labels = estimator.fit(self.X).labels_
         seconds = time.perf_counter() - began
         sizes = np.bincount(labels)
-        if small := int(np.count_nonzero(sizes < k)):
+        if not method.draws and (small := int(np.count_nonzero(sizes < k))):
             raise GuaranteeError(
                 f"{small} of {len(sizes)} groups hold fewer than k records. This is a defect of "
                 "the method: please report it."
             )
-        errors = squared_errors(self.X, labels)
+        centers = estimator.centers_[: estimator.n_groups_] if method.draws else None
+        errors = squared_errors(self.X, labels, centers)
         return Row(
             method=method.name,
             k=k,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.outcome import Outcome, n_expecting_fewer
 from microagg.registry import Method
 from microagg.tables.roles import Roles
 from microagg.tables.verification import Classes
@@ -14,12 +15,15 @@ from microagg.utility.information_loss import Errors
 Labels = NDArray[np.intp]
 
 
+# Parameters that the manifest has under names of their own.
+_NO_OPTIONS = ("k", "constraints", "initial_centers", "strict_k")
+
+
 def request_facts(
     method: Method, estimator: Any, scale: str, roles: Roles, *, n_records: int
 ) -> dict[str, Any]:
     """Say what was asked for, with all that was left to a default or to chance."""
-    options = estimator.get_params()
-    del options["k"]
+    options = {name: v for name, v in estimator.get_params().items() if name not in _NO_OPTIONS}
     seed = options.pop("random_state", None)
     return {
         "method": method.name,
@@ -51,6 +55,33 @@ def group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, A
         "sse": errors.sse,
         "sst": errors.sst,
         "lower_bound": None,
+    }
+
+
+def constraint_facts(outcome: Outcome) -> dict[str, Any] | None:
+    """Say how many violated which constraint, and what it took to satisfy all; None without any."""
+    satisfied = outcome.released.satisfied
+    if satisfied is None:
+        return None
+    return {
+        "records_in_violation": dict(outcome.violations),
+        "groups_moved": satisfied.moved,
+        "groups_not_proved_nearest": satisfied.unproved,
+        "farther_than_nearest_by_at_most": satisfied.excess,
+        "added_information_loss": outcome.added_loss,
+    }
+
+
+def draw_facts(estimator: Any) -> dict[str, Any]:
+    """Say what each centre of a drawn release expected and got."""
+    expected, realised = estimator.expected_sizes_, estimator.sizes_
+    k = int(estimator.k)
+    return {
+        "n_centers": len(expected),
+        "expected_sizes": expected.tolist(),
+        "realised_sizes": [int(size) for size in realised],
+        "n_expected_below_k": n_expecting_fewer(estimator),
+        "n_realised_below_k": int(np.count_nonzero((realised < k) & (realised > 0))),
     }
 
 

@@ -23,6 +23,7 @@ class Guarantee(StrEnum):
 
     AT_LEAST_K = "at least k records in every group"
     K_TO_2K_MINUS_1 = "k to 2k-1 records in every group"
+    K_ON_AVERAGE = "k records for a centre on average; k-anonymity with strict_k only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,11 @@ class Method:
     single_column: bool = False
 
     @property
+    def draws(self) -> bool:
+        """Whether records draw what they get, so that groups of k are no matter of course."""
+        return self.guarantee is Guarantee.K_ON_AVERAGE
+
+    @property
     def cls(self) -> type[Any]:
         """The partitioner's class."""
         module, _, name = self.path.partition(":")
@@ -49,6 +55,11 @@ class Method:
 
 _ORDERED_SOURCES = (
     "Domingo-Ferrer et al. 2006; cut: Hansen and Mukherjee 2003, Mortazavi et al. 2013"
+)
+
+_FUZZY_OPTIONS = (
+    *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),
+    *("strict_k", "random_state", "n_jobs"),
 )
 
 _METHODS = (
@@ -224,6 +235,26 @@ _METHODS = (
             *("initial", "n_restarts", "max_iterations", "time_budget"),
             *("random_state", "n_jobs"),
         ),
+    ),
+    Method(
+        name="fcm",
+        path="microagg.fuzzy.fcm:FCM",
+        summary="fuzzy c-means: every record draws a centre by its memberships",
+        guarantee=Guarantee.K_ON_AVERAGE,
+        cost="O(n^2 d / k) for each of many iterations",
+        source="Torra 2020 (fuzzy microaggregation with constraints)",
+        options=("m1", "m2", *_FUZZY_OPTIONS),
+        deterministic=False,
+    ),
+    Method(
+        name="efcm",
+        path="microagg.fuzzy.efcm:EFCM",
+        summary="entropy fuzzy c-means: every record draws a centre by its memberships",
+        guarantee=Guarantee.K_ON_AVERAGE,
+        cost="O(n^2 d / k) for each of many iterations",
+        source="Torra 2020; Miyamoto and Mukaidono 1997",
+        options=("lambda1", "lambda2", *_FUZZY_OPTIONS),
+        deterministic=False,
     ),
 )
 

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg import __version__
-from microagg.aggregates.mean import released_means
+from microagg.constraints.grammar import Constraint
+from microagg.constraints.system import System
 from microagg.errors import ParameterError, PrivacyWarning
-from microagg.manifest import group_facts, request_facts
+from microagg.manifest import constraint_facts, draw_facts, group_facts, request_facts
+from microagg.outcome import K_ANONYMITY, group_and_aggregate, promise_of
 from microagg.progress import ProgressCallback, heard_by
 from microagg.registry import find
-from microagg.request import SeedLike, check_request, check_single_column
+from microagg.request import SeedLike, check_constraints, check_request, check_single_column
 from microagg.tables.files import STANDARD, write_table
 from microagg.tables.frames import open_frame, to_polars, with_released
-from microagg.tables.records import open_records
+from microagg.tables.records import Records, open_records
 from microagg.tables.roles import Names
-from microagg.tables.verification import require_k
-from microagg.utility.information_loss import squared_errors
+from microagg.tables.verification import count_classes, require_k
 
 Labels = NDArray[np.intp]
 
@@ -95,6 +96,8 @@ def protect(
     sensitive: Names = (),
     method: str = "mdav",
     method_options: Mapping[str, Any] | None = None,
+    constraints: Iterable[str] = (),
+    strict_k: bool = False,
     scale: str = "standardise",
     random_state: SeedLike = None,
     progress: bool | ProgressCallback = False,
@@ -116,6 +119,11 @@ def protect(
     sensitive : columns to publish unchanged
     method : a registered name, see `microagg.methods()`
     method_options : parameters of the method other than k
+    constraints : texts such as "net + tax = gross", "part <= total" or "age >= 0" that every
+        released record satisfies: each group gets the nearest values that do, integers stay
+        integers, and the manifest says how many records violated which
+    strict_k : for methods whose records draw what they get ("fcm", "efcm"): draw again until at
+        least k records share every released combination
     scale : "standardise" compares columns in units of their standard deviation, "none" as they are
     random_state : the seed of a method with chance in it, a whole number below 2**32; the same
         seed gives the same groups. None draws one. The manifest records it; methods without chance
@@ -135,10 +143,16 @@ def protect(
     """
     began = time.perf_counter()
     estimator = check_request(
-        method, k, method_options=method_options, scale=scale, random_state=random_state
+        method,
+        k,
+        method_options=method_options,
+        scale=scale,
+        random_state=random_state,
+        strict_k=strict_k,
     )
+    asked = check_constraints(constraints)
     listener = heard_by(progress)
-    frame, roles, columns, X = open_records(
+    records = open_records(
         table,
         [k],
         quasi_identifiers=quasi_identifiers,
@@ -146,7 +160,9 @@ def protect(
         sensitive=sensitive,
         scale=scale,
     )
-    check_single_column(find(method), roles)
+    found = find(method)
+    check_single_column(found, records.roles)
+    system = _system(asked, records) if asked else None
     if k == 1:
         warnings.warn(
             "k = 1 protects nobody: every record may stand alone with its own values; use k = 2 "
@@ -155,19 +171,34 @@ def protect(
             stacklevel=2,
         )
     with listener:
-        labels: Labels = estimator.fit(X).labels_
-    finished = with_released(frame, _aggregated(columns, labels), dropped=roles.identifiers)
-    classes = require_k(open_frame(finished), roles.quasi_identifiers, k=k)
-    errors = squared_errors(X, labels)
+        outcome = group_and_aggregate(found, estimator, records, system, scale=scale)
+    finished = with_released(
+        records.frame, outcome.released.columns, dropped=records.roles.identifiers
+    )
+    promise = promise_of(found, estimator)
+    checked = require_k if promise == K_ANONYMITY else count_classes
+    classes = checked(open_frame(finished), records.roles.quasi_identifiers, k=k)
     manifest = {
         "microagg_version": __version__,
-        **request_facts(find(method), estimator, scale, roles, n_records=len(X)),
-        **group_facts(labels, errors, classes),
+        **request_facts(found, estimator, scale, records.roles, n_records=len(records.X)),
+        "promise": promise,
+        **group_facts(outcome.labels, outcome.errors, classes),
+        "constraints": constraint_facts(outcome),
+        "draw": draw_facts(estimator) if found.draws else None,
         "seconds": time.perf_counter() - began,
     }
-    labels.flags.writeable = False
-    return Release(finished, labels, errors.information_loss, None, manifest)
+    outcome.labels.flags.writeable = False
+    loss = outcome.errors.information_loss
+    return Release(finished, outcome.labels, loss, None, manifest)
 
 
-def _aggregated(columns: Mapping[str, NDArray[Any]], labels: Labels) -> dict[str, NDArray[Any]]:
-    return {name: released_means(v, labels, name=name) for name, v in columns.items()}
+def _system(constraints: Sequence[Constraint], records: Records) -> System:
+    roles = records.roles
+    limits = {
+        name: (int(np.iinfo(values.dtype).min), int(np.iinfo(values.dtype).max))
+        for name, values in records.columns.items()
+        if values.dtype.kind in "iu"
+    }
+    others = dict.fromkeys(roles.identifiers, "an identifier")
+    others |= dict.fromkeys(roles.sensitive, "sensitive")
+    return System.of(constraints, roles.quasi_identifiers, integers=limits, other_columns=others)

@@ -1,16 +1,24 @@
 """What was asked for, checked before any data are read: the method, its options, the seed."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from microagg.constraints.grammar import Constraint, parse
 from microagg.errors import ParameterError
 from microagg.registry import Method, find
 from microagg.tables.encoding import SCALES
 from microagg.tables.roles import Roles
-from microagg.validation import check_choice, check_count, check_seed, did_you_mean
+from microagg.validation import check_choice, check_count, check_flag, check_seed, did_you_mean
+
+# Parameters of methods that a table's owner gives in other words, or not at all.
+_ARGUMENTS = {
+    "constraints": "give it as --constraint, or constraints=[...] to protect",
+    "initial_centers": "centres are in scaled units; give them to the class of the method",
+    "strict_k": "give it as --strict-k, or strict_k=True to protect",
+}
 
 SeedLike = int | np.random.Generator | np.random.RandomState | None
 
@@ -22,8 +30,9 @@ def check_request(
     method_options: Mapping[str, Any] | None = None,
     scale: str,
     random_state: SeedLike = None,
+    strict_k: bool = False,
 ) -> Any:
-    """Return the partitioner that was asked for, if the request makes sense without its data.
+    """Return the estimator that was asked for, if the request makes sense without its data.
 
     If the method takes a seed, it gets a whole number.
     """
@@ -39,7 +48,24 @@ def check_request(
     seed = check_seed(random_state)
     if "random_state" in found.options:
         options["random_state"] = _one_seed(seed, random_state, options.get("random_state"))
+    if check_flag("strict_k", strict_k):
+        if not found.draws:
+            raise ParameterError(
+                f"strict_k (--strict-k) is for methods whose records draw what they get, such as "
+                f"'fcm'; {found.name!r} keeps k in any case. Leave it out."
+            )
+        options["strict_k"] = True
     return found.cls(k=k, **options)
+
+
+def check_constraints(constraints: object) -> tuple[Constraint, ...]:
+    """Return the constraints that the texts write."""
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+        raise ParameterError(
+            "constraints must be a list of texts such as ['net + tax = gross']; got "
+            f"{constraints!r}."
+        )
+    return tuple(parse(text) for text in constraints)
 
 
 def _one_seed(seed: int, random_state: object, option: object) -> int:
@@ -60,8 +86,11 @@ def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[st
         raise ParameterError(
             f"method_options must be a mapping of names to values; got {type(options).__name__}."
         )
-    known = [name for name in inspect.signature(method.cls).parameters if name != "k"]
+    parameters = [name for name in inspect.signature(method.cls).parameters if name != "k"]
+    known = [name for name in parameters if name not in _ARGUMENTS]
     for name in options:
+        if name in parameters and name in _ARGUMENTS:
+            raise ParameterError(f"{name} is no option here: {_ARGUMENTS[name]}.")
         if name not in known:
             listing = ", ".join(repr(option) for option in known)
             those = f"its options are {listing}" if known else "it takes no options"

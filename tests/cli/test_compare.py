@@ -17,7 +17,7 @@ from tests.fakes import Endless, fakes, interrupt_once_started  # noqa: F401
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("compare", "people.csv", "-k", "3,5", *ROLES)
 TWO = (*OK, "--methods", "mdav,tsp-mhm")
-SEVERAL = [name for name, method in registry.METHODS.items() if not method.single_column]
+SEVERAL = [name for name, m in registry.METHODS.items() if not (m.single_column or m.draws)]
 NAMES = [
     *("method", "k", "information_loss", "sse", "n_groups", "min_group", "max_group"),
     *("seconds", "seed", "error"),
@@ -54,6 +54,7 @@ def test_every_method_has_a_line_in_the_block_of_every_k(run):
     assert "grouped by  age, height, income" in outcome.out
     assert "all of these (numbers that no option gives a role)" in outcome.out
     assert re.search(r"left out +univariate \(for one column only\)", outcome.out)
+    assert re.search(r"unless named +fcm, efcm \(records draw their groups\)", outcome.out)
     assert re.search(r"seed +[0-9]+\n", outcome.out)
     assert "seed" not in run(*OK, "--methods", "mdav,cbfs").out
 

@@ -90,6 +90,18 @@ BAD_OPTIONS = {
     "gain": -0.1,
     "refine": "no",
     "split": "none",
+    "n_restarts": -1,
+    "max_iterations": 0,
+    "time_budget": "long",
+    "m1": 0.9,
+    "m2": "large",
+    "lambda1": -1,
+    "lambda2": "small",
+    "n_clusters": 21,
+    "constraints": 3,
+    "initial_centers": [[1.0]],
+    "tolerance": -1,
+    "strict_k": "yes",
 }
 
 

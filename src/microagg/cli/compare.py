@@ -176,8 +176,10 @@ def _facts(done: "Comparison", scale: str) -> dict[str, Any]:
 def _summary(done: "Comparison", output: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
     rows: Rows = [("grouped by", names(columns)), *assumed(done.roles.assumed, columns)]
-    if done.left_out:
-        rows.append(("left out", f"{names(done.left_out)} (for one column only)"))
+    if unfit := [name for name in done.left_out if name not in done.drawn]:
+        rows.append(("left out", f"{names(unfit)} (for one column only)"))
+    if done.drawn:
+        rows.append(("unless named", f"{names(done.drawn)} (records draw their groups)"))
     if done.seed is not None:
         rows.append(("seed", str(done.seed)))
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))

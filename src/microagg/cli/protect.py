@@ -1,6 +1,7 @@
 """microagg protect: from a file to a protected file."""
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from microagg.cli.options import (
     seed_or_none,
 )
 from microagg.cli.paths import check_output, check_source
-from microagg.cli.summary import assumed, outcome, title
+from microagg.cli.summary import assumed, constraint_rows, outcome, title
 
 
 def protect(
@@ -50,6 +51,13 @@ def protect(
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method.")
     ] = None,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="C", help='What every record satisfies: "net + tax = gross".'),
+    ] = None,
+    strict_k: Annotated[
+        bool, typer.Option("--strict-k", help="Draw again until K is kept (fcm, efcm).")
+    ] = False,
     scale: Scale = "standardise",
     seed: Seed = None,
     json: Json = False,
@@ -60,8 +68,8 @@ def protect(
     """Write a copy in which every combination of protected columns stands for K records or more.
 
     Records are grouped by their quasi-identifiers and get their group's means. A column of text
-    needs a role; a column of numbers without one is protected. Options for a column, and --option,
-    can be repeated.
+    needs a role; a column of numbers without one is protected. Options for a column, --option and
+    --constraint can be repeated.
     """
     request = {
         "method": method,
@@ -69,6 +77,7 @@ def protect(
         "method_options": assignments(option or ()),
         "scale": scale,
         "random_state": seed_or_none(seed),
+        "strict_k": strict_k,
     }
     roles = {
         "quasi_identifiers": quasi_identifier,
@@ -78,7 +87,7 @@ def protect(
     _check_request(request)
     target = _check_paths(source, output, json=json, force=force)
     with warnings_as_lines(quiet=quiet):
-        release = _protected(source, target, request, roles, quiet=quiet)
+        release = _protected(source, target, request, roles, constraint or (), quiet=quiet)
         _write(release.table, target, force=force)
     if json:
         print_json({**release.manifest, "output": target})
@@ -106,7 +115,13 @@ def _check_paths(source: str, output: str | None, *, json: bool, force: bool) ->
 
 
 def _protected(
-    source: str, target: str, request: dict[str, Any], roles: dict[str, Any], *, quiet: bool
+    source: str,
+    target: str,
+    request: dict[str, Any],
+    roles: dict[str, Any],
+    constraints: Sequence[str],
+    *,
+    quiet: bool,
 ) -> Any:
     from microagg.progress import terminal_bar
 
@@ -119,13 +134,14 @@ def _protected(
         named = check_named(file.columns, **roles)
 
         from microagg.release import protect as release_of
-        from microagg.request import check_request
+        from microagg.request import check_constraints, check_request
 
         check_request(**request)
+        check_constraints(constraints)
         table = file.table(as_text=(*named.identifiers, *named.sensitive))
         check_fits(table[[c for c in table.columns if c not in named.identifiers]], target)
         del file
-        return release_of(table, **request, **roles)
+        return release_of(table, **request, **roles, constraints=constraints)
 
 
 def _write(table: Any, target: str, *, force: bool) -> None:
@@ -136,7 +152,7 @@ def _write(table: Any, target: str, *, force: bool) -> None:
 
 def _summary(release: Any, target: str, *, began: float) -> str:
     done = release.manifest
-    rows = outcome(release)
+    rows = outcome(release) + constraint_rows(done["constraints"])
     rows += assumed(done["assumed_quasi_identifiers"], done["quasi_identifiers"])
     rows += [
         ("dropped", names(done["identifiers"])),

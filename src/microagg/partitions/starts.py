@@ -37,7 +37,11 @@ def initial_labels(
     rng : where a method with chance in it gets its seed from
     options : passed on to a method that has such options
     """
-    fitting = [name for name, m in METHODS.items() if X.shape[1] == 1 or not m.single_column]
+    fitting = [
+        name
+        for name, method in METHODS.items()
+        if not method.draws and (X.shape[1] == 1 or not method.single_column)
+    ]
     if isinstance(initial, str):
         method = METHODS[check_choice("initial", initial, fitting)]
         passed = {name: value for name, value in options.items() if name in method.options}

@@ -35,8 +35,13 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
     return squared_errors(matrix, check_labels(labels, n_records=len(matrix))).information_loss
 
 
-def squared_errors(X: NDArray[np.float64], labels: NDArray[np.intp]) -> Errors:
-    """SSE of the groups and SST of all records."""
+def squared_errors(
+    X: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    centers: NDArray[np.float64] | None = None,
+) -> Errors:
+    """SSE of the groups about their means, or about other centers, and SST of all records."""
     everyone = np.zeros(len(X), dtype=np.intp)
     mean = summarise(X, everyone).centers
-    return Errors(sse=summarise(X, labels).sse, sst=squared_error(X, everyone, mean))
+    sse = summarise(X, labels).sse if centers is None else squared_error(X, labels, centers)
+    return Errors(sse=sse, sst=squared_error(X, everyone, mean))

@@ -1,0 +1,154 @@
+"""Releases within constraints: whatever the method, totals add up and nothing else changes."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from microagg import protect, registry
+from microagg.errors import ParameterError
+
+RNG = np.random.default_rng(0)
+N = 90
+NET = RNG.integers(1000, 5000, N)
+TAX = NET // 5 + RNG.integers(-100, 100, N)
+INTEGERS = pl.DataFrame({"net": NET, "tax": TAX, "gross": NET + TAX, "age": RNG.integers(0, 90, N)})
+FLOATS = INTEGERS.with_columns(pl.all().cast(pl.Float64) * 1.01)
+TOTAL = "net + tax = gross"
+SEVERAL = [name for name, method in registry.METHODS.items() if not method.single_column]
+
+
+def miss(table):
+    return (table["net"] + table["tax"] - table["gross"]).abs().max()
+
+
+@pytest.mark.parametrize("method", SEVERAL)
+def test_integers_stay_integers_and_add_up_exactly_with_every_method(method):
+    options = {"n_starts": 2} if method in ("reporder", "fcm", "efcm") else {}
+    release = protect(
+        INTEGERS, 4, method=method, method_options=options, constraints=[TOTAL], random_state=0
+    )
+    assert release.table.schema == INTEGERS.schema
+    assert miss(release.table) == 0
+    assert release.manifest["constraints"]["records_in_violation"] == {TOTAL: 0}
+    assert release.manifest["constraints"]["groups_not_proved_nearest"] == 0
+    json.dumps(release.manifest)
+
+
+def test_each_group_gets_the_nearest_whole_numbers():
+    release = protect(INTEGERS, 6, constraints=[TOTAL])
+    deviations = [INTEGERS[name].std() for name in ("net", "tax", "gross")]
+    for group in np.unique(release.labels):
+        members = INTEGERS.filter(release.labels == group)
+        means = [members[name].mean() for name in ("net", "tax", "gross")]
+        near = [range(int(mean) - 4, int(mean) + 6) for mean in means]
+        least = min(
+            sum(((v - m) / s) ** 2 for v, m, s in zip(values, means, deviations, strict=True))
+            for values in product(*near)
+            if values[0] + values[1] == values[2]
+        )
+        row = release.table.filter(release.labels == group).row(0)[:3]
+        distance = sum(((v - m) / s) ** 2 for v, m, s in zip(row, means, deviations, strict=True))
+        assert distance == pytest.approx(least, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_where_the_data_satisfy_them_continuous_releases_do_not_change(kind):
+    convert = {
+        "polars": lambda t: t,
+        "pandas": pl.DataFrame.to_pandas,
+        "arrow": pl.DataFrame.to_arrow,
+    }
+    table = convert[kind](FLOATS.with_columns(gross=pl.col("net") + pl.col("tax")))
+    plain = protect(table, 5).table
+    bound = protect(table, 5, constraints=[TOTAL, "age >= 0", "net <= gross"]).table
+    assert type(bound) is type(table)
+    assert plain.equals(bound) if kind != "arrow" else plain == bound
+
+
+@pytest.mark.parametrize("scale", ["standardise", "none"])
+def test_where_they_do_not_the_release_does_and_says_who_did_not(scale):
+    broken = FLOATS.with_columns(gross=pl.col("gross") + pl.Series(RNG.normal(size=N) * 50))
+    release = protect(broken, 5, constraints=[TOTAL, "tax <= 700"], scale=scale)
+    table, facts = release.table, release.manifest["constraints"]
+    assert miss(table) <= 1e-9 * table["gross"].max()
+    assert table["tax"].max() <= 700 * (1 + 1e-9)
+    above = int((broken["tax"] > 700).sum())
+    assert facts["records_in_violation"] == {TOTAL: N, "tax <= 700": above}
+    assert above > 0
+    assert facts["groups_moved"] == release.manifest["n_groups"]
+    plain = protect(broken, 5, scale=scale)
+    assert release.information_loss == plain.information_loss
+    assert release.labels.tolist() == plain.labels.tolist()
+
+
+def test_the_added_loss_is_that_of_the_released_values():
+    broken = FLOATS.with_columns(gross=pl.col("gross") * 1.1)
+    release = protect(broken, 5, constraints=[TOTAL])
+    original, released = broken.to_numpy(), release.table.to_numpy()
+    spread = original.std(axis=0, ddof=1)
+    lost = (((original - released) / spread) ** 2).sum()
+    total = (((original - original.mean(axis=0)) / spread) ** 2).sum()
+    facts = release.manifest["constraints"]
+    expected = 100 * lost / total - release.information_loss
+    assert facts["added_information_loss"] == pytest.approx(expected, rel=1e-9)
+    assert facts["added_information_loss"] > 0.01
+
+
+def test_types_keep_their_limits():
+    small = pl.DataFrame(
+        {"a": [200, 250, 255] * 5, "b": [50, 5, 0] * 5}, schema={"a": pl.UInt8, "b": pl.UInt8}
+    )
+    release = protect(small, 3, constraints=["a + b >= 258"])
+    assert release.table.schema == small.schema
+    total = release.table["a"].cast(pl.Int64) + release.table["b"].cast(pl.Int64)
+    assert total.min() >= 258
+
+
+def test_names_as_tables_have_them():
+    table = pl.DataFrame(
+        {"net pay": [1.0, 2, 3, 4], "größe": [2.0, 4, 6, 9], "x.y": [1.0, 1, 1, 2]}
+    )
+    release = protect(table, 2, constraints=["2*'net pay' = größe", "x.y <= 1.25"])
+    assert (release.table["net pay"] * 2 - release.table["größe"]).abs().max() < 1e-12
+    assert release.table["x.y"].max() <= 1.25
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pa.table])
+def test_other_kinds_of_tables(table):
+    release = protect(table(INTEGERS.to_dict(as_series=False)), 4, constraints=[TOTAL])
+    assert miss(pl.DataFrame(release.table)) == 0
+
+
+@pytest.mark.parametrize(
+    ("constraints", "words"),
+    [
+        ("net + tax = gross", "constraints must be a list of texts"),
+        (7, "constraints must be a list of texts"),
+        ([7], "must be a text"),
+        (["net + tax"], "at character 10"),
+        (["net * tax = gross"], "is not linear"),
+        (["net + taxx = gross"], "Did you mean 'tax'?"),
+        (["gross >= code"], "'code' is sensitive"),
+        (["gross >= name"], "'name' is an identifier"),
+        (["2*net = 3"], "in whole numbers"),
+        (["net <= 1", "net >= 2"], "contradict each other"),
+        (["net + tax = gross", "2*net + 2*tax = 2*gross + 2"], "contradict each other"),
+    ],
+)
+def test_constraints_that_cannot_be_kept(constraints, words, monkeypatch):
+    monkeypatch.setattr("microagg.partitions.mdav.MDAV.fit", lambda *_: pytest.fail("was run"))
+    table = INTEGERS.with_columns(code=pl.lit(1), name=pl.lit("Sentinella"))
+    with pytest.raises(ParameterError) as caught:
+        protect(table, 3, constraints=constraints, sensitive=["code"], identifiers=["name"])
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_constraints_the_manifest_says_none():
+    assert protect(INTEGERS, 3).manifest["constraints"] is None
+    assert protect(INTEGERS, 3, constraints=()).manifest["constraints"] is None
