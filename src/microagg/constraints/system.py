@@ -86,6 +86,13 @@ class System:
         """The columns that occur in constraints: those that `nearest` needs and returns."""
         return tuple(name for component in self.components for name in component.columns)
 
+    def equalities(self, columns: Sequence[str]) -> tuple[Floats, Floats]:
+        """Return the equalities as A v = b, with a column of A for each of `columns`."""
+        rows = [constraint for constraint in self.constraints if constraint.relation == "="]
+        A = [[float(row.coefficients.get(name, 0)) for name in columns] for row in rows]
+        b = [float(row.bound) for row in rows]
+        return np.array(A, dtype=np.float64).reshape(-1, len(columns)), np.array(b)
+
     def violations(self, columns: Mapping[str, Any]) -> dict[str, int]:
         """Return how many records violate each constraint, by its text.
 
@@ -144,8 +151,8 @@ def _check_columns(
         if name in other_columns:
             raise ParameterError(
                 f"constraint {constraint.text!r}: columns must be quasi-identifiers, whose values "
-                f"are averaged; {name!r} is released as {other_columns[name]}. Make it a "
-                "quasi-identifier, or remove the constraint."
+                f"are averaged; {name!r} is {other_columns[name]}. Make it a quasi-identifier, or "
+                "remove the constraint."
             )
         known = [*columns, *other_columns]
         listing = ", ".join(repr(column) for column in columns)
