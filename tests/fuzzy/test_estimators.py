@@ -146,19 +146,31 @@ def test_strict_k_leaves_no_small_class(cls, k):
         assert model.sizes_[: model.n_groups_].min() >= k
         assert model.sizes_.sum() == 90
         assert model.n_below_k_ == 0
-        assert np.bincount(model.draw(X, seed))[np.unique(model.draw(X, seed))].min() >= k
+        assert len(model.centers_) == model.n_groups_
+        assert model.expected_sizes_.sum() == pytest.approx(90)
+        np.testing.assert_allclose(model.memberships(X).sum(axis=0), model.expected_sizes_)
 
 
-def test_strict_k_dissolves_the_smallest_first_and_sends_records_to_what_is_left():
+def test_strict_k_merges_the_smallest_first_with_whom_it_moves_least():
     centers = np.array([[0.0], [10.0], [20.0], [100.0]])
     X = np.array([0, 1, 2, 9, 10, 19, 20, 21, 22, 96]).reshape(-1, 1) + 0.1
     options = {"k": 3, "initial_centers": centers, "max_iterations": 1, "m1": 1.0, "m2": 1.0}
     loose = FCM(random_state=0, **options).fit(X)
     assert loose.sizes_.tolist() == [3, 2, 4, 1]
     strict = FCM(random_state=0, strict_k=True, **options).fit(X)
-    # 96 goes to the class about 20; then the two about 10 are the fewest, and 1 is nearer than 20
+    # 96 goes to those about 20; then the two about 10 are the fewest, and 1 is nearer than 36
     assert strict.labels_.tolist() == [0] * 5 + [1] * 5
-    assert strict.sizes_.tolist() == [5, 5, 0, 0]
+    assert strict.sizes_.tolist() == [5, 5]
+    np.testing.assert_allclose(strict.centers_, [[4.5], [35.7]])
+    assert strict.copies_.tolist() == [2, 2]
+    assert loose.sse_ < strict.sse_
+
+
+def test_merged_centres_satisfy_the_equalities():
+    X = records(d=3)
+    model = FCM(k=6, strict_k=True, constraints=([[1, 1, -1]], [2]), random_state=0).fit(X)
+    assert model.copies_.max() > 1
+    np.testing.assert_allclose(model.centers_ @ [1, 1, -1], 2, rtol=1e-12)
 
 
 @BOTH
@@ -319,7 +331,7 @@ def test_progress_and_interrupts(cls):
     heard = []
     with listening(lambda *message: heard.append(message)):
         cls(k=5, strict_k=True, random_state=0).fit(records())
-    assert {"clustering", "drawing", "dissolving small classes"} <= {task for task, *_ in heard}
+    assert {"clustering", "drawing", "merging small classes"} <= {task for task, *_ in heard}
     assert all(0 < done <= total for _, done, total in heard)
 
     def stop(*_):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from microagg.constraints.equalities import Equalities
 from microagg.errors import DataError, ParameterError
-from microagg.fuzzy.centers import Settled, merge_alike, random_start, settle
+from microagg.fuzzy.centers import Settled, merge_alike, merge_small, random_start, settle
 from microagg.fuzzy.doubt import fuzziness_in_doubt
 from microagg.fuzzy.drawing import Drawn, Urn
 from microagg.fuzzy.frame import Frame
@@ -43,8 +43,8 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     centers_ : the centres, in the units of X; those in use first, in the order of their first
-        records. Centres that coincide are one
-    copies_ : how many centres coincide in each
+        records. Centres that coincide are one, and so are those that `strict_k` merged
+    copies_ : how many centres of the clustering each stands for
     labels_ : the centre that every record drew, a row of `centers_`
     expected_sizes_ : records that each centre expects: the sum of its memberships
     sizes_ : records that drew it
@@ -102,25 +102,32 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
             self.objective_ = best.objective * self._frame.scale**2
             self.n_iterations_ = best.n_iterations
             centers = self._frame.back(best.centers)
-            self.centers_, self.copies_ = merge_alike(centers, _ALIKE * self._frame.scale)
+            centers, copies = merge_alike(centers, _ALIKE * self._frame.scale)
             if equalities is not None:
-                self.centers_ = equalities.project(self.centers_)
-            inside = self._frame.into(self.centers_)
-            self._drawing = self._given_drawing() or self._in_doubt(Z, inside, self.copies_)
+                centers = equalities.project(centers)
+            # By their values: how centres came to be numbered has no say in what is drawn.
+            order = np.lexsort(centers.T[::-1])
+            centers, copies = centers[order], copies[order]
+            inside = self._frame.into(centers)
+            drawing = self._given_drawing() or self._in_doubt(Z, inside, copies)
+            self._urn = Urn(inside, copies, drawing)
             drawn = self._draw(Z, self.draw_seed_)
-        self._remember(self._clustering, self._drawing)
-        self._number(drawn)
+        self._remember(self._clustering, drawing)
+        self._make_classes(centers, drawn, equalities)
         self.sse_ = float(np.square(X - self.centers_[self.labels_]).sum())
         return self
 
     def draw(self, X: ArrayLike, random_state: object = None) -> Labels:
-        """Return a centre for every record of X, drawn anew; with `strict_k`, k to a class."""
+        """Return a class for every record of X, drawn anew: rows of `centers_`.
+
+        With `strict_k` classes are those that were merged in the fit; another draw may leave fewer
+        than k records to one of them.
+        """
         check_is_fitted(self)
         X = check_matrix(X)
         self._check_columns(X)
-        check_k(self.k, n_records=len(X))
         with one_thread_each():
-            return self._draw(self._frame.into(X), random_state).labels
+            return self._class_of[self._draw(self._frame.into(X), random_state).labels]
 
     def memberships(self, X: ArrayLike) -> Floats:
         """Return the memberships that records of X draw by: a matrix of records by centres.
@@ -130,8 +137,10 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_matrix(X)
         self._check_columns(X)
-        centers = self._frame.into(self.centers_)
-        return Urn(centers, self.copies_, self._drawing).memberships(self._frame.into(X))
+        shares = self._urn.memberships(self._frame.into(X))
+        of_classes = np.zeros((len(X), len(self.centers_)))
+        np.add.at(of_classes.T, self._class_of, shares.T)
+        return of_classes
 
     def has_chance(self) -> bool:
         """Whether the result depends on a seed: always, records draw."""
@@ -161,32 +170,38 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
         return fuzziness_in_doubt(self._rule, self._sharpness, Z, centers, copies)
 
     def _draw(self, Z: Floats, random_state: object) -> Drawn:
-        """Let every record draw its centre, and small classes again with `strict_k`.
+        return self._urn.draw(Z, check_rng(random_state), n_jobs=check_jobs(self.n_jobs))
 
-        Centres take their turns in lexicographic order, so that how they are numbered has no
-        influence on what is drawn.
+    def _make_classes(self, centers: Floats, drawn: Drawn, equalities: Equalities | None) -> None:
+        """Make classes of the centres: of each by itself, or of merged ones with `strict_k`.
+
+        Those in use are numbered by their first records, the others after them.
         """
-        rng = check_rng(random_state)
-        order = np.lexsort(self.centers_.T[::-1])
-        centers = self._frame.into(self.centers_[order])
-        urn = Urn(centers, self.copies_[order], self._drawing)
-        drawn = urn.draw(Z, rng, n_jobs=check_jobs(self.n_jobs))
-        labels = urn.dissolve(Z, drawn.labels, self.k, rng) if self.strict_k else drawn.labels
-        return Drawn(order[labels], drawn.expected_sizes[np.argsort(order)], drawn.doubt)
-
-    def _number(self, drawn: Drawn) -> None:
-        """Number the centres in use by their first records, and the others after them."""
-        labels = drawn.labels
+        sizes = np.bincount(drawn.labels, minlength=len(centers))
+        into = np.arange(len(centers))
+        if self.strict_k:
+            into, centers = merge_small(centers, sizes, self.k)
+            if equalities is not None:
+                centers = equalities.project(centers)
+        labels = into[drawn.labels]
         used, first = np.unique(labels, return_index=True)
-        unused = np.setdiff1d(np.arange(len(self.centers_)), used)
-        order = np.concatenate([used[np.argsort(first)], unused])
-        self.labels_: Labels = np.argsort(order)[labels]
-        self.centers_, self.copies_ = self.centers_[order], self.copies_[order]
-        self.expected_sizes_ = drawn.expected_sizes[order]
+        order = np.concatenate([used[np.argsort(first)], np.setdiff1d(into, used)])
+        place = np.empty(len(centers), dtype=np.intp)
+        place[order] = np.arange(len(order))
+        self._class_of: Labels = place[into]
+        self.labels_: Labels = place[labels]
+        self.centers_ = centers[order]
+        self.copies_ = self._of_classes(self._urn.copies).astype(np.intp)
+        self.expected_sizes_ = self._of_classes(drawn.expected_sizes)
+        self.sizes_ = self._of_classes(sizes).astype(np.intp)
         self.doubt_ = drawn.doubt
-        self.sizes_ = np.bincount(self.labels_, minlength=len(order))
         self.n_groups_ = len(used)
         self.n_below_k_ = int(np.count_nonzero(self.sizes_[: len(used)] < self.k))
+
+    def _of_classes(self, amounts: NDArray[Any]) -> Floats:
+        """Add up what the centres of each class have."""
+        sums = np.bincount(self._class_of, amounts, minlength=len(self.centers_))
+        return sums.astype(np.float64)
 
     def _n_centers(self, n_records: int) -> int:
         if self.n_clusters is None:

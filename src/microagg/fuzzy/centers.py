@@ -10,6 +10,7 @@ from microagg.constraints.equalities import Equalities
 from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
 from microagg.kernels.memberships import first_alike
+from microagg.progress import report
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -105,3 +106,26 @@ def merge_alike(centers: Floats, within: float) -> tuple[Floats, Rows]:
     apart = centers - centers[first]
     means = [np.bincount(group, column) / copies for column in apart.T]
     return centers[kept] + np.column_stack(means), copies
+
+
+def merge_small(centers: Floats, sizes: Rows, k: int) -> tuple[Rows, Floats]:
+    """Return for each centre the one it goes into, so that all that are left have k records.
+
+    As long as a centre has fewer, the one with the fewest (the first of equals) is merged with the
+    one where that moves records the least, and the mean of both by their sizes stands for them:
+    equalities that both satisfy, it satisfies. Time O(c^2 d).
+    """
+    centers, sizes = centers.copy(), sizes.copy()
+    into, left = np.arange(len(centers)), np.arange(len(centers))
+    while sizes[left].min() < k:
+        at = int(sizes[left].argmin())
+        small, left = left[at], np.delete(left, at)
+        shares = sizes[left] / np.maximum(sizes[left] + sizes[small], 1)
+        costs = np.square(centers[left] - centers[small]).sum(axis=1) * shares
+        costs[sizes[left] == 0] = np.inf
+        other = left[costs.argmin()]
+        sizes[other] += sizes[small]
+        centers[other] += (centers[small] - centers[other]) * (sizes[small] / max(sizes[other], 1))
+        into[into == small] = other
+        report("merging small classes", len(centers) - len(left), len(centers))
+    return into, centers

@@ -1,4 +1,4 @@
-"""Every record draws its centre; small classes, where they are not wanted, draw again."""
+"""Every record draws its centre."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
 from microagg.kernels.memberships import draw_rows
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -43,13 +42,10 @@ class Urn:
     copies: Rows
     fuzziness: Fuzziness
 
-    def memberships(self, Z: Floats, among: Rows | None = None) -> Floats:
-        """Return the memberships of the records, n x c; with `among`, in these centres alone."""
-        columns, copies = self.centers.T, self.copies
-        if among is not None:
-            columns, copies = columns[:, among], copies[among]
-        weights = self.fuzziness.weights(Z, np.ascontiguousarray(columns)).values
-        weights *= copies
+    def memberships(self, Z: Floats) -> Floats:
+        """Return the memberships of the records, n x c."""
+        weights = self.fuzziness.weights(Z, np.ascontiguousarray(self.centers.T)).values
+        weights *= self.copies
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
@@ -69,31 +65,3 @@ class Urn:
             expected += sizes
             bits += more
         return Drawn(labels, expected, bits / len(Z))
-
-    def dissolve(self, Z: Floats, labels: Rows, k: int, rng: np.random.Generator) -> Rows:
-        """Return labels of which every class has k records or more.
-
-        As long as there is a smaller one, the smallest (the first of equals) loses its centre and
-        its records draw again among the centres that are left.
-        """
-        labels = labels.copy()
-        sizes = np.bincount(labels, minlength=len(self.centers))
-        left = np.flatnonzero(sizes)
-        members = [rows.tolist() for rows in _rows_by_class(labels, sizes)]
-        n_classes = len(left)
-        while sizes[left].min() < k:
-            at = int(sizes[left].argmin())
-            rows = members[left[at]]
-            left = np.delete(left, at)
-            again = np.empty(len(rows), dtype=np.intp)
-            draw_rows(self.memberships(Z[rows], left), rng.random(len(rows)), again)
-            for row, label in zip(rows, left[again].tolist(), strict=True):
-                labels[row] = label
-                members[label].append(row)
-                sizes[label] += 1
-            report("dissolving small classes", n_classes - len(left), n_classes)
-        return labels
-
-
-def _rows_by_class(labels: Rows, sizes: Rows) -> list[Rows]:
-    return np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
