@@ -244,3 +244,52 @@ def test_what_protect_wrote_verifies(run):
     assert run("protect", "people.csv", "-k", "4", *ROLES).code == 0
     assert run("verify", "people-protected.csv", "-k", "4", "--sensitive", "code").code == 0
     assert run("verify", "people-protected.csv", "-k", "5", "--sensitive", "code").code == 4
+
+
+def facts_of(text):
+    """Names and values of a summary; long values go on under themselves."""
+    found, name = {}, ""
+    for line in text.splitlines()[2:]:
+        name = line[2:20].strip() or name
+        found[name] = f"{found.get(name, '')} {line[20:].strip()}".strip()
+    return found
+
+
+def test_constraints_hold_in_the_file_and_the_summary_says_what_it_took(run, folder):
+    limits = ("--constraint", "age <= 80", "--constraint", "'height' >= 0.01*income - 500")
+    outcome = run("protect", *OK_7, *limits)
+    assert (outcome.code, outcome.err) == (0, "")
+    rows = rows_of((folder / "people-protected.csv").read_text("utf-8"))
+    assert max(int(row["age"]) for row in rows) <= 80
+    assert all(float(row["height"]) >= 0.01 * int(row["income"]) - 500.0001 for row in rows)
+    facts = facts_of(outcome.out)
+    before = rows_of((folder / "people.csv").read_text("utf-8"))
+    old = sum(int(row["age"]) > 80 for row in before)
+    assert facts["satisfied"] == "every constraint, in every released record"
+    assert f"age <= 80 ({old})" in facts["violated before"]
+    assert re.fullmatch(r"[0-9]+ groups? moved, which adds \S+ % to the loss", facts["for that"])
+    told = json.loads(run("protect", *OK_7, *limits, "--json", "--force").out)["constraints"]
+    assert told["records_in_violation"]["age <= 80"] == old
+
+
+def test_a_draw_says_what_it_promises_and_what_came_out(run):
+    drawn = run("protect", *OK_7, "--method", "efcm", "--seed", "1").out
+    assert drawn.startswith("Drew centres for 60 records with efcm, k = 7 on average\n")
+    assert "anonym" not in drawn
+    facts = facts_of(drawn)
+    assert re.match(r"nothing: [0-9]+ of [0-9]+ centres expect fewer than 7", facts["promise"])
+    assert "--strict-k" in facts["realised"]
+    assert facts["drawn for"] == "age, height, income"
+    few = run(
+        *("protect", *OK_7, "--method", "efcm", "--seed", "1", "--force"),
+        *("--option", "lambda2=0", "--option", "n_clusters=4"),
+    ).out
+    promised = "probabilistic k-anonymity: every centre expects 7 records or more"
+    assert facts_of(few)["promise"] == promised
+
+
+def test_a_strict_draw_keeps_k(run, folder):
+    out = run("protect", *OK_7, "--method", "fcm", "--strict-k", "--seed", "1").out
+    assert out.startswith("Protected 60 records at k = 7 with fcm\n")
+    assert "at least" in facts_of(out)["verified"]
+    assert smallest_class(rows_of((folder / "people-protected.csv").read_text("utf-8"))) >= 7

@@ -7,6 +7,8 @@ from microagg.cli.layout import counted, names
 
 Rows = list[tuple[str, str]]
 
+# Standard deviations that nobody sees.
+NEGLIGIBLE = 1e-6
 # The words of microagg.outcome, which takes long to load.
 K_ANONYMITY, PROBABILISTIC = "k-anonymity", "probabilistic k-anonymity"
 
@@ -67,7 +69,7 @@ def constraint_rows(found: dict[str, Any] | None) -> Rows:
         rows.append(("violated before", f"{listed}"))
     added = f"{counted(found['groups_moved'], 'group')} moved, which adds "
     added += f"{found['added_information_loss']:.3g} % to the loss"
-    if found["groups_not_proved_nearest"]:
+    if found["farther_than_nearest_by_at_most"] > NEGLIGIBLE:
         added += (
             f"; of {counted(found['groups_not_proved_nearest'], 'group')} it is proved only that "
             f"no nearer values are more than {found['farther_than_nearest_by_at_most']:.2g} "
