@@ -6,6 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on the machine, and on whether it compiles.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 BENCHMARK_TABLES = ("census", "eia", "tarragona")
 

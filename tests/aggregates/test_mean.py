@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -30,7 +30,6 @@ def half_away_from_zero(mean):
 grouped = st.lists(st.integers(0, 3), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_integers_are_averaged_exactly(data):
     dtype = np.dtype(data.draw(st.sampled_from(INTEGERS)))
@@ -77,7 +76,6 @@ def test_numbers_too_far_apart_are_refused_by_name():
 floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None)
 @given(hnp.arrays(np.float64, st.integers(1, 8), elements=floats))
 def test_float_means_are_near_the_exact_ones(values):
     got = released(values, [0] * len(values))
@@ -87,7 +85,6 @@ def test_float_means_are_near_the_exact_ones(values):
     assert abs(Fraction(got[0].item()) - exact) <= slack
 
 
-@settings(deadline=None)
 @given(
     hnp.arrays(
         np.float32,

@@ -24,7 +24,7 @@ def requests(draw):
     return X.astype(float), k
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(requests(), st.sampled_from(list(LINKAGES)), st.booleans())
 def test_sizes_and_number_of_groups(request, linkage, priority):
     X, k = request
@@ -36,7 +36,7 @@ def test_sizes_and_number_of_groups(request, linkage, priority):
     assert most.n_groups_ == len(X) // k
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(2, 7), st.data())
 def test_any_clusters_that_merging_can_leave_are_repaired(k, data):
     """Under the cap k any sizes can be left; under 2k-1 at most one below k, that fits no other."""

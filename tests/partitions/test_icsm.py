@@ -44,7 +44,7 @@ def best_single_step(records, labels, k):
     return least
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=st.integers(0, 2**16), n=st.integers(1, 70), k=st.integers(1, 6), ties=st.booleans())
 def test_every_step_lowers_the_error(seed, n, k, ties):
     k = min(k, n)

@@ -53,7 +53,7 @@ def test_label_for_label():
     assert moved > 5
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 6), kind=st.sampled_from(sorted(KINDS)))
 def test_never_worse_from_any_start(seed, k, kind):
     rng = np.random.default_rng(seed)

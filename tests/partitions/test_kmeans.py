@@ -12,7 +12,7 @@ from tests.partitions.test_transport import all_costs, least_cost
 from tests.references import best_partition, sse
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_sizes_from_k_to_2k_minus_1(data):
     k = data.draw(st.integers(1, 6))

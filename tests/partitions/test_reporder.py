@@ -20,7 +20,7 @@ RNG = np.random.default_rng(5)
 X = RNG.normal(size=(200, 3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**16),
     n=st.integers(1, 60),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -19,7 +19,6 @@ def test_by_hand():
     )
 
 
-@settings(deadline=None)
 @given(
     hnp.arrays(np.float64, (6, 2), elements=st.floats(-1e3, 1e3)),
     st.lists(st.integers(0, 2), min_size=6, max_size=6),

@@ -32,21 +32,12 @@ class Equalities:
     @classmethod
     def of(cls, A: ArrayLike, b: ArrayLike) -> Self:
         """Return the equalities A v = b; rows that follow from others are tolerated."""
-        A = np.atleast_2d(np.asarray(A, dtype=np.float64))
-        b = np.atleast_1d(np.asarray(b, dtype=np.float64))
-        if (
-            A.ndim != 2
-            or b.shape != A.shape[:1]
-            or not (np.isfinite(A).all() and np.isfinite(b).all())
-        ):
-            raise ParameterError(
-                "constraints must be a matrix A and a vector b of finite numbers, as many as A "
-                f"has rows; got the shapes {A.shape} and {b.shape}."
-            )
+        A, b = _as_floats(A, b)
         lengths, units = unit_rows(A)
         sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
-        apart = np.abs(units @ (np.linalg.pinv(units, rcond=NEGLIGIBLE) @ sides) - sides)
-        if (apart > _APART * np.abs(sides).max(initial=0.0)).any():
+        point = np.linalg.pinv(units, rcond=NEGLIGIBLE) @ sides
+        terms = np.abs(units) @ np.abs(point) + np.abs(sides)
+        if (np.abs(units @ point - sides) > _APART * terms).any():
             raise ParameterError(
                 "the constraints contradict each other: no point satisfies all equalities at "
                 "once. Remove one of them."
@@ -72,6 +63,21 @@ class Equalities:
             misses = self.sides - within - rowwise(points, self.rows)
             points = points + rowwise(misses, self.steps.T)
         return points
+
+
+def _as_floats(A: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+    expected = (
+        "constraints must be a matrix A and a vector b of finite numbers, as many as A has rows"
+    )
+    try:
+        A = np.atleast_2d(np.asarray(A, dtype=np.float64))
+        b = np.atleast_1d(np.asarray(b, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ParameterError(f"{expected}; got what are no such arrays.") from None
+    finite = np.isfinite(A).all() and np.isfinite(b).all()
+    if A.ndim != 2 or b.shape != A.shape[:1] or not finite:
+        raise ParameterError(f"{expected}; got the shapes {A.shape} and {b.shape}.")
+    return A, b
 
 
 def unit_rows(A: Floats) -> tuple[Floats, Floats]:

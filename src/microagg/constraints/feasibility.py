@@ -10,6 +10,7 @@ from microagg.constraints.exact import echelon, reduced
 from microagg.constraints.integers import has_whole_point
 
 _INFEASIBLE = 2  # how scipy says so
+_LARGEST_SIDE = 1e9
 
 
 def feasible(component: Component) -> bool:
@@ -23,7 +24,8 @@ def feasible(component: Component) -> bool:
     if not _pairwise(component) or WholePart(component).solutions() is None:
         return False
     # Equalities are solved; the widest limits of types leave room for their solutions.
-    if all(row.side >= LARGEST_WHOLE for row in component.below):
+    wide = all(row.side >= LARGEST_WHOLE for row in component.below)
+    if not component.below or (wide and component.limits):
         return True
     relaxed = _solved(component, whole=False)
     if relaxed is None or not component.limits:
@@ -60,8 +62,11 @@ def _solved(component: Component, *, whole: bool) -> NDArray[np.float64] | None:
     high = np.concatenate([polyhedron.equal_sides, polyhedron.below_sides])
     low = np.where(np.arange(len(high)) < len(polyhedron.equal), high, -np.inf)
     widths = np.abs(rows).max(axis=1)
+    # In units in which no side is more than the solver takes for infinite.
+    unit = 1.0 if component.limits else max(1.0, np.abs(high / widths).max() / _LARGEST_SIDE)
+    low, high = low / unit, high / unit
     # The widest limits of types would only cost the solver digits.
-    used = np.isfinite(low) | (high < LARGEST_WHOLE)
+    used = np.isfinite(low) | (high < LARGEST_WHOLE) | (not component.limits)
     zeros = np.zeros(len(component.columns))
     if not used.any():
         return zeros
@@ -76,4 +81,4 @@ def _solved(component: Component, *, whole: bool) -> NDArray[np.float64] | None:
     )
     if found.status == _INFEASIBLE:
         return None
-    return zeros if found.x is None else np.asarray(found.x, dtype=np.float64)
+    return zeros if found.x is None else np.asarray(found.x, dtype=np.float64) * unit

@@ -12,7 +12,8 @@ there, the nearest point would have a closed form; so that is what is searched f
    programming by nonnegative least squares (Lawson and Hanson 1974, chapter 23), one by one.
 4. All points of the same active set are projected on the equalities it stands for.
 
-Time O(n d (number of constraints)) for n points where the guess settles, memory likewise.
+Time O(n d (number of constraints)) for n points that have few different active sets between them,
+memory likewise.
 """
 
 from collections.abc import Iterator
@@ -31,8 +32,8 @@ TOLERANCE = 1e-9
 # Within the search, so that its roundings stay far within the tolerance.
 _SETTLED = 1e-12
 # A term counts for no less than this part of its column's scale: where a mean is almost zero
-# because large values cancel out, its last digits are those of the large values.
-_LEAST_TERM = 1e-3
+# because larger values cancel out, its last digits are those of the larger values.
+LEAST_TERM = 1e-6
 _DIGIT = 1e-15
 _ROUNDS = 30
 
@@ -48,7 +49,7 @@ class Polyhedron:
 
     def sizes(self, values: Floats, scales: Floats) -> tuple[Floats, Floats]:
         """Return how large the terms of each constraint are, for every row of `values`."""
-        terms = np.maximum(np.abs(values), _LEAST_TERM * scales)
+        terms = np.maximum(np.abs(values), LEAST_TERM * scales)
         return (
             rowwise(terms, np.abs(self.equal)) + np.abs(self.equal_sides),
             rowwise(terms, np.abs(self.below)) + np.abs(self.below_sides),
@@ -96,10 +97,12 @@ def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> 
             np.concatenate([polyhedron.equal_sides, polyhedron.below_sides[pattern]]),
             scales,
         )
-        nearest = _not_above(flat, flat.project(values[rows]), len(polyhedron.equal))
-        # Nothing is left of a number that came down to its last digit.
-        nearest[np.abs(nearest) <= _DIGIT * np.abs(values[rows])] = 0.0
-        moved[rows] = _at_their_bounds(nearest, flat)
+        moved[rows] = _not_above(flat, flat.project(values[rows]), len(polyhedron.equal))
+    _keep_bounds(moved, polyhedron)
+    # Nothing is left of a number that came down to its last digit, if all goes well without it.
+    clear = np.where(np.abs(moved) <= _DIGIT * np.abs(values), 0.0, moved)
+    well = polyhedron.holds(clear, np.zeros_like(scales))
+    moved[well] = clear[well]
     # No -0.0: equal numbers must not be told apart by their sign.
     return moved + 0.0
 
@@ -129,13 +132,14 @@ def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
     return points
 
 
-def _at_their_bounds(points: Floats, flat: Equalities) -> Floats:
-    """Put columns that are at a bound of their own exactly there: no age of -1e-30."""
-    for row, side in zip(flat.rows, flat.sides, strict=True):
+def _keep_bounds(points: Floats, polyhedron: Polyhedron) -> None:
+    """Put columns that rounding left beyond a bound of their own at it: no age of -1e-30."""
+    for row, side in zip(polyhedron.below, polyhedron.below_sides, strict=True):
         columns = np.flatnonzero(row)
         if columns.size == 1:
-            points[:, columns[0]] = side / row[columns[0]]
-    return points
+            column, bound = columns[0], side / row[columns[0]]
+            keep = np.minimum if row[column] > 0 else np.maximum
+            points[:, column] = keep(points[:, column], bound)
 
 
 def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flags:
