@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from microagg.errors import GuaranteeError, MicroaggError
 from microagg.kernels.blocks import ONE_BLOCK
+from microagg.outcome import errors_of
 from microagg.progress import ProgressCallback, heard_by, listening, report
 from microagg.registry import ALL, Method, find_all, method_names
 from microagg.request import SeedLike, check_request, check_single_column
@@ -21,7 +22,6 @@ from microagg.tables.frames import new_table, open_frame
 from microagg.tables.records import open_records
 from microagg.tables.roles import Names, Roles
 from microagg.threads import side_by_side
-from microagg.utility.information_loss import squared_errors
 from microagg.validation import check_choice, check_jobs, check_ks, check_seed
 
 # What is compiled depends on the types of the data, not on their number; only that more records
@@ -221,8 +221,7 @@ class _Trial:
                 f"{small} of {len(sizes)} groups hold fewer than k records. This is a defect of "
                 "the method: please report it."
             )
-        centers = estimator.centers_[: estimator.n_groups_] if method.draws else None
-        errors = squared_errors(self.X, labels, centers)
+        errors = errors_of(method, estimator, self.X)
         return Row(
             method=method.name,
             k=k,

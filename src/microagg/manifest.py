@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.outcome import Outcome, n_expecting_fewer
-from microagg.registry import Method
+from microagg.registry import GIVEN_OTHERWISE, Method
 from microagg.tables.roles import Roles
 from microagg.tables.verification import Classes
 from microagg.utility.information_loss import Errors
@@ -15,15 +15,14 @@ from microagg.utility.information_loss import Errors
 Labels = NDArray[np.intp]
 
 
-# Parameters that the manifest has under names of their own.
-_NO_OPTIONS = ("k", "constraints", "initial_centers", "strict_k")
-
-
 def request_facts(
     method: Method, estimator: Any, scale: str, roles: Roles, *, n_records: int
 ) -> dict[str, Any]:
     """Say what was asked for, with all that was left to a default or to chance."""
-    options = {name: v for name, v in estimator.get_params().items() if name not in _NO_OPTIONS}
+    given_otherwise = ("k", *GIVEN_OTHERWISE)
+    options = {
+        name: value for name, value in estimator.get_params().items() if name not in given_otherwise
+    }
     seed = options.pop("random_state", None)
     return {
         "method": method.name,
@@ -82,6 +81,12 @@ def draw_facts(estimator: Any) -> dict[str, Any]:
         "realised_sizes": [int(size) for size in realised],
         "n_expected_below_k": n_expecting_fewer(estimator),
         "n_realised_below_k": int(np.count_nonzero((realised < k) & (realised > 0))),
+        "fuzziness": {
+            name: float(getattr(estimator, f"{name}_"))
+            for name in ("m1", "m2", "lambda1", "lambda2")
+            if hasattr(estimator, f"{name}_")
+        },
+        "doubt": float(estimator.doubt_),
     }
 
 

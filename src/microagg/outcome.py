@@ -1,5 +1,6 @@
 """Records -> groups -> what each group releases, and what that costs and promises."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.released import Released, released_columns
+from microagg.constraints.equalities import Equalities
 from microagg.constraints.system import System
+from microagg.errors import GuaranteeError
 from microagg.kernels.groups import squared_error, summarise
 from microagg.registry import Method
 from microagg.tables.encoding import Scaling, scaling
@@ -46,36 +49,80 @@ def group_and_aggregate(
     """
     scaled = scaling(records.columns, scale=scale) if method.draws or system else None
     if method.draws and system is not None and scaled is not None:
-        A, b = system.equalities(tuple(records.columns))
-        estimator.set_params(constraints=(A * scaled.units, b - A @ scaled.offsets))
+        estimator.set_params(constraints=_scaled_equalities(system, records, scaled))
     labels: Labels = estimator.fit(records.X).labels_
-    centers = estimator.centers_[: estimator.n_groups_] if method.draws else None
-    errors = squared_errors(records.X, labels, centers)
+    errors = errors_of(method, estimator, records.X)
     points, units = None, {}
     if scaled is not None:
         units = dict(zip(records.columns, scaled.units.tolist(), strict=True))
-        if centers is not None:
-            in_table = centers * scaled.units + scaled.offsets
-            points = dict(zip(records.columns, in_table.T, strict=True))
+        if method.draws:
+            points = _drawn_points(estimator, system, records, scaled)
     released = released_columns(records.columns, labels, points=points, system=system, units=units)
     violations, added = {}, 0.0
     if system is not None and scaled is not None:
-        violations = system.violations(records.columns)
-        added = _added_error(records, labels, centers, released, scaled) - errors.sse
-    added_loss = Errors(max(added, 0.0), errors.sst).information_loss
+        violations = system.violations(records.columns, units)
+        _check_satisfied(system.violations(released.columns, units))
+        added = _added_error(method, estimator, records, released, scaled)
+    added_loss = Errors(added, errors.sst).information_loss
     return Outcome(labels, released, errors, violations, added_loss)
 
 
+def errors_of(method: Method, estimator: Any, X: Floats) -> Errors:
+    """Return the squared errors of fitted groups: about drawn centres where records draw."""
+    centers = estimator.centers_[: estimator.n_groups_] if method.draws else None
+    return squared_errors(X, estimator.labels_, centers)
+
+
+def _scaled_equalities(system: System, records: Records, scaled: Scaling) -> tuple[Floats, Floats]:
+    """Return the equalities in the units of the matrix, but for those that hold constants.
+
+    Constants do not move in the matrix; what has to be done about them is done afterwards.
+    """
+    A, b = system.equalities(tuple(records.columns))
+    free = (A[:, scaled.units == 0] == 0).all(axis=1)
+    return (A * scaled.units)[free], (b - A @ scaled.offsets)[free]
+
+
+def _drawn_points(
+    estimator: Any, system: System | None, records: Records, scaled: Scaling
+) -> dict[str, Floats]:
+    """Return the drawn centres in the units of the table, on the equalities there."""
+    points = estimator.centers_[: estimator.n_groups_] * scaled.units + scaled.offsets
+    if system is not None:
+        A, b = system.equalities(tuple(records.columns))
+        points = Equalities.measured(A, b, scaled.units).project(points)
+    return dict(zip(records.columns, points.T, strict=True))
+
+
+def _check_satisfied(violations: Mapping[str, int]) -> None:
+    """Refuse to go on if released values violate a constraint, whoever made them."""
+    for text, count in violations.items():
+        if count:
+            raise GuaranteeError(
+                f"constraint {text!r} does not hold in {count} of the records to be released; "
+                "nothing was released. Change the units of its columns, or remove it."
+            )
+
+
 def _added_error(
-    records: Records, labels: Labels, centers: Floats | None, released: Released, scaled: Scaling
+    method: Method, estimator: Any, records: Records, released: Released, scaled: Scaling
 ) -> float:
-    """Return the squared error about what constraints made of the centres."""
-    moved = (summarise(records.X, labels).centers if centers is None else centers).copy()
-    values = released.satisfied.values if released.satisfied else {}
-    for j, name in enumerate(records.columns):
-        if name in values and scaled.units[j] > 0:
-            moved[:, j] = (values[name] - scaled.offsets[j]) / scaled.units[j]
-    return squared_error(records.X, labels, moved)
+    """Return the squared error that is added by what constraints made of the values."""
+    if released.satisfied is None:
+        return 0.0
+    labels = estimator.labels_
+    if method.draws:
+        centers = estimator.centers_[: estimator.n_groups_]
+    else:
+        centers = summarise(records.X, labels).centers
+    errors = []
+    for values in (released.satisfied.values, released.satisfied.plain):
+        moved = centers.copy()
+        for j, name in enumerate(records.columns):
+            if name in values and scaled.units[j] > 0:
+                moved[:, j] = (values[name] - scaled.offsets[j]) / scaled.units[j]
+        errors.append(squared_error(records.X, labels, moved))
+    return errors[0] - errors[1]
 
 
 def promise_of(method: Method, estimator: Any) -> str:

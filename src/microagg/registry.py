@@ -23,7 +23,7 @@ class Guarantee(StrEnum):
 
     AT_LEAST_K = "at least k records in every group"
     K_TO_2K_MINUS_1 = "k to 2k-1 records in every group"
-    K_ON_AVERAGE = "k records for a centre on average; k-anonymity with strict_k only"
+    K_ON_AVERAGE = "k records for a centre on average; at least k with strict_k"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,7 @@ class Method:
     options: tuple[str, ...] = ()
     deterministic: bool = True
     single_column: bool = False
-
-    @property
-    def draws(self) -> bool:
-        """Whether records draw what they get, so that groups of k are no matter of course."""
-        return self.guarantee is Guarantee.K_ON_AVERAGE
+    draws: bool = False  # records draw what they get, and k is no matter of course
 
     @property
     def cls(self) -> type[Any]:
@@ -56,6 +52,9 @@ class Method:
 _ORDERED_SOURCES = (
     "Domingo-Ferrer et al. 2006; cut: Hansen and Mukherjee 2003, Mortazavi et al. 2013"
 )
+
+# Parameters of methods that a table's owner gives in other words, or not at all.
+GIVEN_OTHERWISE = ("constraints", "initial_centers", "strict_k")
 
 _FUZZY_OPTIONS = (
     *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),
@@ -245,6 +244,7 @@ _METHODS = (
         source="Torra 2020 (fuzzy microaggregation with constraints)",
         options=("m1", "m2", *_FUZZY_OPTIONS),
         deterministic=False,
+        draws=True,
     ),
     Method(
         name="efcm",
@@ -255,6 +255,7 @@ _METHODS = (
         source="Torra 2020; Miyamoto and Mukaidono 1997",
         options=("lambda1", "lambda2", *_FUZZY_OPTIONS),
         deterministic=False,
+        draws=True,
     ),
 )
 

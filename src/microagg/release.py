@@ -13,10 +13,16 @@ from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg.constraints.grammar import Constraint
-from microagg.constraints.system import System
+from microagg.constraints.system import System, check_exact
 from microagg.errors import ParameterError, PrivacyWarning
 from microagg.manifest import constraint_facts, draw_facts, group_facts, request_facts
-from microagg.outcome import K_ANONYMITY, group_and_aggregate, promise_of
+from microagg.outcome import (
+    K_ANONYMITY,
+    NOTHING,
+    group_and_aggregate,
+    n_expecting_fewer,
+    promise_of,
+)
 from microagg.progress import ProgressCallback, heard_by
 from microagg.registry import find
 from microagg.request import SeedLike, check_constraints, check_request, check_single_column
@@ -64,9 +70,11 @@ class Release:
     def __repr__(self) -> str:
         facts = self.manifest
         sizes = spread(facts["min_group"], facts["max_group"])
+        promise = f"promises {facts['promise']}, " if facts["draw"] else ""
         return (
             f"<Release of {facts['n_records']} records in {facts['n_groups']} groups of {sizes}: "
-            f"k = {facts['k']}, {facts['method']}, information loss {self.information_loss:.4g} %>"
+            f"k = {facts['k']}, {facts['method']}, {promise}information loss "
+            f"{self.information_loss:.4g} %>"
         )
 
 
@@ -96,7 +104,7 @@ def protect(
     sensitive: Names = (),
     method: str = "mdav",
     method_options: Mapping[str, Any] | None = None,
-    constraints: Iterable[str] = (),
+    constraints: Iterable[str] | str | None = None,
     strict_k: bool = False,
     scale: str = "standardise",
     random_state: SeedLike = None,
@@ -106,7 +114,8 @@ def protect(
 
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
     its group's mean; whole numbers stay whole, rounded half away from zero. The finished table is
-    checked before it is handed out. `table` itself is not changed.
+    checked before it is handed out. `table` itself is not changed. Only the methods "fcm" and
+    "efcm", whose records draw what they get, promise less, unless `strict_k` is given.
 
     Parameters
     ----------
@@ -122,8 +131,8 @@ def protect(
     constraints : texts such as "net + tax = gross", "part <= total" or "age >= 0" that every
         released record satisfies: each group gets the nearest values that do, integers stay
         integers, and the manifest says how many records violated which
-    strict_k : for methods whose records draw what they get ("fcm", "efcm"): draw again until at
-        least k records share every released combination
+    strict_k : for methods whose records draw what they get ("fcm", "efcm"): merge small classes
+        until at least k records share every released combination
     scale : "standardise" compares columns in units of their standard deviation, "none" as they are
     random_state : the seed of a method with chance in it, a whole number below 2**32; the same
         seed gives the same groups. None draws one. The manifest records it; methods without chance
@@ -176,6 +185,13 @@ def protect(
         records.frame, outcome.released.columns, dropped=records.roles.identifiers
     )
     promise = promise_of(found, estimator)
+    if promise == NOTHING and k > 1:
+        warnings.warn(
+            f"{method!r} draws and keeps no k: {n_expecting_fewer(estimator)} of its centres "
+            f"expect fewer than {k} records; use strict_k (--strict-k) for groups of k or more.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
     checked = require_k if promise == K_ANONYMITY else count_classes
     classes = checked(open_frame(finished), records.roles.quasi_identifiers, k=k)
     manifest = {
@@ -201,4 +217,7 @@ def _system(constraints: Sequence[Constraint], records: Records) -> System:
     }
     others = dict.fromkeys(roles.identifiers, "an identifier")
     others |= dict.fromkeys(roles.sensitive, "sensitive")
+    for name in limits:
+        if any(name in constraint.coefficients for constraint in constraints):
+            check_exact(name, records.columns[name])
     return System.of(constraints, roles.quasi_identifiers, integers=limits, other_columns=others)

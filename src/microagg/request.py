@@ -8,12 +8,12 @@ import numpy as np
 
 from microagg.constraints.grammar import Constraint, parse
 from microagg.errors import ParameterError
-from microagg.registry import Method, find
+from microagg.registry import GIVEN_OTHERWISE, Method, find
 from microagg.tables.encoding import SCALES
 from microagg.tables.roles import Roles
 from microagg.validation import check_choice, check_count, check_flag, check_seed, did_you_mean
 
-# Parameters of methods that a table's owner gives in other words, or not at all.
+# Why a parameter of a method is no option: what a table's owner does instead.
 _ARGUMENTS = {
     "constraints": "give it as --constraint, or constraints=[...] to protect",
     "initial_centers": "centres are in scaled units; give them to the class of the method",
@@ -59,11 +59,15 @@ def check_request(
 
 
 def check_constraints(constraints: object) -> tuple[Constraint, ...]:
-    """Return the constraints that the texts write."""
-    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+    """Return the constraints that the texts write; a single text is one constraint."""
+    if isinstance(constraints, str):
+        return (parse(constraints),)
+    if constraints is None:
+        return ()
+    if not isinstance(constraints, Iterable) or isinstance(constraints, (bytes, Mapping)):
         raise ParameterError(
             "constraints must be a list of texts such as ['net + tax = gross']; got "
-            f"{constraints!r}."
+            f"{type(constraints).__name__}."
         )
     return tuple(parse(text) for text in constraints)
 
@@ -87,9 +91,9 @@ def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[st
             f"method_options must be a mapping of names to values; got {type(options).__name__}."
         )
     parameters = [name for name in inspect.signature(method.cls).parameters if name != "k"]
-    known = [name for name in parameters if name not in _ARGUMENTS]
+    known = [name for name in parameters if name not in GIVEN_OTHERWISE]
     for name in options:
-        if name in parameters and name in _ARGUMENTS:
+        if name in parameters and name in GIVEN_OTHERWISE:
             raise ParameterError(f"{name} is no option here: {_ARGUMENTS[name]}.")
         if name not in known:
             listing = ", ".join(repr(option) for option in known)

@@ -33,6 +33,8 @@ GOOD = {
     "'it''s' = 1": ({"it's": 1}, "=", 1),
     "größe_2.x + 年 <= e1": ({"größe_2.x": 1, "年": 1, "e1": -1}, "<=", 0),
     "  a=1\n": ({"a": 1}, "=", 1),
+    "a \u2212 2\u00d7b \u2264 3": ({"a": 1, "b": -2}, "<=", 3),
+    "a \u2265 3": ({"a": 1}, ">=", 3),
     "(" * 50 + "a" + ")" * 50 + " = 1": ({"a": 1}, "=", 1),
 }
 
@@ -56,6 +58,13 @@ BAD = {
     "2a = 3": (1, "Write 2*a, or quote"),
     "2 'a b' = 3": (1, "Write 2*'a b'"),
     "a b = 3": (3, "in quotes"),
+    "a >= 0 and b >= 0": (8, "a constraint of its own"),
+    "a >= b and b >= 0": (8, "a constraint of its own"),
+    "a >= 1.000.000": (11, "Write numbers like 1000000"),
+    "(a + b = c": (8, "one comparison, outside of parentheses"),
+    "a) = 3": (2, "no '('"),
+    "abs(a) = 3": (4, "no functions"),
+    "5% * a = 3": (2, "0.05 for 5 per cent"),
     "a = b c": (7, "an operator or the end must come here; got 'c'"),
     "1,5*a = 3": (2, "with a point"),
     "'a = 3": (1, "close the quote"),

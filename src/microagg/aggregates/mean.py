@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from microagg.errors import DataError
 from microagg.kernels.groups import summarise
+from microagg.kernels.rounding import half_away_from_zero
 
 Labels = NDArray[np.intp]
 
@@ -60,7 +61,7 @@ def released_points(
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         if points.dtype.kind == "f":
-            points = np.trunc(points + np.copysign(0.5, points))
+            points = half_away_from_zero(points)
         if (points < limits.min).any() or (points >= float(limits.max) + 1.0).any():
             raise DataError(
                 f"the values to release do not fit the type of {name!r} ({dtype}). Convert the "

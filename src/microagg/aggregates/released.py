@@ -1,7 +1,7 @@
 """What is released: the value of every group in every column, within the constraints."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def released_columns(
             name: group_means(columns[name], labels) if points is None else points[name]
             for name in system.columns
         }
-        satisfied = system.nearest(centers, units)
+        satisfied = _satisfied(system, centers, columns, units)
         chosen |= satisfied.values
     released = {
         name: released_points(chosen[name], labels, like=values, name=name)
@@ -51,3 +51,31 @@ def released_columns(
         for name, values in columns.items()
     }
     return Released(released, satisfied)
+
+
+def _satisfied(
+    system: System, centers: Columns, columns: Columns, units: Mapping[str, float]
+) -> Satisfied:
+    """Return the nearest values that satisfy the system, 32-bit floats as those can hold them.
+
+    These are rounded first, and the other columns make up for it.
+    """
+    found = system.nearest(centers, units)
+    narrow = [name for name in system.columns if columns[name].dtype == np.float32]
+    if not narrow:
+        return found
+    rounded = {name: _narrowed(found.values[name], *system.bounds(name)) for name in narrow}
+    if len(narrow) < len(system.columns):
+        again = system.nearest({**centers, **rounded}, {**units, **dict.fromkeys(narrow, 0.0)})
+        found = replace(again, plain=found.plain)
+        rounded = {name: _narrowed(found.values[name], *system.bounds(name)) for name in narrow}
+    return replace(found, values={**found.values, **rounded})
+
+
+def _narrowed(values: NDArray[Any], low: float, high: float) -> NDArray[np.float64]:
+    """Return the nearest 32-bit floats within the bounds, in 64 bits."""
+    with np.errstate(over="ignore"):
+        least, most = np.float32(low), np.float32(high)
+    least = np.nextafter(least, np.float32(np.inf)) if float(least) < low else least
+    most = np.nextafter(most, np.float32(-np.inf)) if float(most) > high else most
+    return np.clip(values.astype(np.float32), least, most).astype(np.float64)

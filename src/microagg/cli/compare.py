@@ -176,10 +176,13 @@ def _facts(done: "Comparison", scale: str) -> dict[str, Any]:
 def _summary(done: "Comparison", output: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
     rows: Rows = [("grouped by", names(columns)), *assumed(done.roles.assumed, columns)]
+    reasons = []
     if unfit := [name for name in done.left_out if name not in done.drawn]:
-        rows.append(("left out", f"{names(unfit)} (for one column only)"))
+        reasons.append(f"{names(unfit)} (for one column only)")
     if done.drawn:
-        rows.append(("unless named", f"{names(done.drawn)} (records draw their groups)"))
+        reasons.append(f"{names(done.drawn)} (unless named: they draw, and keep no k)")
+    if reasons:
+        rows.append(("left out", "; ".join(reasons)))
     if done.seed is not None:
         rows.append(("seed", str(done.seed)))
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))
@@ -202,7 +205,15 @@ def table(rows: Sequence[Figures]) -> str:
     ]
     widths = [max(map(len, column)) for column in zip(*chain(*blocks), strict=True)]
     text = "\n\n".join("\n".join(_line(cells, widths) for cells in block) for block in blocks)
-    return f"{text}\n\n* least information loss at this k"
+    below = any(row["error"] is None and row["min_group"] < row["k"] for row in rows)
+    note = "\n! some groups hold fewer than k records: they were drawn" if below else ""
+    return f"{text}\n\n* least information loss at this k{note}"
+
+
+def _mark(row: Figures, least: float | None) -> str:
+    if row["min_group"] < row["k"]:
+        return "! "
+    return "* " if row["information_loss"] == least else "  "
 
 
 def _decimals(losses: Sequence[float]) -> int:
@@ -214,13 +225,14 @@ def _decimals(losses: Sequence[float]) -> int:
 def _block(rows: Sequence[Figures], decimals: int) -> Iterator[tuple[str, ...]]:
     from microagg.release import spread
 
-    least = min((row["information_loss"] for row in rows if row["error"] is None), default=None)
+    kept = [row for row in rows if row["error"] is None and row["min_group"] >= row["k"]]
+    least = min((row["information_loss"] for row in kept), default=None)
     for row in rows:
         if row["error"] is not None:
             yield ("  ", row["method"], "failed", "", "", "")
         else:
             yield (
-                "* " if row["information_loss"] == least else "  ",
+                _mark(row, least),
                 row["method"],
                 f"{row['information_loss']:.{decimals}f}",
                 f"{row['n_groups']:,}",

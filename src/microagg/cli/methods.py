@@ -24,7 +24,7 @@ def methods(json: Json = False, _version: Version = False) -> None:
         listing = [
             {
                 **{field: str(getattr(m, field)) for field in fields},
-                "options": list(m.options),
+                "options": _options(m),
                 "deterministic": m.deterministic,
             }
             for m in METHODS.values()
@@ -35,14 +35,20 @@ def methods(json: Json = False, _version: Version = False) -> None:
     typer.echo("\n\n".join(_block(method, margin) for method in METHODS.values()))
 
 
+def _options(method: "Method") -> list[str]:
+    from microagg.registry import GIVEN_OTHERWISE
+
+    return [option for option in method.options if option not in GIVEN_OTHERWISE]
+
+
 def _block(method: "Method", margin: int) -> str:
     details = [("promises", method.guarantee), ("costs", method.cost)]
     if not method.deterministic:
         details.append(("chance", "yes: the same --seed gives the same groups"))
     elif "random_state" in method.options:
         details.append(("chance", "only by its options: the same --seed gives the same groups"))
-    if method.options:
-        details.append(("options", ", ".join(method.options)))
+    if options := _options(method):
+        details.append(("options", ", ".join(options)))
     details.append(("source", method.source))
     name = f"{method.name:{margin - 2}}"
     return f"{facts([(name, method.summary)], indent=0)}\n{facts(details, indent=margin)}"

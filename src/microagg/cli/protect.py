@@ -56,7 +56,7 @@ def protect(
         typer.Option(metavar="C", help='What every record satisfies: "net + tax = gross".'),
     ] = None,
     strict_k: Annotated[
-        bool, typer.Option("--strict-k", help="Draw again until K is kept (fcm, efcm).")
+        bool, typer.Option("--strict-k", help="Merge what was drawn until K is kept (fcm, efcm).")
     ] = False,
     scale: Scale = "standardise",
     seed: Seed = None,
@@ -152,8 +152,9 @@ def _write(table: Any, target: str, *, force: bool) -> None:
 
 def _summary(release: Any, target: str, *, began: float) -> str:
     done = release.manifest
-    rows = outcome(release) + constraint_rows(done["constraints"])
+    rows = outcome(release)
     rows += assumed(done["assumed_quasi_identifiers"], done["quasi_identifiers"])
+    rows += constraint_rows(done["constraints"])
     rows += [
         ("dropped", names(done["identifiers"])),
         ("unchanged", names(done["sensitive"])),

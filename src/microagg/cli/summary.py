@@ -18,7 +18,8 @@ def title(done: dict[str, Any], subjects: str) -> str:
     if done["k"] == 1:
         return f"Nobody is protected: {subjects} written at k = 1 with {done['method']}"
     if done["draw"] is not None and done["promise"] != K_ANONYMITY:
-        return f"Drew centres for {subjects} with {done['method']}, k = {done['k']:,} on average"
+        centers = counted(done["draw"]["n_centers"], "centre")
+        return f"{subjects} drew from {centers} with {done['method']} at k = {done['k']:,}"
     return f"Protected {subjects} at k = {done['k']:,} with {done['method']}"
 
 
@@ -30,7 +31,7 @@ def outcome(release: Any) -> Rows:
     low, high = done["min_group"], done["max_group"]
     records = "record" if high == 1 else "records"
     rows = [
-        ("information loss", f"{release.information_loss:.4g} %"),
+        ("information loss", _loss(done)),
         ("groups", f"{done['n_groups']:,}, of {spread(low, high)} {records} each"),
     ]
     columns = names(done["quasi_identifiers"])
@@ -44,6 +45,24 @@ def outcome(release: Any) -> Rows:
     return [*rows, *_drawn(done), ("drawn for", columns)]
 
 
+def _loss(done: dict[str, Any]) -> str:
+    """Word the loss; with constraints, of the grouping and of what they took together."""
+    loss, found = done["information_loss"], done["constraints"]
+    if found is None or not found["groups_moved"]:
+        return percent(loss)
+    added = found["added_information_loss"]
+    return f"{percent(loss + added)} ({percent(loss)} by grouping, {percent(added)} by constraints)"
+
+
+def percent(value: float) -> str:
+    """Word a share in per cent.
+
+    >>> percent(2.17738), percent(52341.7)
+    ('2.177 %', '52,342 %')
+    """
+    return f"{value:,.0f} %" if abs(value) >= 10_000 else f"{value:.4g} %"
+
+
 def _drawn(done: dict[str, Any]) -> Rows:
     """Say what a draw promises of the sizes of its classes, and what it gave."""
     draw, k = done["draw"], done["k"]
@@ -53,29 +72,30 @@ def _drawn(done: dict[str, Any]) -> Rows:
         promise = f"{PROBABILISTIC}: every centre expects {k:,} records or more"
     realised = (
         f"{draw['n_realised_below_k']:,} of {done['n_groups']:,} groups hold fewer than {k:,} "
-        f"records, the smallest {done['min_group']:,}; --strict-k draws again until none does"
+        f"records, the smallest {done['min_group']:,}"
     )
-    return [("promise", promise), ("realised", realised)]
+    if draw["n_realised_below_k"]:
+        realised += "; --strict-k merges until none does"
+    used = ", ".join(f"{name} = {value:.4g}" for name, value in draw["fuzziness"].items())
+    doubt = f"{draw['doubt']:.2g} bits about a record's centre on average ({used})"
+    return [("promise", promise), ("realised", realised), ("doubt", doubt)]
 
 
 def constraint_rows(found: dict[str, Any] | None) -> Rows:
     """Say who violated the constraints before, and what it took to satisfy them."""
     if found is None:
         return []
-    rows = [("satisfied", "every constraint, in every released record")]
-    violations = found["records_in_violation"].items()
-    if any(count for _, count in violations):
-        listed = "; ".join(f"{text} ({count:,})" for text, count in violations if count)
-        rows.append(("violated before", f"{listed}"))
-    added = f"{counted(found['groups_moved'], 'group')} moved, which adds "
-    added += f"{found['added_information_loss']:.3g} % to the loss"
+    violations = found["records_in_violation"]
+    rows = [("satisfied", f"in every released record: {'; '.join(violations)}")]
+    listed = "; ".join(f"{text} ({count:,})" for text, count in violations.items() if count)
+    rows.append(("violated before", listed or "by no record"))
+    moved = counted(found["groups_moved"], "group")
     if found["farther_than_nearest_by_at_most"] > NEGLIGIBLE:
-        added += (
-            f"; of {counted(found['groups_not_proved_nearest'], 'group')} it is proved only that "
-            f"no nearer values are more than {found['farther_than_nearest_by_at_most']:.2g} "
-            "standard deviations nearer"
+        moved += (
+            f"; for {counted(found['groups_not_proved_nearest'], 'group')} there may be values up "
+            f"to {found['farther_than_nearest_by_at_most']:.2g} standard deviations nearer"
         )
-    return [*rows, ("for that", added)]
+    return [*rows, ("moved for that", moved)]
 
 
 def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:

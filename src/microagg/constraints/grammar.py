@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
   | (?P<name>[^\W\d]\w*(?:\.\w+)*)
   | (?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
-  | (?P<sign><=|>=|==|=<|=>|!=|<>|\*\*|[-+*/()=<>])
+  | (?P<sign><=|>=|==|=<|=>|!=|<>|\*\*|[-+*/()=<>]|[\u2264\u2265\u2212\u00d7])
   | (?P<other>\S)
   | (?P<end>\Z))""",
     re.VERBOSE,
@@ -34,7 +34,17 @@ _TOKEN = re.compile(
 _LARGEST_EXPONENT = 300
 _LARGEST = Fraction(10) ** 100
 _DEEPEST = 50
+# Signs as word processors write them.
+_TYPESET = {"\u2264": "<=", "\u2265": ">=", "\u2212": "-", "\u00d7": "*"}
 _ADVICE = {
+    "=": "There must be one comparison, outside of parentheses.",
+    "<=": "There must be one comparison, outside of parentheses.",
+    ">=": "There must be one comparison, outside of parentheses.",
+    ")": "There is no '(' that belongs to it.",
+    "(": "There are no functions; put names with spaces or signs in quotes.",
+    "%": "Write 0.05 for 5 per cent.",
+    "and": "State each comparison as a constraint of its own.",
+    "or": "State each comparison as a constraint of its own.",
     "<": "Write '<=': values that are published cannot be told from their limit.",
     ">": "Write '>=': values that are published cannot be told from their limit.",
     "=<": "Write '<='.",
@@ -58,6 +68,11 @@ class Constraint:
     coefficients: dict[str, Fraction]
     relation: str
     bound: Fraction
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What the same constraint has in common with this one, however it is written."""
+        return (frozenset(self.coefficients.items()), self.relation, self.bound)
 
 
 @dataclass(frozen=True)
@@ -211,6 +226,8 @@ class _Parser:
         if len(token.text) > _LARGEST_EXPONENT or abs(int(exponent or 0)) > _LARGEST_EXPONENT:
             raise self.error("the number is too large or too small", "Change the unit.", token)
         if self.token.kind in ("name", "quoted"):
+            if self.token.text.lower() in ("and", "or"):
+                raise self.error("a constraint must end here")
             raise self.error(
                 "an operator must come between a number and a column",
                 f"Write {token.text}*{self.token.text}, or quote a name that begins with a digit.",
@@ -251,9 +268,10 @@ class _Parser:
 def _advice(token: _Token) -> str:
     if token.kind == "end":
         return "Write constraints like 'net + tax = gross'."
-    if token.kind in ("quoted", "name", "number"):
-        return "Put names with spaces or signs in quotes."
-    return _ADVICE.get(token.text, "Quote names with signs, or remove it.")
+    usual = "Put names with spaces or signs in quotes."
+    if token.kind == "number":
+        return "Write numbers like 1000000 or 0.5, and put names with spaces or signs in quotes."
+    return _ADVICE.get(token.text.lower(), usual)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -262,5 +280,5 @@ def _tokens(text: str) -> Iterator[_Token]:
         match = _TOKEN.match(text, at)
         assert match is not None  # the last two kinds match whatever is left
         kind = str(match.lastgroup)
-        yield _Token(kind, match[kind], match.start(kind))
+        yield _Token(kind, _TYPESET.get(match[kind], match[kind]), match.start(kind))
         at = match.end()

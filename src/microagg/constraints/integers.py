@@ -26,6 +26,7 @@ from microagg.constraints.exact import short_basis
 from microagg.constraints.projection import project
 from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
 from microagg.errors import GuaranteeError, ParameterError
+from microagg.kernels.rounding import half_away_from_zero
 from microagg.progress import paced, report
 
 Floats = NDArray[np.float64]
@@ -309,10 +310,12 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
 
     No column has scale 0. Values beyond 2**53 are refused before.
     """
-    lattice = Lattice(component, scales)
-    found = lattice.nearest(means)
+    found = _rounded(component, means, scales)
+    left = np.flatnonzero(found.states == NOTHING)
+    if left.size:
+        found[left] = Lattice(component, scales).nearest(means[left])
     lost = int(np.count_nonzero(found.states == NOTHING))
-    if lost or not _holds(component, found.points):
+    if lost or not _holds(component, found.points).all():
         raise GuaranteeError(
             f"no whole numbers that satisfy the constraints were found for {lost or 'some'} of "
             f"{len(means)} groups; nothing was released. Remove a constraint, or convert columns "
@@ -333,17 +336,28 @@ def has_whole_point(component: Component, around: Floats) -> bool:
     return bool(found.states[0] != NOTHING)
 
 
-def _holds(component: Component, points: Floats) -> bool:
+def _rounded(component: Component, means: Floats, scales: Floats) -> Points:
+    """Return the rounded means as proved where they satisfy everything: nothing is nearer."""
+    is_whole = [name in component.limits for name in component.columns]
+    points = np.where(is_whole, half_away_from_zero(means), means)
+    inside = _holds(component, points) & component.polyhedron.holds(points, scales, _ROUNDING)
+    costs = np.square((points - means) / scales).sum(axis=1)
+    states = np.where(inside, PROVED, NOTHING).astype(np.int8)
+    return Points(points, costs, costs.copy(), states)
+
+
+def _holds(component: Component, points: Floats) -> Flags:
     """Check the constraints among whole numbers exactly, apart from how they were found."""
     is_whole = [name in component.limits for name in component.columns]
     whole = points[:, is_whole].astype(np.int64)
     largest = int(np.abs(whole).max(initial=1))
+    inside: Flags = (whole == points[:, is_whole]).all(axis=1)
+    inside &= (np.abs(whole) <= LARGEST_WHOLE).all(axis=1)
     for rows, compare in ((component.equal, np.not_equal), (component.below, np.greater)):
         for row in filter(component.is_whole, rows):
             coefficients = [c for c, kept in zip(row.coefficients, is_whole, strict=True) if kept]
             # Python's own whole numbers where sums could leave 64 bits.
             kind = object if largest * sum(map(abs, coefficients)) > _LARGEST_PRODUCT else np.int64
             totals = whole.astype(kind) @ np.array(coefficients, dtype=kind)
-            if compare(totals, int(row.side)).any():
-                return False
-    return bool((whole == points[:, is_whole]).all()) and largest <= LARGEST_WHOLE
+            inside &= ~compare(totals, int(row.side)).astype(bool)
+    return inside

@@ -1,22 +1,28 @@
 """All constraints of a release: what they are about, who violates them, what satisfies them."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.constraints.component import LARGEST_WHOLE, Component, Limits
-from microagg.constraints.exact import whole_row
+from microagg.constraints.exact import echelon, whole_row
 from microagg.constraints.feasibility import feasible
 from microagg.constraints.grammar import Constraint, parse
 from microagg.constraints.nearest import nearest_points
-from microagg.constraints.projection import TOLERANCE
+from microagg.constraints.projection import LEAST_TERM, TOLERANCE
 from microagg.errors import DataError, ParameterError
+from microagg.kernels.rounding import half_away_from_zero
 from microagg.validation import did_you_mean
 
 Floats = NDArray[np.float64]
+
+# What columns of 32-bit floats can hold of a total, relative to its terms.
+_NARROW_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -24,13 +30,14 @@ class Satisfied:
     """Values of groups that satisfy all constraints.
 
     `values` has the columns that occur in constraints: int64 for those of whole numbers, else
-    float64. `moved` counts the groups whose values are not what they would be without
-    constraints: the mean, rounded half away from zero for whole numbers. `unproved` counts groups
-    whose whole numbers may not be the nearest, because the search ended at its budget; they are at
-    most `excess` farther from their means than the nearest, in standard deviations.
+    float64. `plain` is what they would be without constraints: the mean, rounded half away from
+    zero for whole numbers. `moved` counts the groups whose values are not that. `unproved` counts
+    groups whose whole numbers may not be the nearest, because the search ended at its budget; they
+    are at most `excess` farther from their means than the nearest, in standard deviations.
     """
 
     values: dict[str, NDArray[Any]]
+    plain: dict[str, Floats]
     moved: int
     unproved: int
     excess: float
@@ -66,13 +73,9 @@ class System:
         that their type can hold; `other_columns` those that are in the table in another role, for
         the message.
         """
-        if isinstance(constraints, str):
-            raise ParameterError(
-                f"constraints must be a list of texts; got the text {constraints!r}. Write "
-                f"[{constraints!r}]."
-            )
         parsed = [parse(c) if not isinstance(c, Constraint) else c for c in constraints]
-        unique = list({constraint.text: constraint for constraint in parsed}.values())
+        unique = list({constraint.meaning: constraint for constraint in reversed(parsed)}.values())
+        unique.reverse()
         for constraint in unique:
             _check_columns(constraint, columns, other_columns or {})
         components = _components(unique, columns, integers or {})
@@ -87,23 +90,51 @@ class System:
         return tuple(name for component in self.components for name in component.columns)
 
     def equalities(self, columns: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the equalities as A v = b, with a column of A for each of `columns`."""
-        rows = [constraint for constraint in self.constraints if constraint.relation == "="]
-        A = [[float(row.coefficients.get(name, 0)) for name in columns] for row in rows]
-        b = [float(row.bound) for row in rows]
-        return np.array(A, dtype=np.float64).reshape(-1, len(columns)), np.array(b)
+        """Return the equalities as A v = b, with a column of A for each of `columns`.
 
-    def violations(self, columns: Mapping[str, Any]) -> dict[str, int]:
+        Those that follow from others are left out.
+        """
+        kept: list[list[Fraction]] = []
+        for constraint in self.constraints:
+            if constraint.relation == "=":
+                row = [constraint.coefficients.get(name, Fraction(0)) for name in columns]
+                if len(echelon([*kept, [*row, constraint.bound]], len(columns))) > len(kept):
+                    kept.append([*row, constraint.bound])
+        rows = np.array(kept, dtype=np.float64).reshape(-1, len(columns) + 1)
+        return rows[:, :-1], rows[:, -1]
+
+    def bounds(self, column: str) -> tuple[float, float]:
+        """Return the least and the largest value that constraints on the column alone allow."""
+        low, high = -math.inf, math.inf
+        for constraint in self.constraints:
+            if constraint.coefficients.keys() == {column}:
+                (factor,) = constraint.coefficients.values()
+                bound = float(constraint.bound / factor)
+                flips = factor < 0
+                if constraint.relation == "=" or (constraint.relation == ">=") != flips:
+                    low = max(low, bound)
+                if constraint.relation == "=" or (constraint.relation == "<=") != flips:
+                    high = min(high, bound)
+        return low, high
+
+    def violations(
+        self, columns: Mapping[str, Any], scales: Mapping[str, float] | None = None
+    ) -> dict[str, int]:
         """Return how many records violate each constraint, by its text.
 
         A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum
-        of the sizes of its terms.
+        of the sizes of its terms, or 1e-6 if it holds columns of 32-bit floats. With `scales` a
+        term counts for at least 1e-6 of its column's.
         """
         found = {}
         for constraint in self.constraints:
             arrays = [np.asarray(columns[name]) for name in constraint.coefficients]
             exact = all(values.dtype.kind in "biu" for values in arrays)
-            over, allowed = (_whole_excess if exact else _float_excess)(constraint, arrays)
+            if exact:
+                over, allowed = _whole_excess(constraint, arrays)
+            else:
+                widths = [(scales or {}).get(name, 0.0) for name in constraint.coefficients]
+                over, allowed = _float_excess(constraint, arrays, widths)
             violated = {
                 "=": np.abs(over) > allowed,
                 "<=": over > allowed,
@@ -123,6 +154,7 @@ class System:
         Continuous columns take O(n) time for n groups; whole numbers need a search in each group.
         """
         values: dict[str, NDArray[Any]] = {}
+        plain: dict[str, Floats] = {}
         n = len(np.asarray(means[self.columns[0]])) if self.components else 0
         moved, unproved = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
         excess = 0.0
@@ -136,10 +168,11 @@ class System:
             unproved |= ~found.proved
             excess = max(excess, found.excess)
             for j, name in enumerate(component.columns):
-                plain = _rounded(points[:, j]) if name in component.limits else points[:, j]
-                moved |= found.values[name] != plain
+                rounds = name in component.limits
+                plain[name] = half_away_from_zero(points[:, j]) if rounds else points[:, j]
+                moved |= found.values[name] != plain[name]
                 values[name] = np.ascontiguousarray(found.values[name])
-        return Satisfied(values, int(moved.sum()), int(unproved.sum()), excess)
+        return Satisfied(values, plain, int(moved.sum()), int(unproved.sum()), excess)
 
 
 def _check_columns(
@@ -223,15 +256,19 @@ def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[A
     return total - (int(bound) if fits else bound), 0
 
 
-def _float_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[Floats, Floats]:
+def _float_excess(
+    constraint: Constraint, arrays: list[NDArray[Any]], scales: list[float]
+) -> tuple[Floats, Floats]:
     """How far each record is above the bound, and how far it may be."""
-    terms = [
-        float(coefficient) * values.astype(np.float64)
-        for coefficient, values in zip(constraint.coefficients.values(), arrays, strict=True)
-    ]
     bound = float(constraint.bound)
-    sizes = np.sum([np.abs(term) for term in terms], axis=0) + abs(bound)
-    return np.sum(terms, axis=0) - bound, TOLERANCE * sizes
+    total, sizes = np.full(len(arrays[0]), -bound), np.full(len(arrays[0]), abs(bound))
+    pairs = zip(constraint.coefficients.values(), arrays, scales, strict=True)
+    for coefficient, values, scale in pairs:
+        total += float(coefficient) * values.astype(np.float64)
+        term = np.maximum(np.abs(values.astype(np.float64)), LEAST_TERM * scale)
+        sizes += abs(float(coefficient)) * term
+    narrow = any(values.dtype == np.float32 for values in arrays)
+    return total, (_NARROW_TOLERANCE if narrow else TOLERANCE) * sizes
 
 
 def _check_means(component: Component, points: Floats) -> None:
@@ -241,15 +278,14 @@ def _check_means(component: Component, points: Floats) -> None:
                 f"the means of {name!r} must be finite numbers to satisfy constraints; some are "
                 "not. Remove or impute its missing values first."
             )
-        if name in component.limits and (np.abs(points[:, j]) > LARGEST_WHOLE).any():
-            raise DataError(
-                f"whole numbers in constraints must be from -2**53 to 2**53; {name!r} has larger "
-                "ones. Divide the column, convert it to floats, or remove its constraints."
-            )
+        if name in component.limits:
+            check_exact(name, points[:, j])
 
 
-def _rounded(means: Floats) -> Floats:
-    """Half away from zero, as whole numbers are released without constraints."""
-    below = np.trunc(means)
-    rounded: Floats = below + np.where(np.abs(means - below) >= 0.5, np.sign(means), 0.0)
-    return rounded
+def check_exact(name: str, values: NDArray[Any]) -> None:
+    """Refuse whole numbers that floats cannot hold exactly."""
+    if len(values) and max(abs(values.min()), abs(values.max())) > LARGEST_WHOLE:
+        raise DataError(
+            f"whole numbers in constraints must be from -2**53 to 2**53; {name!r} has larger "
+            "ones. Divide the column, convert it to floats, or remove its constraints."
+        )

@@ -42,8 +42,8 @@ class FCM(FuzzyMicroaggregator):
     max_iterations : iterations of a start, at most
     tolerance : centres rest when the root mean square of their moves is below this share of that
         of the records' distances to the mean of all
-    strict_k : whether classes of fewer than k records are dissolved, the smallest first: their
-        records draw again among the centres that are left, until every class has k or more
+    strict_k : whether classes of fewer than k records are merged with others, the smallest first,
+        until every class has k or more
     random_state : seed or generator of the starts and, in a stream of its own, of the draw
     n_jobs : threads to use, -1 for all cores; the result does not depend on it
 
@@ -104,7 +104,7 @@ class FCM(FuzzyMicroaggregator):
     def _check_fuzziness(self) -> None:
         for name in ("m1", "m2"):
             if (value := getattr(self, name)) is not None:
-                check_number(name, value, low=1.0, otherwise="None")
+                check_number(name, value, low=1.0, high=1e300, otherwise="None")
 
     def _given_clustering(self) -> Fuzziness | None:
         return None if self.m1 is None else Power(float(self.m1))
