@@ -27,7 +27,7 @@ NOTHING = "none"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Groups, what they release, and their squared errors in the space they were compared in.
+    """Groups, what they release and promise, and their errors in the space they were compared in.
 
     `violations` counts the records that violate each constraint; `added_loss` is what satisfying
     the constraints adds to the information loss, in per cent.
@@ -38,6 +38,7 @@ class Outcome:
     errors: Errors
     violations: dict[str, int]
     added_loss: float
+    promise: str
 
 
 def group_and_aggregate(
@@ -47,24 +48,22 @@ def group_and_aggregate(
 
     Methods whose records draw release the centres that were drawn, others the means of groups.
     """
-    scaled = scaling(records.columns, scale=scale) if method.draws or system else None
-    if method.draws and system is not None and scaled is not None:
+    scaled = scaling(records.columns, scale=scale)
+    if method.draws and system is not None:
         estimator.set_params(constraints=_scaled_equalities(system, records, scaled))
     labels: Labels = estimator.fit(records.X).labels_
     errors = errors_of(method, estimator, records.X)
-    points, units = None, {}
-    if scaled is not None:
-        units = dict(zip(records.columns, scaled.units.tolist(), strict=True))
-        if method.draws:
-            points = _drawn_points(estimator, system, records, scaled)
+    points = _drawn_points(estimator, system, records, scaled) if method.draws else None
+    units = dict(zip(records.columns, scaled.units.tolist(), strict=True))
     released = released_columns(records.columns, labels, points=points, system=system, units=units)
     violations, added = {}, 0.0
-    if system is not None and scaled is not None:
+    if system is not None:
         violations = system.violations(records.columns, units)
         _check_satisfied(system.violations(released.columns, units))
         added = _added_error(method, estimator, records, released, scaled)
     added_loss = Errors(added, errors.sst).information_loss
-    return Outcome(labels, released, errors, violations, added_loss)
+    promise = _promise_of(method, estimator)
+    return Outcome(labels, released, errors, violations, added_loss, promise)
 
 
 def errors_of(method: Method, estimator: Any, X: Floats) -> Errors:
@@ -125,7 +124,7 @@ def _added_error(
     return errors[0] - errors[1]
 
 
-def promise_of(method: Method, estimator: Any) -> str:
+def _promise_of(method: Method, estimator: Any) -> str:
     """Return what the release promises of the records that share a released combination."""
     if not method.draws or estimator.strict_k:
         return K_ANONYMITY

@@ -19,12 +19,12 @@ from microagg.manifest import constraint_facts, draw_facts, group_facts, request
 from microagg.outcome import (
     K_ANONYMITY,
     NOTHING,
+    Outcome,
     group_and_aggregate,
     n_expecting_fewer,
-    promise_of,
 )
 from microagg.progress import ProgressCallback, heard_by
-from microagg.registry import find
+from microagg.registry import Method, find
 from microagg.request import SeedLike, check_constraints, check_request, check_single_column
 from microagg.tables.files import STANDARD, write_table
 from microagg.tables.frames import open_frame, to_polars, with_released
@@ -181,26 +181,37 @@ def protect(
         )
     with listener:
         outcome = group_and_aggregate(found, estimator, records, system, scale=scale)
-    finished = with_released(
-        records.frame, outcome.released.columns, dropped=records.roles.identifiers
-    )
-    promise = promise_of(found, estimator)
-    if promise == NOTHING and k > 1:
+    if outcome.promise == NOTHING and k > 1:
         warnings.warn(
             f"{method!r} draws and keeps no k: {n_expecting_fewer(estimator)} of its centres "
             f"expect fewer than {k} records; use strict_k (--strict-k) for groups of k or more.",
             PrivacyWarning,
             stacklevel=2,
         )
-    checked = require_k if promise == K_ANONYMITY else count_classes
-    classes = checked(open_frame(finished), records.roles.quasi_identifiers, k=k)
+    return _finished(found, estimator, records, outcome, scale=scale, began=began)
+
+
+def _finished(
+    method: Method,
+    estimator: Any,
+    records: Records,
+    outcome: Outcome,
+    *,
+    scale: str,
+    began: float,
+) -> Release:
+    """Put the released values into the table, check it, and say what was done."""
+    roles = records.roles
+    finished = with_released(records.frame, outcome.released.columns, dropped=roles.identifiers)
+    checked = require_k if outcome.promise == K_ANONYMITY else count_classes
+    classes = checked(open_frame(finished), roles.quasi_identifiers, k=estimator.k)
     manifest = {
         "microagg_version": __version__,
-        **request_facts(found, estimator, scale, records.roles, n_records=len(records.X)),
-        "promise": promise,
+        **request_facts(method, estimator, scale, roles, n_records=len(records.X)),
+        "promise": outcome.promise,
         **group_facts(outcome.labels, outcome.errors, classes),
         "constraints": constraint_facts(outcome),
-        "draw": draw_facts(estimator) if found.draws else None,
+        "draw": draw_facts(estimator) if method.draws else None,
         "seconds": time.perf_counter() - began,
     }
     outcome.labels.flags.writeable = False

@@ -284,7 +284,7 @@ def _check_means(component: Component, points: Floats) -> None:
 
 def check_exact(name: str, values: NDArray[Any]) -> None:
     """Refuse whole numbers that floats cannot hold exactly."""
-    if len(values) and max(abs(values.min()), abs(values.max())) > LARGEST_WHOLE:
+    if len(values) and max(-int(values.min()), int(values.max())) > LARGEST_WHOLE:
         raise DataError(
             f"whole numbers in constraints must be from -2**53 to 2**53; {name!r} has larger "
             "ones. Divide the column, convert it to floats, or remove its constraints."
