@@ -47,6 +47,7 @@ def test_json(run, pairs):
         "n_records": 5,
         "records_below_k": 2,
         "quasi_identifiers": ["a", "b"],
+        "records_in_violation": {},
     }
 
 
@@ -86,3 +87,35 @@ def test_parquet_is_compared_by_value(run, folder):
 def test_nothing_to_check(refused, folder):
     (folder / "t.csv").write_text("a\n1\n")
     assert "no column to check" in refused(2, "verify", "t.csv", "-k", "1", "--sensitive", "a")
+
+
+TOTALS = "net,tax,gross,who\n1,2,3,x\n1,2,3,y\n4,5,9,x\n4,5,9,y\n"
+
+
+def test_constraints_that_hold_and_that_do_not(run, folder):
+    (folder / "t.csv").write_text(TOTALS)
+    asked = ("verify", "t.csv", "-k", "2", "--sensitive", "who", "--constraint")
+    outcome = run(*asked, "net + tax = gross")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "satisfied     net + tax = gross" in outcome.out
+    outcome = run(*asked, "net + tax = gross", "--constraint", "gross <= 5")
+    assert outcome.code == 4
+    assert outcome.out.startswith("No: a constraint is violated: gross <= 5 (2 records)\n")
+    found = json.loads(run(*asked, "gross <= 5", "--json").out)
+    assert found["records_in_violation"] == {"gross <= 5": 2}
+    assert (found["satisfied"], found["smallest_class"]) == (False, 2)
+
+
+def test_what_protect_wrote_keeps_its_constraints(run, folder):
+    (folder / "t.csv").write_text(TOTALS.replace("3,x", "30,x"))
+    asked = ("--sensitive", "who", "--constraint", "1.5*net + tax = gross")
+    assert run("protect", "t.csv", "-k", "2", *asked).code == 0
+    assert run("verify", "t.csv", "-k", "2", *asked).code == 4
+    assert run("verify", "t-protected.csv", "-k", "2", *asked).code == 0
+
+
+def test_constraints_that_cannot_be_checked(refused, folder):
+    (folder / "t.csv").write_text(TOTALS)
+    asked = ("verify", "t.csv", "-k", "2", "--constraint")
+    assert "Did you mean 'net'?" in refused(2, *asked, "nett = 1")
+    assert "'who' (text in 4 of 4 records)" in refused(3, *asked, "who = 1")

@@ -50,6 +50,12 @@ Sensitive = Annotated[
     list[str] | None,
     typer.Option("--sensitive", metavar="C", help="Column to publish unchanged."),
 ]
+Constraints = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--constraint", metavar="C", help='What every record satisfies: "net + tax = gross".'
+    ),
+]
 Scale = Annotated[
     str, typer.Option(metavar="S", help="How columns are compared: standardise, or none.")
 ]

@@ -9,6 +9,7 @@ import typer
 
 from microagg.cli.layout import counted, facts, names, print_json, warnings_as_lines
 from microagg.cli.options import (
+    Constraints,
     Force,
     Identifiers,
     Input,
@@ -51,10 +52,7 @@ def protect(
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method.")
     ] = None,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(metavar="C", help='What every record satisfies: "net + tax = gross".'),
-    ] = None,
+    constraint: Constraints = None,
     strict_k: Annotated[
         bool, typer.Option("--strict-k", help="Merge what was drawn until K is kept (fcm, efcm).")
     ] = False,

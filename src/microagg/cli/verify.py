@@ -1,11 +1,12 @@
-"""microagg verify: whether a file keeps the promise of k."""
+"""microagg verify: whether a file keeps the promise of k, and constraints."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from microagg.cli.layout import counted, facts, names, print_json
-from microagg.cli.options import Json, Quiet, Version, count_or_text
+from microagg.cli.options import Constraints, Json, Quiet, Version, count_or_text
 from microagg.errors import GuaranteeError, ParameterError
 
 
@@ -23,6 +24,7 @@ def verify(
     sensitive: Annotated[
         list[str] | None, typer.Option(metavar="C", help="Column to leave out of the check.")
     ] = None,
+    constraint: Constraints = None,
     json: Json = False,
     quiet: Quiet = False,
     _version: Version = False,
@@ -30,12 +32,12 @@ def verify(
     """Check that every combination in a file stands for K records or more; exit 4 if not.
 
     A combination is what a record shows in all checked columns. A CSV file is compared as it is
-    written, and a missing value is a value. Options for a column can be repeated.
+    written, and a missing value is a value. Options for a column and --constraint can be repeated.
     """
     from microagg.validation import check_count
 
     least = check_count("k", count_or_text(k))
-    found = _count(file, least, quasi_identifier, sensitive)
+    found = _count(file, least, quasi_identifier, sensitive, constraint or ())
     if json:
         print_json(found)
     elif not quiet:
@@ -45,7 +47,11 @@ def verify(
 
 
 def _count(
-    path: str, k: int, quasi_identifiers: list[str] | None, sensitive: list[str] | None
+    path: str,
+    k: int,
+    quasi_identifiers: list[str] | None,
+    sensitive: list[str] | None,
+    constraints: Sequence[str],
 ) -> dict[str, Any]:
     from microagg.tables.files import TableFile
     from microagg.tables.frames import open_frame
@@ -57,22 +63,42 @@ def _count(
     checked = named.quasi_identifiers or tuple(c for c in file.columns if c not in named.sensitive)
     if not checked:
         raise ParameterError("there is no column to check: all are sensitive. Leave one out.")
+    violations = _violations(file, constraints) if constraints else {}
     table = file.table(as_text=file.columns)
     classes = count_classes(open_frame(table), checked, k=k)
     return {
         "k": k,
-        "satisfied": classes.smallest >= k,
+        "satisfied": classes.smallest >= k and not any(violations.values()),
         "smallest_class": classes.smallest,
         "n_classes": classes.count,
         "n_records": len(table),
         "records_below_k": classes.records_below,
         "quasi_identifiers": list(checked),
+        "records_in_violation": violations,
     }
+
+
+def _violations(file: Any, constraints: Sequence[str]) -> dict[str, int]:
+    """Count the records that violate each constraint."""
+    from microagg.constraints.system import System
+    from microagg.request import check_constraints
+    from microagg.tables.encoding import numeric_columns
+    from microagg.tables.frames import open_frame
+    from microagg.tables.roles import require_numbers
+
+    system = System.of(check_constraints(constraints), file.columns)
+    frame = open_frame(file.table(as_text=[c for c in file.columns if c not in system.columns]))
+    require_numbers(frame, system.columns)
+    return system.violations(numeric_columns(frame, system.columns))
 
 
 def _summary(found: dict[str, Any]) -> str:
     k, smallest, below = found["k"], found["smallest_class"], found["records_below_k"]
-    if k == 1:
+    broken = {text: count for text, count in found["records_in_violation"].items() if count}
+    if smallest >= k and broken:
+        listed = "; ".join(f"{text} ({counted(n, 'record')})" for text, n in broken.items())
+        verdict = f"No: a constraint is violated: {listed}"
+    elif k == 1:
         verdict = "Yes, as any file does: k = 1 asks for no protection"
     elif found["satisfied"]:
         verdict = f"Yes: every combination stands for at least {counted(k, 'record')}"
@@ -89,5 +115,9 @@ def _summary(found: dict[str, Any]) -> str:
             f"stands for {counted(smallest, 'record')}: the file satisfies k up to {smallest:,}",
         ),
         ("below k", f"{below:,} of {counted(found['n_records'], 'record')}"),
+        *(
+            ("violated" if n else "satisfied", f"{text} ({counted(n, 'record')})" if n else text)
+            for text, n in found["records_in_violation"].items()
+        ),
     ]
     return f"{verdict}\n\n{facts(rows)}"

@@ -112,6 +112,15 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     return replace(named, quasi_identifiers=quasi_identifiers, assumed=assumed)
 
 
+def require_numbers(frame: Frame, columns: Sequence[str]) -> None:
+    """Refuse columns of anything but numbers where constraints speak of them."""
+    if unusable := [name for name in columns if not _is_number(frame, name)]:
+        raise DataError(
+            "only whole-number and float columns can be in constraints; got "
+            f"{_listing(frame, unusable)}. Convert them to numbers, or remove the constraint."
+        )
+
+
 def _as_names(role: str, names: Names) -> tuple[str, ...]:
     if names is None:
         return ()
