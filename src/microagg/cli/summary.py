@@ -77,7 +77,7 @@ def _drawn(done: dict[str, Any]) -> Rows:
     if draw["n_realised_below_k"]:
         realised += "; --strict-k merges until none does"
     used = ", ".join(f"{name} = {value:.4g}" for name, value in draw["fuzziness"].items())
-    doubt = f"{draw['doubt']:.2g} bits about a record's centre on average ({used})"
+    doubt = f"{draw['doubt']:.2f} bits about a record's centre on average ({used})"
     return [("promise", promise), ("realised", realised), ("doubt", doubt)]
 
 
