@@ -4,14 +4,13 @@ The peer is NumPy: its two matrix products and its power, or exponential, over t
 blocks of the same size, and nothing else: no distances, no sums, no division. Both use one thread.
 """
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.harness import best_of, publish
+from benchmarks.harness import best_of, peak_memory, publish
 from microagg.fuzzy import EFCM, FCM
 from microagg.fuzzy.centers import weighted_means
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness, Power
@@ -84,7 +83,7 @@ def measure_memory(name: str) -> None:
     {"fcm": FCM, "efcm": EFCM}[name](
         n_clusters=CENTERS, n_starts=1, max_iterations=ITERATIONS, strict_k=True, random_state=0
     ).fit(table())
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+    print(peak_memory())
 
 
 if __name__ == "__main__":

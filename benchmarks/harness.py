@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import platform
+import resource
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -78,3 +79,15 @@ def publish(
 
 def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def peak_memory() -> float:
+    """Return the largest memory that this process has held so far, in GB.
+
+    Not from `getrusage`: on Linux that begins with what the process that started this one held.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        (line,) = [row for row in status.read_text().splitlines() if row.startswith("VmHWM")]
+        return int(line.split()[1]) * 1024 / 1e9
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

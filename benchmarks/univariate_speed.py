@@ -1,13 +1,12 @@
 """Is the optimal cut of one column faster than the package microagg1d? Sorting included."""
 
-import resource
 import subprocess
 import sys
 
 import numpy as np
 from microagg1d import univariate_microaggregation
 
-from benchmarks.harness import best_of, publish
+from benchmarks.harness import best_of, peak_memory, publish
 from microagg.kernels.groups import summarise
 from microagg.partitions import Univariate
 
@@ -71,7 +70,7 @@ def measure_large() -> None:
     values = np.random.default_rng(0).integers(-LARGE // 2, LARGE // 2, LARGE)
     Univariate(k=10).fit(values[:100_000])
     (time,) = best_of(1, lambda: Univariate(k=10).fit(values))
-    print(time, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+    print(time, peak_memory())
 
 
 if __name__ == "__main__":
