@@ -225,6 +225,18 @@ def test_columns_of_32_bits_hold_what_they_can():
     assert facts["records_in_violation"] == {TOTAL: 0}
 
 
+def test_columns_of_32_bits_beside_whole_numbers():
+    rng = np.random.default_rng(5)
+    whole, narrow = rng.integers(0, 100, 80), (rng.normal(size=80) * 10 + 50).astype(np.float32)
+    wide = whole + narrow.astype(float) + rng.normal(size=80)
+    columns = {"whole": whole, "narrow": narrow, "wide": wide}
+    table = released(columns, ["whole + narrow = wide", "narrow >= 0.1"], k=4).table
+    same = released({**columns, "narrow": narrow.astype(float)}, ["whole + narrow = wide"], k=4)
+    assert table["whole"].to_list() == same.table["whole"].to_list()
+    np.testing.assert_allclose(table["wide"], same.table["wide"], rtol=1e-6)
+    np.testing.assert_allclose(table["narrow"], same.table["narrow"], rtol=1e-6)
+
+
 def test_constraints_that_do_not_bind_change_no_integers():
     ages = pl.DataFrame({"age": RNG.integers(-45, 45, 400), "x": RNG.normal(size=400)})
     plain = protect(ages, 4)

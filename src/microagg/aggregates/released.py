@@ -64,12 +64,13 @@ def _satisfied(
     narrow = [name for name in system.columns if columns[name].dtype == np.float32]
     if not narrow:
         return found
-    rounded = {name: _narrowed(found.values[name], *system.bounds(name)) for name in narrow}
+    values = found.values
+    rounded = {name: _narrowed(values[name], *system.bounds(name)) for name in narrow}
     if len(narrow) < len(system.columns):
-        again = system.nearest({**centers, **rounded}, {**units, **dict.fromkeys(narrow, 0.0)})
-        found = replace(again, plain=found.plain)
-        rounded = {name: _narrowed(found.values[name], *system.bounds(name)) for name in narrow}
-    return replace(found, values={**found.values, **rounded})
+        held = {**units, **dict.fromkeys(narrow, 0.0)}
+        values = system.nearest({**values, **rounded}, held).values
+        rounded = {name: _narrowed(values[name], *system.bounds(name)) for name in narrow}
+    return replace(found, values={**values, **rounded})
 
 
 def _narrowed(values: NDArray[Any], low: float, high: float) -> NDArray[np.float64]:
