@@ -234,3 +234,32 @@ def test_lists_are_complete_up_to_their_room():
         few = np.zeros((2, 3, 2), dtype=np.int64)
         function(R, centers, radii, few, counts)
         assert counts.tolist() == [3, 3]
+
+
+CORNERS = [
+    (
+        ["0.5*d - c <= -100.85", "a >= 0", "1.16*b - c >= 13.74", "a + c >= 0"],
+        {"a": 9394.0, "b": 0.0, "c": 98675.0, "d": 940537.0},
+        {"a": (-(2**15), 2**15 - 1), "b": (-(2**15), 2**15 - 1), "c": ANY, "d": ANY},
+    ),
+    (
+        ["0.5*c + a <= -53", "c + 2*b <= 0", "b >= 0", "c + 2*a + b >= 5"],
+        {"a": 86009.0, "b": 28069.0, "c": 9.97},
+        {"b": (-(2**15), 2**15 - 1), "c": ANY},
+    ),
+    (["a = 0", "0.5*a + 1.16*b + 2*c = 0"], {"a": 11.0, "b": 1e4, "c": 1e6}, {"b": ANY, "c": ANY}),
+]
+
+
+@pytest.mark.parametrize(("texts", "scales", "limits"), CORNERS)
+def test_far_from_everything_allowed_something_is_found(texts, scales, limits):
+    rng = np.random.default_rng(0)
+    system = System.of(texts, list(scales), integers=limits)
+    means = {
+        name: rng.normal(size=40) * scale + scale if scale else np.full(40, 3.0)
+        for name, scale in scales.items()
+    }
+    found = system.nearest(means, scales)
+    assert not any(system.violations(found.values, scales).values())
+    for name in limits:
+        assert found.values[name].dtype == np.int64

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from microagg.constraints.component import LARGEST_WHOLE, Component, WholePart
 from microagg.constraints.equalities import NEGLIGIBLE, rowwise, unit_rows
 from microagg.constraints.exact import short_basis
+from microagg.constraints.program import nearest_by_program
 from microagg.constraints.projection import project
 from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
 from microagg.errors import GuaranteeError, ParameterError
@@ -135,6 +136,7 @@ class Lattice:
             some = found[rows]
             self._round_inside(groups[rows], some)
             self._try_all(groups[rows], some)
+            self._solve_programs(groups[rows], some)
             found[rows] = some
             report(TASK, start, len(again))
         states[(states == PROVED) & ~reached] = FOUND
@@ -246,6 +248,22 @@ class Lattice:
         z = np.rint(rowwise(points[:, self.whole] - base, self.coordinates)).astype(np.int64)
         self._keep_best(base + z @ self.basis.T, rows, groups, out)
         out.states[rows[np.isfinite(out.costs[rows])]] = FOUND
+
+    def _solve_programs(self, groups: Groups, out: Points) -> None:
+        """Solve an integer program for each group where still nothing was found."""
+        is_whole = np.isin(np.arange(len(self.scales)), self.whole)
+        for row in np.flatnonzero(out.states == NOTHING):
+            origin = np.array(groups.relaxed[row])
+            origin[self.whole] = groups.base[row]
+            point = nearest_by_program(
+                self.component.polyhedron, is_whole, origin, groups.means[row], self.scales
+            )
+            if point is not None:
+                whole = point[None, self.whole].astype(np.int64)
+                self._keep_best(whole, np.array([row]), groups, out)
+            if np.isfinite(out.costs[row]):
+                out.states[row] = FOUND
+            report(TASK, int(row), len(out.states))
 
     def _listed(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.intp], Wholes]:
         """Return how many z lie around each center, and all of them, up to the budget."""

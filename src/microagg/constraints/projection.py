@@ -98,7 +98,7 @@ def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> 
             scales,
         )
         moved[rows] = _not_above(flat, flat.project(values[rows]), len(polyhedron.equal))
-    _keep_bounds(moved, polyhedron)
+    _keep_bounds(moved, scales, polyhedron)
     # Nothing is left of a number that came down to its last digit, if all goes well without it.
     clear = np.where(np.abs(moved) <= _DIGIT * np.abs(values), 0.0, moved)
     well = polyhedron.holds(clear, np.zeros_like(scales))
@@ -132,8 +132,12 @@ def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
     return points
 
 
-def _keep_bounds(points: Floats, polyhedron: Polyhedron) -> None:
+def _keep_bounds(points: Floats, scales: Floats, polyhedron: Polyhedron) -> None:
     """Put columns that rounding left beyond a bound of their own at it: no age of -1e-30."""
+    for row, side in zip(polyhedron.equal, polyhedron.equal_sides, strict=True):
+        columns = np.flatnonzero(row)
+        if columns.size == 1 and scales[columns[0]] > 0:
+            points[:, columns[0]] = side / row[columns[0]]
     for row, side in zip(polyhedron.below, polyhedron.below_sides, strict=True):
         columns = np.flatnonzero(row)
         if columns.size == 1:

@@ -1,0 +1,53 @@
+"""Whole numbers by an integer program, for one group: in corners that no search gets into."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.projection import Polyhedron
+
+Floats = NDArray[np.float64]
+
+_SECONDS = 1.0
+
+
+def nearest_by_program(
+    polyhedron: Polyhedron,
+    is_whole: NDArray[np.bool_],
+    origin: Floats,
+    mean: Floats,
+    scales: Floats,
+) -> Floats | None:
+    """Return a point that satisfies the polyhedron, or None if none was found.
+
+    Of all such points it minimises the sum of |v - mean| / scale, which is not the distance, but
+    near it. `origin` is a point beside it that has whole numbers where `is_whole`: the program is
+    about what is added to it, so that large numbers cost no digits.
+    """
+    from scipy.optimize import LinearConstraint, milp
+
+    d = len(mean)
+    none, steps = np.zeros((len(polyhedron.equal), d)), np.diag(1.0 / scales)
+    apart = (mean - origin) / scales
+    rows = np.block(
+        [
+            [polyhedron.equal, none],
+            [polyhedron.below, np.zeros((len(polyhedron.below), d))],
+            [steps, -np.eye(d)],
+            [-steps, -np.eye(d)],
+        ]
+    )
+    equal = polyhedron.equal_sides - polyhedron.equal @ origin
+    below = polyhedron.below_sides - polyhedron.below @ origin
+    high = np.concatenate([equal, below, apart, -apart])
+    low = np.concatenate([equal, np.full(len(high) - len(equal), -np.inf)])
+    found = milp(
+        np.concatenate([np.zeros(d), np.ones(d)]),
+        integrality=np.concatenate([is_whole, np.zeros(d, dtype=bool)]).astype(int),
+        bounds=(-np.inf, np.inf),
+        constraints=LinearConstraint(rows, low, high),
+        options={"time_limit": _SECONDS},
+    )
+    if found.x is None:
+        return None
+    added: Floats = np.where(is_whole, np.rint(found.x[:d]), found.x[:d])
+    return origin + added
