@@ -189,6 +189,7 @@ def test_nothing_is_released_if_nothing_was_found(monkeypatch):
     system = System.of(texts, "abc", integers=dict.fromkeys("abc", ANY))
     monkeypatch.setattr(integers, "BUDGET", 1)
     monkeypatch.setattr(integers, "CANDIDATES", 1)
+    monkeypatch.setattr(integers, "nearest_by_program", lambda *_: None)
     means = {name: np.array([50.0]) for name in "abc"}
     with pytest.raises(GuaranteeError, match="1 of 1 groups; nothing was released"):
         system.nearest(means, dict.fromkeys("abc", 1.0))
