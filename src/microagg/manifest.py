@@ -74,13 +74,12 @@ def constraint_facts(outcome: Outcome) -> dict[str, Any] | None:
 def draw_facts(estimator: Any) -> dict[str, Any]:
     """Say what each centre of a drawn release expected and got."""
     expected, realised = estimator.expected_sizes_, estimator.sizes_
-    k = int(estimator.k)
     return {
         "n_centers": len(expected),
         "expected_sizes": expected.tolist(),
         "realised_sizes": [int(size) for size in realised],
         "n_expected_below_k": n_expecting_fewer(estimator),
-        "n_realised_below_k": int(np.count_nonzero((realised < k) & (realised > 0))),
+        "n_realised_below_k": int(estimator.n_below_k_),
         "fuzziness": {
             name: float(getattr(estimator, f"{name}_"))
             for name in ("m1", "m2", "lambda1", "lambda2")

@@ -68,8 +68,14 @@ def group_and_aggregate(
 
 def errors_of(method: Method, estimator: Any, X: Floats) -> Errors:
     """Return the squared errors of fitted groups: about drawn centres where records draw."""
-    centers = estimator.centers_[: estimator.n_groups_] if method.draws else None
+    centers = _drawn_centers(estimator) if method.draws else None
     return squared_errors(X, estimator.labels_, centers)
+
+
+def _drawn_centers(estimator: Any) -> Floats:
+    """Return the centres that some record drew; those that none did come after them."""
+    centers: Floats = estimator.centers_[: estimator.n_groups_]
+    return centers
 
 
 def _scaled_equalities(system: System, records: Records, scaled: Scaling) -> tuple[Floats, Floats]:
@@ -86,7 +92,7 @@ def _drawn_points(
     estimator: Any, system: System | None, records: Records, scaled: Scaling
 ) -> dict[str, Floats]:
     """Return the drawn centres in the units of the table, on the equalities there."""
-    points = estimator.centers_[: estimator.n_groups_] * scaled.units + scaled.offsets
+    points = _drawn_centers(estimator) * scaled.units + scaled.offsets
     if system is not None:
         A, b = system.equalities(tuple(records.columns))
         points = Equalities.measured(A, b, scaled.units).project(points)
@@ -110,10 +116,8 @@ def _added_error(
     if released.satisfied is None:
         return 0.0
     labels = estimator.labels_
-    if method.draws:
-        centers = estimator.centers_[: estimator.n_groups_]
-    else:
-        centers = summarise(records.X, labels).centers
+    drawn = method.draws
+    centers = _drawn_centers(estimator) if drawn else summarise(records.X, labels).centers
     errors = []
     for values in (released.satisfied.values, released.satisfied.plain):
         moved = centers.copy()

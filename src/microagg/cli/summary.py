@@ -9,12 +9,12 @@ Rows = list[tuple[str, str]]
 
 # Standard deviations that nobody sees.
 NEGLIGIBLE = 1e-6
-# The words of microagg.outcome, which takes long to load.
-K_ANONYMITY, PROBABILISTIC = "k-anonymity", "probabilistic k-anonymity"
 
 
 def title(done: dict[str, Any], subjects: str) -> str:
     """Head a summary; `subjects` are the records, counted."""
+    from microagg.outcome import K_ANONYMITY
+
     if done["k"] == 1:
         return f"Nobody is protected: {subjects} written at k = 1 with {done['method']}"
     if done["draw"] is not None and done["promise"] != K_ANONYMITY:
@@ -25,6 +25,7 @@ def title(done: dict[str, Any], subjects: str) -> str:
 
 def outcome(release: Any) -> Rows:
     """Say what was lost, how large the groups are, what was checked, and in which columns."""
+    from microagg.outcome import K_ANONYMITY
     from microagg.release import spread
 
     done = release.manifest
@@ -65,6 +66,8 @@ def percent(value: float) -> str:
 
 def _drawn(done: dict[str, Any]) -> Rows:
     """Say what a draw promises of the sizes of its classes, and what it gave."""
+    from microagg.outcome import PROBABILISTIC
+
     draw, k = done["draw"], done["k"]
     promise = f"nothing: {draw['n_expected_below_k']:,} of {draw['n_centers']:,} centres expect "
     promise += f"fewer than {k:,} records"

@@ -82,14 +82,16 @@ def _violations(file: Any, constraints: Sequence[str]) -> dict[str, int]:
     """Count the records that violate each constraint."""
     from microagg.constraints.system import System
     from microagg.request import check_constraints
-    from microagg.tables.encoding import numeric_columns
+    from microagg.tables.encoding import numeric_columns, scaling
     from microagg.tables.frames import open_frame
     from microagg.tables.roles import require_numbers
 
     system = System.of(check_constraints(constraints), file.columns)
     frame = open_frame(file.table(as_text=[c for c in file.columns if c not in system.columns]))
     require_numbers(frame, system.columns)
-    return system.violations(numeric_columns(frame, system.columns))
+    columns = numeric_columns(frame, system.columns)
+    units = scaling(columns, scale="standardise").units.tolist()
+    return system.violations(columns, dict(zip(columns, units, strict=True)))
 
 
 def _summary(found: dict[str, Any]) -> str:
