@@ -1,0 +1,209 @@
+"""Steps that lower the squared error: migrations, exchanges and chains of two migrations.
+
+D(i, B) is the squared distance of record i from the centre of group B, a and b are the sizes of
+A and B. Record i of A
+
+- moves to B: b/(b+1) D(i, B) - a/(a-1) D(i, A);
+- changes places with j of B: D(i, B) + D(j, A) - D(i, A) - D(j, B) - |i-j|^2 (1/a + 1/b);
+- is replaced in A by j: D(j, A) - D(i, A) - |i-j|^2 / a.
+
+Looked at are only groups that hold a near neighbour of the record.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.assignments import WORTHWHILE, join, leave
+from microagg.kernels.compile import kernel
+from microagg.kernels.distances import squared_distance
+from microagg.kernels.journal import (
+    MARK,
+    WAITING,
+    Search,
+    bring_up_to_date,
+    dequeue,
+    send,
+    touch,
+)
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Neighbours of a record that are asked for the second half of a chain.
+_NEAREST = 8
+
+
+@kernel
+def settle(search: Search, k: int, most: int) -> int:
+    """Improve until no record that waits can gain, or `most` were looked at; returns how many."""
+    seen = 0
+    while search.counters[WAITING] > 0 and seen < most:
+        row = dequeue(search)
+        improve_record(search, k, row)
+        seen += 1
+    return seen
+
+
+@kernel
+def improve_record(search: Search, k: int, i: int) -> bool:
+    """Make the best step that begins with record i, if any gains."""
+    assignment = search.assignment
+    A = assignment.labels[i]
+    limit = -(assignment.noise[A] + WORTHWHILE * assignment.errors[A])
+    best, j, B, C = best_between_two(search, k, i, limit)
+    _, home, filler = best_refill(search, k, i, best)
+    if home >= 0:
+        j, B, C = filler, home, A
+    if B < 0:
+        return False
+    touch(search, A)
+    touch(search, B)
+    leave(assignment, i)  # first, so that a full group has room for j
+    if j >= 0:
+        D = assignment.labels[j]
+        send(search, j, C)
+        if D != B:
+            bring_up_to_date(search, D)
+        if C != A:
+            bring_up_to_date(search, C)
+    join(assignment, i, B)
+    bring_up_to_date(search, A)
+    bring_up_to_date(search, B)
+    return True
+
+
+@kernel
+def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int, int]:
+    """The best change of record i's group: change, j, B, C; i goes to B, and j (or -1) to C."""
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    a, own = assignment.sizes[A], assignment.own[i]
+    freed = own * a / (a - 1) if a > k else 0.0
+    best, best_j, best_B, best_C = limit, -1, -1, -1
+    search.counters[MARK] += 1
+    search.marked[A] = search.counters[MARK]
+    for m in search.near[i]:
+        B = assignment.labels[m]
+        if search.marked[B] == search.counters[MARK]:
+            continue
+        search.marked[B] = search.counters[MARK]
+        b = assignment.sizes[B]
+        to_B = squared_distance(X[i], assignment.centers[B])
+        if a > k and b < 2 * k - 1 and to_B * b / (b + 1) - freed < best:
+            best, best_j, best_B = to_B * b / (b + 1) - freed, -1, B
+        change, j = best_exchange(search, i, B, best)
+        if j >= 0:
+            best, best_j, best_B, best_C = change, j, B, A
+        if a > k:
+            change, j, C = best_push(search, k, i, B, to_B - freed, best)
+            if j >= 0:
+                best, best_j, best_B, best_C = change, j, B, C
+    return best, best_j, best_B, best_C
+
+
+@kernel
+def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, int]:
+    """The member of B with which record i changes places at the least change below `limit`.
+
+    The four distances come down to 2 (x_i - x_j).(c_A - c_B). Only where the distances of the two
+    from their centres add up to more than that of the centres can an exchange gain.
+    """
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    center, other = assignment.centers[A], assignment.centers[B]
+    apart = squared_distance(center, other)
+    reach = np.sqrt(assignment.own[i])
+    best_j = -1
+    if (reach + assignment.radii[B]) ** 2 <= apart:
+        return limit, best_j
+    share = 1.0 / assignment.sizes[A] + 1.0 / assignment.sizes[B]
+    for slot in range(assignment.sizes[B]):
+        j = assignment.members[B, slot]
+        if (reach + np.sqrt(assignment.own[j])) ** 2 <= apart:
+            continue
+        cross, square = 0.0, 0.0
+        for column in range(X.shape[1]):
+            gap = X[i, column] - X[j, column]
+            cross += gap * (center[column] - other[column])
+            square += gap * gap
+        change = 2.0 * cross - square * share
+        if change < limit:
+            limit, best_j = change, j
+    return limit, best_j
+
+
+@kernel
+def best_push(
+    search: Search, k: int, i: int, B: int, entry: float, limit: float
+) -> tuple[float, int, int]:
+    """Record i joins B, and a member j of B goes on to a third group C; `entry` is the rest."""
+    assignment, X = search.assignment, search.X
+    A, b = assignment.labels[i], assignment.sizes[B]
+    best_j, best_C = -1, -1
+    for slot in range(b):
+        j = assignment.members[B, slot]
+        rest = entry - assignment.own[j]
+        if rest >= limit:
+            continue
+        rest -= squared_distance(X[i], X[j]) / b
+        for at in range(min(_NEAREST, search.near.shape[1])):
+            C = assignment.labels[search.near[j, at]]
+            c = assignment.sizes[C]
+            if C in (A, B) or c >= 2 * k - 1:
+                continue
+            change = rest + squared_distance(X[j], assignment.centers[C]) * c / (c + 1)
+            if change < limit:
+                limit, best_j, best_C = change, j, C
+    return limit, best_j, best_C
+
+
+@kernel
+def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int]:
+    """Record i joins another group, and its place in A is filled by one that a third can spare.
+
+    Returns the change, the group that i joins and the record that fills its place.
+    """
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    a, own = assignment.sizes[A], assignment.own[i]
+    cost, home, second_cost, second = cheapest_two_homes(search, k, i)
+    best_home, best_filler = -1, -1
+    if home < 0:
+        return limit, best_home, best_filler
+    for slot in range(a):
+        member = assignment.members[A, slot]
+        for at in range(min(_NEAREST, search.near.shape[1])):
+            j = search.near[member, at]
+            C = assignment.labels[j]
+            c = assignment.sizes[C]
+            if C == A or c <= k:
+                continue
+            entry = cost if home != C else second_cost
+            change = entry - own - assignment.own[j] * c / (c - 1)
+            if change >= limit:
+                continue
+            change += squared_distance(X[j], assignment.centers[A])
+            change -= squared_distance(X[i], X[j]) / a
+            if change < limit:
+                limit, best_filler = change, j
+                best_home = home if home != C else second
+    return limit, best_home, best_filler
+
+
+@kernel
+def cheapest_two_homes(search: Search, k: int, i: int) -> tuple[float, int, float, int]:
+    """Cost and number of the two groups with room that record i would join most cheaply."""
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    cost, home, second_cost, second = np.inf, -1, np.inf, -1
+    for m in search.near[i]:
+        B = assignment.labels[m]
+        b = assignment.sizes[B]
+        if B == A or home == B or second == B or b >= 2 * k - 1:
+            continue
+        entry = squared_distance(X[i], assignment.centers[B]) * b / (b + 1)
+        if entry < cost:
+            cost, home, second_cost, second = entry, B, cost, home
+        elif entry < second_cost:
+            second_cost, second = entry, B
+    return cost, home, second_cost, second

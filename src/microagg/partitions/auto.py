@@ -1,0 +1,147 @@
+"""The default: the best groups that a bounded amount of work can find."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.offsets import without_offset
+from microagg.partitions import regions
+from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.exchanging import Limits
+from microagg.partitions.improving import Effort, Improving
+from microagg.partitions.mdav import MDAV
+from microagg.partitions.ordered import TSPMHM
+from microagg.partitions.univariate import Univariate
+from microagg.threads import side_by_side
+from microagg.validation import check_choice, check_jobs, check_rng
+
+Floats = NDArray[np.float64]
+
+EFFORTS = {
+    "fast": Effort(
+        trials_per_record=3,
+        most_trials=3_000,
+        trials_per_further_record=0.5,
+        steps_per_record=0,
+        islands=1,
+        rounds=1,
+    ),
+    "balanced": Effort(
+        trials_per_record=100,
+        most_trials=100_000,
+        trials_per_further_record=10,
+        steps_per_record=1_000,
+        islands=4,
+        rounds=2,
+    ),
+    "best": Effort(
+        trials_per_record=800,
+        most_trials=800_000,
+        trials_per_further_record=50,
+        steps_per_record=4_000,
+        islands=8,
+        rounds=4,
+    ),
+}
+
+
+class Auto(Partitioner):
+    """The best groups of k to 2k-1 records that an amount of work can find; the default method.
+
+    Builds groups (those of MDAV, or of a short tour cut optimally, whichever are better) and lowers
+    their squared error by migrations, exchanges and chains of two migrations until none is left.
+    Out of that local optimum lead annealing and trials: a few neighbouring groups are made anew
+    around random records, as many, one more or one fewer, and improved again; what comes out is
+    kept if it is better or, while the search is warm, not much worse. Several such searches run
+    side by side; the best partition that can be put together from their groups is where the next
+    round begins. A table of many records is searched region by region, and cut into other regions
+    in the next round.
+
+    The work is fixed by `effort`, n and k, so that the groups for a seed are the same on any
+    number of threads. Time O(n^2 d / k) at worst for the first groups and near O(n k d) for the
+    search; memory O(n (d + k)). One column is grouped optimally at once.
+
+    Parameters
+    ----------
+    k : records in a group, at least
+    effort : "fast", "balanced" or "best": how much work to do
+    time_budget : seconds after which to end with the best groups so far, once the first groups
+        are made; None for no limit
+    random_state : seed of the search
+    n_jobs : threads that search side by side; -1 for all cores
+
+    Attributes
+    ----------
+    interrupted_ : whether the search was ended from the keyboard; the groups are the best so far
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [9.0, 1.0], [1.0, 0.0], [8.0, 1.0], [5.0, 1.0]]
+    >>> Auto(k=2, random_state=0).fit_predict(X).tolist()
+    [0, 1, 0, 1, 1]
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        effort: str = "balanced",
+        time_budget: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.k = k
+        self.effort = effort
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def has_chance(self) -> bool:
+        """Whether the groups depend on a seed, with the parameters as they are."""
+        return True
+
+    def _group(self, X: NDArray[Any], k: int) -> Labels:
+        effort = EFFORTS[check_choice("effort", self.effort, EFFORTS)]
+        limits = Limits.checked(None, self.time_budget)
+        rng = check_rng(self.random_state)
+        n_jobs = check_jobs(self.n_jobs)
+        self.interrupted_ = False
+        if k == 1 or len(X) < 2 * k or X.shape[1] == 1:
+            return _without_search(X, k)
+        X = without_offset(X)
+        improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
+        try:
+            improving.run(effort)
+        except KeyboardInterrupt:
+            improving.adopt_what_was_found()
+            self.interrupted_ = True
+        return improving.labels
+
+
+def _without_search(X: Floats, k: int) -> Labels:
+    """The best groups where there is nothing to search for."""
+    if X.shape[1] == 1:
+        labels: Labels = Univariate(k).fit(X).labels_
+        return labels
+    return np.arange(len(X)) if k == 1 else np.zeros(len(X), dtype=np.intp)
+
+
+def first_groups(X: Floats, k: int, rng: np.random.Generator, n_jobs: int) -> Labels:
+    """The groups of MDAV or of a cut tour, whichever have the lower error.
+
+    In a large table those of MDAV, made region by region, so that the time grows with n only.
+    """
+    most = regions.size_limit(k)
+    if len(X) <= most:
+        best: Labels = min((MDAV(k).fit(X), TSPMHM(k).fit(X)), key=lambda made: made.sse_).labels_
+        return best
+    parts = regions.split_into_regions(X, np.ones(len(X), dtype=np.intp), rng, most)
+    made = side_by_side(
+        lambda rows: MDAV(k).fit_predict(X[rows]), parts, n_jobs=n_jobs, task="first groups"
+    )
+    labels, first = np.empty(len(X), dtype=np.intp), 0
+    for rows, own in zip(parts, made, strict=True):
+        labels[rows] = own + first
+        first += int(own.max()) + 1
+    return labels

@@ -1,0 +1,149 @@
+"""Rounds of searches that improve a partition: side by side on one table, or region by region."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.groups import summarise
+from microagg.partitions import regions
+from microagg.partitions.base import Labels
+from microagg.partitions.exchanging import Limits
+from microagg.partitions.recombining import recombine
+from microagg.partitions.wandering import Plan, Wandering, near_lists
+from microagg.threads import Best, side_by_side
+
+Floats = NDArray[np.float64]
+
+# Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
+_NEIGHBOURS = 25
+_STEP_HEAT = 2.0, 0.02
+_TRIAL_HEAT = 0.02, 0.0005
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work to do; a trial shakes a few groups, which takes a fraction of a millisecond."""
+
+    trials_per_record: int  # of all searches together, at k = 3, in a small table
+    most_trials: int  # of a small table
+    trials_per_further_record: float  # of a large one, on top of that
+    steps_per_record: int  # of annealing
+    islands: int  # searches of a small table side by side, whose groups are recombined
+    rounds: int
+
+    def plan(self, n_records: int, n_all: int, k: int, part: int) -> Plan:
+        """Share of the work for a search among `n_records` of all, one of `part`."""
+        share = n_records / n_all / part
+        most = self.most_trials + self.trials_per_further_record * n_all
+        trials = min(self.trials_per_record * n_all, most) * share * 3 / k
+        steps = self.steps_per_record * n_all * share
+        return Plan(int(steps), int(trials), _STEP_HEAT, _TRIAL_HEAT)
+
+
+class Region:
+    """Records that are searched on their own, and the best groups found for them."""
+
+    def __init__(self, X: Floats, rows: Labels, labels: Labels) -> None:
+        self.rows = rows
+        self.X = X[rows]
+        self.labels = summarise(self.X, np.unique(labels[rows], return_inverse=True)[1]).labels
+        self.near = np.empty((0, 0), dtype=np.intp)
+        self.begin_round()
+
+    def begin_round(self) -> None:
+        """Forget what was found before."""
+        self.best: Best[Labels] = Best()
+        self.best.offer(summarise(self.X, self.labels).sse, -1, self.labels)
+        self.found: list[Labels] = []
+
+    def find_neighbours(self, k: int) -> None:
+        """List the near neighbours, once."""
+        if not len(self.near):
+            self.near = near_lists(self.X, max(_NEIGHBOURS, 3 * k))
+
+
+class Improving:
+    """A partition into groups of k to 2k-1 records, under improvement."""
+
+    def __init__(
+        self,
+        X: Floats,
+        labels: Labels,
+        k: int,
+        limits: Limits,
+        rng: np.random.Generator,
+        n_jobs: int,
+    ) -> None:
+        self.X = X
+        self.labels = labels
+        self.k = k
+        self.limits = limits
+        self.rng = rng
+        self.n_jobs = n_jobs
+        self.regions: list[Region] = []
+
+    def run(self, effort: Effort) -> None:
+        """Search as much as the effort says, or until the time is over."""
+        for _ in range(effort.rounds):
+            if not self.limits.out_of_time():
+                self._one_round(effort)
+
+    def _one_round(self, effort: Effort) -> None:
+        self._cut_into_regions()
+        islands = effort.islands if len(self.regions) == 1 else 1
+        searches = [(region, island) for region in self.regions for island in range(islands)]
+        seeds = self.rng.integers(2**63, size=len(searches))
+
+        def search(place: int) -> Labels:
+            region, island = searches[place]
+            wandering = Wandering(
+                region.X,
+                region.near,
+                region.labels,
+                self.k,
+                seed=int(seeds[place]),
+                offer=lambda error, labels: region.best.offer(error, island, labels),
+                out_of_time=self.limits.out_of_time,
+            )
+            plan = effort.plan(len(region.X), len(self.X), self.k, part=islands * effort.rounds)
+            return wandering.run(plan)
+
+        side_by_side(
+            lambda region: region.find_neighbours(self.k),
+            self.regions,
+            n_jobs=self.n_jobs,
+            task="finding neighbours",
+        )
+        found = side_by_side(search, range(len(searches)), n_jobs=self.n_jobs, task="searching")
+        self.adopt_what_was_found()
+        if islands > 1:
+            region = self.regions[0]
+            self.labels = region.labels = recombine(self.X, found)
+
+    def _cut_into_regions(self) -> None:
+        most = regions.size_limit(self.k)
+        if len(self.X) > most:
+            groups = summarise(self.X, self.labels)
+            parts = regions.split_into_regions(groups.centers, groups.sizes, self.rng, most)
+            number = np.empty(len(groups.sizes), dtype=np.intp)
+            for part, members in enumerate(parts):
+                number[members] = part
+            where = number[groups.labels]
+            order = where.argsort(kind="stable")
+            ends = np.bincount(where).cumsum()[:-1]
+            self.regions = [Region(self.X, rows, self.labels) for rows in np.split(order, ends)]
+        elif not self.regions:
+            self.regions = [Region(self.X, np.arange(len(self.X)), self.labels)]
+        else:
+            self.regions[0].begin_round()
+
+    def adopt_what_was_found(self) -> None:
+        """Take over the best groups of every region."""
+        first = 0
+        labels = np.empty_like(self.labels)
+        for region in self.regions:
+            labels[region.rows] = region.best.result + first
+            first += int(region.best.result.max()) + 1
+        if self.regions:
+            self.labels = labels

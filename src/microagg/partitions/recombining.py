@@ -1,0 +1,73 @@
+"""The best partition that can be put together from the groups of several."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.kernels.groups import summarise
+from microagg.partitions.base import Labels
+
+Floats = NDArray[np.float64]
+
+# A puzzle of more records, or of larger groups, is left as it is: branching takes too long.
+_MOST_RECORDS = 5000
+# Branches looked at: a bound on work, so that the outcome is the same on any machine.
+_MOST_NODES = 200
+
+
+def recombine(X: Floats, partitions: Sequence[Labels]) -> Labels:
+    """Return the best partition whose groups all occur in one of the given ones.
+
+    Choosing groups that cover every record once, at the least squared error, is a set-partitioning
+    problem; where the solver does not finish, the best of the given partitions is returned.
+
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [20.0], [20.1]])
+    >>> halves = [np.array([0, 0, 1, 1, 2, 3, 2, 3]), np.array([0, 1, 0, 1, 2, 2, 3, 3])]
+    >>> recombine(X, halves).tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    """
+    partitions = [summarise(X, labels).labels for labels in partitions]
+    errors = [summarise(X, labels).sse for labels in partitions]
+    best = partitions[int(np.argmin(errors))]
+    groups = _distinct_groups(partitions)
+    if len(groups) == best.max() + 1 or len(X) > _MOST_RECORDS or min(errors) == 0.0:
+        return best
+    chosen = _cheapest_cover(X, groups, scale=min(errors))
+    if chosen is None:
+        return best
+    labels = np.full(len(X), -1, dtype=np.intp)
+    for number, group in enumerate(chosen):
+        labels[group] = number
+    covered = sum(map(len, chosen)) == len(X) and labels.min() >= 0
+    return labels if covered and summarise(X, labels).sse < min(errors) else best
+
+
+def _distinct_groups(partitions: Sequence[Labels]) -> list[Labels]:
+    groups: dict[bytes, Labels] = {}
+    for labels in partitions:
+        ends = np.bincount(labels).cumsum()[:-1]
+        for group in np.split(labels.argsort(kind="stable"), ends):
+            groups.setdefault(group.tobytes(), group)
+    return list(groups.values())
+
+
+def _cheapest_cover(X: Floats, groups: list[Labels], scale: float) -> list[Labels] | None:
+    """The groups that hold every record once at the least error; None if none were found."""
+    from scipy.optimize import LinearConstraint, milp
+    from scipy.sparse import csc_array
+
+    costs = np.array([((X[group] - X[group].mean(axis=0)) ** 2).sum() for group in groups])
+    ends = np.concatenate(([0], np.cumsum([len(group) for group in groups])))
+    rows = np.concatenate(groups)
+    cover = csc_array((np.ones(len(rows)), rows, ends), shape=(len(X), len(groups)))
+    solution = milp(
+        costs / scale * 100.0,
+        constraints=LinearConstraint(cover, 1, 1),
+        integrality=np.ones(len(groups)),
+        bounds=(0, 1),
+        options={"node_limit": _MOST_NODES, "mip_rel_gap": 1e-9},
+    )
+    if solution.x is None:
+        return None
+    return [groups[at] for at in np.flatnonzero(solution.x > 0.5)]

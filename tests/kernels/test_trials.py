@@ -1,0 +1,187 @@
+"""Search with a journal: books that always balance, steps that gain, trials that can be undone."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microagg.kernels.annealing import anneal, change_by_exchange, change_by_move, enqueue_all
+from microagg.kernels.journal import (
+    FREE,
+    WAITING,
+    begin_trial,
+    draw,
+    errors_of_touched,
+    make_search,
+    take_back,
+)
+from microagg.kernels.steps import improve_record, settle
+from microagg.kernels.trials import choose_groups, exchange_some, rebuild, run_trials
+from microagg.partitions.wandering import near_lists
+from tests.references import sse
+
+
+def begin(seed, n, k, *, ties=False, neighbours=12):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 2)).astype(float) if ties else rng.normal(size=(n, 3))
+    labels = rng.permutation(np.minimum(np.arange(n) // k, n // k - 1))
+    return make_search(X, near_lists(X, neighbours), labels, k, seed)
+
+
+def assert_the_books_balance(search, k):
+    assignment = search.assignment
+    sizes = assignment.sizes
+    in_use = np.flatnonzero(sizes)
+    assert sizes.sum() == len(search.X)
+    assert k <= sizes[in_use].min() <= sizes.max() <= 2 * k - 1
+    for group in in_use:
+        members = assignment.members[group, : sizes[group]]
+        assert (assignment.labels[members] == group).all()
+    assert assignment.errors.sum() == pytest.approx(sse(search.X, assignment.labels), abs=1e-9)
+    free = search.free[: search.counters[FREE]]
+    assert sorted(free) == np.flatnonzero(sizes == 0).tolist()
+    assert search.free_place[free].tolist() == list(range(len(free)))
+
+
+def groups_of(search):
+    labels = search.assignment.labels
+    return {frozenset(np.flatnonzero(labels == group)) for group in np.unique(labels)}
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**16), n=st.integers(8, 80), k=st.integers(2, 6), ties=st.booleans())
+def test_every_step_lowers_the_error(seed, n, k, ties):
+    k = min(k, n)
+    search = begin(seed, n, k, ties=ties)
+    errors = [search.assignment.errors.sum()]
+    for row in range(n):
+        made = improve_record(search, k, row)
+        errors.append(search.assignment.errors.sum())
+        assert (errors[-1] < errors[-2]) == made
+    assert_the_books_balance(search, k)
+
+
+def test_chains_are_found_beside_migrations_and_exchanges():
+    touched = set()
+    for seed in range(40):
+        search = begin(seed, 70, 3)
+        settle(search, 3, 10_000)
+        run_trials(search, 3, 0, 1, 1, 10.0, 9.0)  # almost anything is kept: some groups grow
+        enqueue_all(search)
+        for row in range(70):
+            begin_trial(search)
+            if improve_record(search, 3, row):
+                touched.add(int(search.counters[1]))
+    assert touched == {2, 3}
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("ties", [False, True])
+def test_settled_groups_have_nothing_to_gain(k, ties):
+    search = begin(k, 60, k, ties=ties, neighbours=59)
+    while search.counters[WAITING]:
+        settle(search, k, 1_000)
+        if not any(improve_record(search, k, row) for row in range(60)):
+            break
+        enqueue_all(search)
+    X, labels, error = search.X, search.assignment.labels, search.assignment.errors.sum()
+    sizes = np.bincount(labels, minlength=60 // k)
+    for i in range(60):
+        for j in range(i):
+            changed = labels.copy()
+            changed[i], changed[j] = labels[j], labels[i]
+            assert sse(X, changed) > error * (1 - 1e-8)
+        for group in np.flatnonzero((sizes > 0) & (sizes < 2 * k - 1)):
+            if sizes[labels[i]] > k:
+                changed = labels.copy()
+                changed[i] = group
+                assert sse(X, changed) > error * (1 - 1e-8)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**16), n=st.integers(12, 90), k=st.integers(2, 5), ties=st.booleans())
+def test_a_trial_can_be_taken_back(seed, n, k, ties):
+    search = begin(seed, n, k, ties=ties)
+    settle(search, k, 10_000)
+    groups = np.empty(8, dtype=np.intp)
+    rows, distances = np.empty(16 * k, dtype=np.intp), np.empty(16 * k)
+    for trial in range(10):
+        before, error = groups_of(search), search.assignment.errors.sum()
+        begin_trial(search)
+        count = choose_groups(search, groups)
+        if count < 2:
+            continue
+        if trial % 2:
+            rebuild(search, k, groups, count, rows, distances)
+        else:
+            exchange_some(search, groups, count)
+        assert_the_books_balance(search, k)
+        settle(search, k, 10_000)
+        assert_the_books_balance(search, k)
+        old, new = errors_of_touched(search)
+        assert new - old == pytest.approx(search.assignment.errors.sum() - error, abs=1e-9)
+        take_back(search)
+        assert_the_books_balance(search, k)
+        assert groups_of(search) == before
+
+
+def test_cold_trials_never_lose_and_in_the_end_gain():
+    search = begin(1, 150, 3)
+    settle(search, 3, 100_000)
+    start = last = search.assignment.errors.sum()
+    for at in range(300):
+        run_trials(search, 3, at, at + 1, 300, 1e-15, 1e-15)
+        error = search.assignment.errors.sum()
+        assert error <= last * (1 + 1e-12)
+        last = error
+    assert last < 0.99 * start
+    assert_the_books_balance(search, 3)
+
+
+def test_trials_change_the_number_of_groups():
+    search = begin(2, 90, 3)
+    counts = set()
+    for at in range(200):
+        run_trials(search, 3, at, at + 1, 200, 1.0, 1.0)
+        counts.add(int(np.count_nonzero(search.assignment.sizes)))
+    assert len(counts) > 2
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**16), n=st.integers(12, 90), k=st.integers(2, 5), ties=st.booleans())
+def test_annealing_keeps_the_books(seed, n, k, ties):
+    search = begin(seed, n, k, ties=ties)
+    anneal(search, k, 0, 2_000, 2_000, 2.0, 0.01)
+    assert_the_books_balance(search, k)
+
+
+def test_annealing_goes_below_the_local_optimum():
+    settled, annealed = begin(3, 200, 4), begin(3, 200, 4)
+    settle(settled, 4, 100_000)
+    anneal(annealed, 4, 0, 400_000, 400_000, 2.0, 0.01)
+    assert annealed.assignment.errors.sum() < settled.assignment.errors.sum()
+
+
+def test_changes_are_what_they_are_said_to_be():
+    search = begin(4, 47, 4)
+    X, labels = search.X, search.assignment.labels
+    sizes = np.bincount(labels)
+    for i in range(47):
+        for j in range(i):
+            if labels[i] != labels[j]:
+                changed = labels.copy()
+                changed[i], changed[j] = labels[j], labels[i]
+                expected = sse(X, changed) - sse(X, labels)
+                assert change_by_exchange(search, i, j) == pytest.approx(expected, abs=1e-9)
+        if sizes[labels[i]] > 4:
+            changed = labels.copy()
+            changed[i] = (labels[i] + 1) % len(sizes)
+            expected = sse(X, changed) - sse(X, labels)
+            assert change_by_move(search, i, changed[i]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_draws_are_even():
+    search = begin(0, 20, 3)
+    counts = np.bincount([draw(search, 7) for _ in range(7000)], minlength=7)
+    assert len(counts) == 7
+    assert 850 < counts.min() <= counts.max() < 1150

@@ -1,0 +1,155 @@
+"""The default method: as good as can be found, the same every time, and stoppable at any time."""
+
+import numpy as np
+import pytest
+
+from microagg.errors import ParameterError
+from microagg.partitions import MDAV, Univariate, regions
+from microagg.partitions.auto import Auto
+from microagg.partitions.recombining import recombine
+from microagg.partitions.regions import split_into_regions
+from microagg.progress import listening
+from tests.references import best_partition, number_by_first_record, sse
+
+X = np.random.default_rng(5).normal(size=(150, 3))
+
+
+def fast(k, **options):
+    return Auto(k, **{"effort": "fast", "random_state": 0, **options})
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 10, 33])
+@pytest.mark.parametrize("n", [33, 47, 100, 334])
+def test_every_group_holds_k_to_2k_minus_1_records(n, k):
+    labels = fast(k).fit_predict(np.random.default_rng(n + k).normal(size=(n, 3)))
+    sizes = np.bincount(labels)
+    assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+    assert labels.tolist() == number_by_first_record(labels)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 8])
+@pytest.mark.parametrize("extra", [(1, 0), (2, -1), (2, 0), (3, -1), (3, 0)])
+def test_few_records(k, extra):
+    n = extra[0] * k + extra[1]
+    sizes = np.bincount(fast(k).fit_predict(X[:n]))
+    assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros((40, 3)),
+        np.repeat(np.arange(8.0), 5)[:, None] * [1.0, -1.0, 0.5],
+        np.tile([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], (20, 1)),
+        np.c_[np.arange(40.0), np.full(40, 7.0), np.full(40, -1e9)],
+        np.random.default_rng(0).standard_cauchy((41, 3)) * 1e130,
+        np.random.default_rng(0).normal(size=(41, 3)) * 1e-139,
+    ],
+    ids=["equal", "repeated", "two points", "constant columns", "huge", "tiny"],
+)
+@pytest.mark.parametrize("effort", ["fast", "balanced"])
+def test_awkward_data(values, effort):
+    model = Auto(3, effort=effort, random_state=0).fit(values)
+    assert np.bincount(model.labels_).min() >= 3
+    assert model.sse_ <= MDAV(3).fit(values).sse_ * (1 + 1e-9)
+
+
+def test_tiny_tables_end_at_the_optimum():
+    for seed in range(12):
+        records = np.random.default_rng(seed).normal(size=(9, 2))
+        assert Auto(2, random_state=seed).fit(records).sse_ == pytest.approx(
+            best_partition(records, 2), rel=1e-9
+        )
+
+
+def test_one_column_is_grouped_optimally():
+    column = X[:, :1]
+    assert fast(4).fit(column).sse_ == Univariate(4).fit(column).sse_
+
+
+def test_more_effort_finds_more():
+    errors = [Auto(3, effort=effort, random_state=0).fit(X).sse_ for effort in ("fast", "balanced")]
+    assert MDAV(3).fit(X).sse_ > errors[0] > errors[1]
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced"])
+def test_the_same_groups_on_any_number_of_threads(effort, monkeypatch):
+    for most in (5000, 60):  # one region, several
+        monkeypatch.setattr(regions, "MOST_RECORDS", most)
+        one, two = (
+            Auto(3, effort=effort, random_state=7, n_jobs=jobs).fit_predict(X) for jobs in (1, 2)
+        )
+        assert one.tolist() == two.tolist()
+
+
+def test_regions_hold_all_groups_once_and_not_too_many_records():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(3, 6, 400)
+    parts = split_into_regions(rng.normal(size=(400, 2)), sizes, rng, most=300)
+    assert sorted(np.concatenate(parts)) == list(range(400))
+    held = [sizes[part].sum() for part in parts]
+    assert max(held) <= 300
+    assert min(held) > 100
+
+
+def test_large_tables_are_improved_region_by_region():
+    records = np.random.default_rng(1).normal(size=(12_000, 2))
+    model = fast(5).fit(records)
+    assert model.sse_ < 0.97 * MDAV(5).fit(records).sse_
+    assert np.bincount(model.labels_).min() >= 5
+
+
+def test_the_time_ends_the_search_with_valid_groups():
+    model = Auto(3, effort="best", time_budget=0, random_state=0).fit(X)
+    assert model.sse_ <= MDAV(3).fit(X).sse_
+    assert not model.interrupted_
+    assert np.bincount(model.labels_).min() >= 3
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_the_search_with_the_best_so_far(jobs):
+    heard = []
+
+    def interrupt(task, done, total):
+        heard.append((task, done, total))
+        if task == "searching":
+            raise KeyboardInterrupt
+
+    model = Auto(3, effort="balanced", random_state=0, n_jobs=jobs)
+    with listening(interrupt):
+        model.fit(X)
+    assert model.interrupted_
+    assert np.bincount(model.labels_).min() >= 3
+    assert model.sse_ < MDAV(3).fit(X).sse_
+
+
+def test_recombining_takes_the_best_of_all():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        records = rng.normal(size=(24, 2))
+        partitions = [rng.permutation(np.repeat(np.arange(3), 4)) for _ in range(6)]
+        whole = [np.r_[a, b + 3] for a, b in zip(partitions, reversed(partitions))]
+        best = min(sse(records[:12], a) for a in partitions)
+        best += min(sse(records[12:], b) for b in partitions)
+        assert sse(records, recombine(records, whole)) == pytest.approx(best, rel=1e-9)
+
+
+def test_recombining_one_partition_gives_it_back():
+    labels = MDAV(3).fit_predict(X)
+    assert recombine(X, [labels, labels]).tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("effort", "much"), ("time_budget", -1), ("random_state", -1), ("n_jobs", 0)],
+)
+def test_options_out_of_range(option, value):
+    with pytest.raises(ParameterError, match=f"{option} must be"):
+        Auto(3, **{option: value}).fit(X)
+
+
+@pytest.mark.parametrize("name", ["census", "eia", "tarragona"])
+@pytest.mark.parametrize("k", [3, 10])
+def test_fast_is_below_mdav_on_the_benchmark_tables(standardised, name, k):
+    records = standardised(name)
+    assert fast(k).fit(records).sse_ < 0.98 * MDAV(k).fit(records).sse_
