@@ -35,6 +35,8 @@ class Search(NamedTuple):
     queue: Rows  # ring of records
     queued: NDArray[np.bool_]
     marked: Rows  # of groups: the last look at candidates that met each of them
+    homes: Rows  # the two cheapest groups for the record that is looked at
+    home_costs: Floats
     counters: Rows
     chance: NDArray[np.uint64]  # state of the random numbers
 
@@ -63,6 +65,8 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
         queue=np.arange(len(X)),
         queued=np.ones(len(X), dtype=np.bool_),
         marked=np.zeros(room, dtype=np.intp),
+        homes=np.full(2, -1, dtype=np.intp),
+        home_costs=np.full(2, np.inf),
         counters=counters,
         chance=np.array([seed], dtype=np.uint64),
     )

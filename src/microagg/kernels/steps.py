@@ -13,7 +13,7 @@ Looked at are only groups that hold a near neighbour of the record.
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.assignments import WORTHWHILE, join, leave
+from microagg.kernels.assignments import join, least_gain, leave
 from microagg.kernels.compile import kernel
 from microagg.kernels.distances import squared_distance
 from microagg.kernels.journal import (
@@ -49,32 +49,36 @@ def improve_record(search: Search, k: int, i: int) -> bool:
     """Make the best step that begins with record i, if any gains."""
     assignment = search.assignment
     A = assignment.labels[i]
-    limit = -(assignment.noise[A] + WORTHWHILE * assignment.errors[A])
-    best, j, B, C = best_between_two(search, k, i, limit)
-    _, home, filler = best_refill(search, k, i, best)
+    change, j, B, C = best_between_two(search, k, i, -assignment.noise[A])
+    change, home, filler = best_refill(search, k, i, change)
     if home >= 0:
         j, B, C = filler, home, A
     if B < 0:
+        return False
+    third = A  # the group beside A and B that has a part in it, if any
+    if j >= 0:
+        third = C if C != A else assignment.labels[j]
+    if -change <= least_gain(assignment, (A, B)) + least_gain(assignment, (third, third)):
         return False
     touch(search, A)
     touch(search, B)
     leave(assignment, i)  # first, so that a full group has room for j
     if j >= 0:
-        D = assignment.labels[j]
         send(search, j, C)
-        if D != B:
-            bring_up_to_date(search, D)
-        if C != A:
-            bring_up_to_date(search, C)
     join(assignment, i, B)
     bring_up_to_date(search, A)
     bring_up_to_date(search, B)
+    if third not in (A, B):
+        bring_up_to_date(search, third)
     return True
 
 
 @kernel
 def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int, int]:
-    """The best change of record i's group: change, j, B, C; i goes to B, and j (or -1) to C."""
+    """The best change of record i's group: change, j, B, C; i goes to B, and j (or -1) to C.
+
+    Notes the groups with room that i could join, for `best_refill`.
+    """
     assignment, X = search.assignment, search.X
     A = assignment.labels[i]
     a, own = assignment.sizes[A], assignment.own[i]
@@ -82,6 +86,8 @@ def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[floa
     best, best_j, best_B, best_C = limit, -1, -1, -1
     search.counters[MARK] += 1
     search.marked[A] = search.counters[MARK]
+    search.homes[:] = -1
+    search.home_costs[:] = np.inf
     for m in search.near[i]:
         B = assignment.labels[m]
         if search.marked[B] == search.counters[MARK]:
@@ -89,8 +95,11 @@ def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[floa
         search.marked[B] = search.counters[MARK]
         b = assignment.sizes[B]
         to_B = squared_distance(X[i], assignment.centers[B])
-        if a > k and b < 2 * k - 1 and to_B * b / (b + 1) - freed < best:
-            best, best_j, best_B = to_B * b / (b + 1) - freed, -1, B
+        if b < 2 * k - 1:
+            cost = to_B * b / (b + 1)
+            note_home(search, B, cost)
+            if a > k and cost - freed < best:
+                best, best_j, best_B = cost - freed, -1, B
         change, j = best_exchange(search, i, B, best)
         if j >= 0:
             best, best_j, best_B, best_C = change, j, B, A
@@ -111,15 +120,15 @@ def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, 
     assignment, X = search.assignment, search.X
     A = assignment.labels[i]
     center, other = assignment.centers[A], assignment.centers[B]
-    apart = squared_distance(center, other)
-    reach = np.sqrt(assignment.own[i])
+    missing = np.sqrt(squared_distance(center, other)) - np.sqrt(assignment.own[i])
     best_j = -1
-    if (reach + assignment.radii[B]) ** 2 <= apart:
+    if assignment.radii[B] <= missing:
         return limit, best_j
+    least = missing * missing if missing > 0.0 else -1.0
     share = 1.0 / assignment.sizes[A] + 1.0 / assignment.sizes[B]
     for slot in range(assignment.sizes[B]):
         j = assignment.members[B, slot]
-        if (reach + np.sqrt(assignment.own[j])) ** 2 <= apart:
+        if assignment.own[j] <= least:
             continue
         cross, square = 0.0, 0.0
         for column in range(X.shape[1]):
@@ -142,10 +151,9 @@ def best_push(
     best_j, best_C = -1, -1
     for slot in range(b):
         j = assignment.members[B, slot]
-        rest = entry - assignment.own[j]
+        rest = entry - assignment.own[j] - squared_distance(X[i], X[j]) / b
         if rest >= limit:
             continue
-        rest -= squared_distance(X[i], X[j]) / b
         for at in range(min(_NEAREST, search.near.shape[1])):
             C = assignment.labels[search.near[j, at]]
             c = assignment.sizes[C]
@@ -166,7 +174,8 @@ def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, in
     assignment, X = search.assignment, search.X
     A = assignment.labels[i]
     a, own = assignment.sizes[A], assignment.own[i]
-    cost, home, second_cost, second = cheapest_two_homes(search, k, i)
+    home, second = search.homes
+    cost, second_cost = search.home_costs
     best_home, best_filler = -1, -1
     if home < 0:
         return limit, best_home, best_filler
@@ -180,7 +189,7 @@ def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, in
                 continue
             entry = cost if home != C else second_cost
             change = entry - own - assignment.own[j] * c / (c - 1)
-            if change >= limit:
+            if change - own / (a - 1) >= limit:  # no filler saves more than i itself cost
                 continue
             change += squared_distance(X[j], assignment.centers[A])
             change -= squared_distance(X[i], X[j]) / a
@@ -191,19 +200,11 @@ def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, in
 
 
 @kernel
-def cheapest_two_homes(search: Search, k: int, i: int) -> tuple[float, int, float, int]:
-    """Cost and number of the two groups with room that record i would join most cheaply."""
-    assignment, X = search.assignment, search.X
-    A = assignment.labels[i]
-    cost, home, second_cost, second = np.inf, -1, np.inf, -1
-    for m in search.near[i]:
-        B = assignment.labels[m]
-        b = assignment.sizes[B]
-        if B == A or home == B or second == B or b >= 2 * k - 1:
-            continue
-        entry = squared_distance(X[i], assignment.centers[B]) * b / (b + 1)
-        if entry < cost:
-            cost, home, second_cost, second = entry, B, cost, home
-        elif entry < second_cost:
-            second_cost, second = entry, B
-    return cost, home, second_cost, second
+def note_home(search: Search, group: int, cost: float) -> None:
+    """Keep the two groups with room that the record in question would join most cheaply."""
+    homes, costs = search.homes, search.home_costs
+    if cost < costs[0]:
+        homes[1], costs[1] = homes[0], costs[0]
+        homes[0], costs[0] = group, cost
+    elif cost < costs[1]:
+        homes[1], costs[1] = group, cost

@@ -95,7 +95,7 @@ class Improving:
         searches = [(region, island) for region in self.regions for island in range(islands)]
         seeds = self.rng.integers(2**63, size=len(searches))
 
-        def search(place: int) -> Labels:
+        def search(place: int) -> list[Labels]:
             region, island = searches[place]
             wandering = Wandering(
                 region.X,
@@ -119,7 +119,9 @@ class Improving:
         self.adopt_what_was_found()
         if islands > 1:
             region = self.regions[0]
-            self.labels = region.labels = recombine(self.X, found)
+            self.labels = region.labels = recombine(
+                self.X, [labels for late in found for labels in late]
+            )
 
     def _cut_into_regions(self) -> None:
         most = regions.size_limit(self.k)

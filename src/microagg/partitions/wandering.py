@@ -24,6 +24,8 @@ Offer = Callable[[float, Labels], None]
 _STEPS_PER_CALL = 500_000
 _TRIALS_PER_CALL = 4_000
 _ROWS_PER_CALL = 2_000
+# Parts of the trials after which the groups are written down, to be recombined.
+_SNAPSHOTS = 12
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,12 @@ class Wandering:
         self.search = make_search(X, near, labels, k, seed)
         self.error = np.inf
         self.labels = labels
+        self.met: list[Labels] = []
         self.offer = offer
         self.out_of_time = out_of_time
 
-    def run(self, plan: Plan) -> Labels:
-        """Search as planned, or until the time is over; returns the best groups met."""
+    def run(self, plan: Plan) -> list[Labels]:
+        """Search as planned, or until the time is over; returns the best and other late groups."""
         self._settle()
         search, k = self.search, self.k
 
@@ -80,12 +83,15 @@ class Wandering:
             run_trials(search, k, begin, stop, plan.trials, *plan.trial_heat)
 
         if plan.steps:
-            self._in_calls(some_steps, plan.steps, _STEPS_PER_CALL)
+            self._in_calls(some_steps, 0, plan.steps, _STEPS_PER_CALL)
             enqueue_all(search)
             self._settle()
         trials_per_call = max(1, _TRIALS_PER_CALL * 3 // k)
-        self._in_calls(some_trials, plan.trials, trials_per_call)
-        return self.labels
+        part = -(-plan.trials // _SNAPSHOTS)
+        for begin in range(0, plan.trials, max(part, 1)):
+            self._in_calls(some_trials, begin, min(begin + part, plan.trials), trials_per_call)
+            self.met.append(search.assignment.labels.copy())
+        return [self.labels, *self.met[_SNAPSHOTS // 2 :]]
 
     def _settle(self) -> None:
         while self.search.counters[WAITING] > 0 and not self.out_of_time():
@@ -93,13 +99,13 @@ class Wandering:
             report("searching", 0, 1)
         self._remember()
 
-    def _in_calls(self, work: Work, total: int, at_once: int) -> None:
-        for begin in range(0, total, at_once):
+    def _in_calls(self, work: Work, first: int, last: int, at_once: int) -> None:
+        for begin in range(first, last, at_once):
             if self.out_of_time():
                 break
-            work(begin, min(begin + at_once, total))
+            work(begin, min(begin + at_once, last))
             self._remember()
-            report("searching", begin, total)
+            report("searching", begin, last)
 
     def _remember(self) -> None:
         """Keep the groups if they are the best so far."""
