@@ -63,7 +63,11 @@ def choose_groups(search: Search, out_groups: Rows) -> int:
     """A random record's group and others that hold near neighbours of it; returns how many."""
     labels = search.assignment.labels
     row = draw(search, labels.shape[0])
-    wanted = 2 + draw(search, MOST_GROUPS - 1)
+    for _ in range(search.counters[6] - 1):
+        other = draw(search, labels.shape[0])
+        if search.assignment.own[other] > search.assignment.own[row]:
+            row = other
+    wanted = 2 + draw(search, search.counters[7] - 1)
     search.counters[MARK] += 1
     out_groups[0] = labels[row]
     search.marked[labels[row]] = search.counters[MARK]

@@ -20,28 +20,28 @@ Floats = NDArray[np.float64]
 
 EFFORTS = {
     "fast": Effort(
-        trials_per_record=3,
-        most_trials=3_000,
+        trials_per_record=5,
+        most_trials=8_000,
         trials_per_further_record=0.5,
         steps_per_record=0,
-        islands=1,
+        islands=2,
         rounds=1,
     ),
     "balanced": Effort(
-        trials_per_record=100,
-        most_trials=100_000,
+        trials_per_record=150,
+        most_trials=150_000,
         trials_per_further_record=10,
-        steps_per_record=1_000,
-        islands=4,
-        rounds=2,
+        steps_per_record=0,
+        islands=2,
+        rounds=1,
     ),
     "best": Effort(
-        trials_per_record=800,
-        most_trials=800_000,
+        trials_per_record=1_200,
+        most_trials=1_200_000,
         trials_per_further_record=50,
-        steps_per_record=4_000,
-        islands=8,
-        rounds=4,
+        steps_per_record=0,
+        islands=4,
+        rounds=2,
     ),
 }
 

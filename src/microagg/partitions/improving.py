@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25
 _STEP_HEAT = 2.0, 0.02
-_TRIAL_HEAT = 0.02, 0.0005
+_TRIAL_HEAT = 0.003, 0.00006
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Effort:
         """Share of the work for a search among `n_records` of all, one of `part`."""
         share = n_records / n_all / part
         most = self.most_trials + self.trials_per_further_record * n_all
-        trials = min(self.trials_per_record * n_all, most) * share * 3 / k
+        trials = min(self.trials_per_record * n_all, most) * share * (3 / k) ** 2
         steps = self.steps_per_record * n_all * share
         return Plan(int(steps), int(trials), _STEP_HEAT, _TRIAL_HEAT)
 
