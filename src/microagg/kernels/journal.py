@@ -48,7 +48,7 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
     n_groups = int(labels.max()) + 1
     free_place = np.full(room, -1, dtype=np.intp)
     free_place[n_groups:] = np.arange(room - n_groups)
-    counters = np.array([0, 0, 0, 0, 0, 0, 1, 6], dtype=np.intp)
+    counters = np.zeros(6, dtype=np.intp)
     counters[FREE] = room - n_groups
     counters[WAITING] = len(X)
     return Search(

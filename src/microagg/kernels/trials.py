@@ -27,7 +27,7 @@ Rows = NDArray[np.intp]
 
 # A trial shakes so many groups at most.
 MOST_GROUPS = 6
-_WITHOUT_END = 1 << 62
+_UNTIL_ALL_IS_SETTLED = 1 << 62
 
 
 @kernel
@@ -52,7 +52,7 @@ def run_trials(
             rebuild(search, k, groups, count, rows, distances)
         else:
             exchange_some(search, groups, count)
-        settle(search, k, _WITHOUT_END)
+        settle(search, k, _UNTIL_ALL_IS_SETTLED)
         before, after = errors_of_touched(search)
         if after > before + heat * before * -np.log(draw_share(search)):
             take_back(search)
@@ -63,11 +63,7 @@ def choose_groups(search: Search, out_groups: Rows) -> int:
     """A random record's group and others that hold near neighbours of it; returns how many."""
     labels = search.assignment.labels
     row = draw(search, labels.shape[0])
-    for _ in range(search.counters[6] - 1):
-        other = draw(search, labels.shape[0])
-        if search.assignment.own[other] > search.assignment.own[row]:
-            row = other
-    wanted = 2 + draw(search, search.counters[7] - 1)
+    wanted = 2 + draw(search, MOST_GROUPS - 1)
     search.counters[MARK] += 1
     out_groups[0] = labels[row]
     search.marked[labels[row]] = search.counters[MARK]

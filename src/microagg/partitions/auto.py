@@ -23,23 +23,20 @@ EFFORTS = {
         trials_per_record=5,
         most_trials=8_000,
         trials_per_further_record=0.5,
-        steps_per_record=0,
         islands=2,
         rounds=1,
     ),
     "balanced": Effort(
         trials_per_record=150,
         most_trials=150_000,
-        trials_per_further_record=10,
-        steps_per_record=0,
+        trials_per_further_record=4,
         islands=2,
         rounds=1,
     ),
     "best": Effort(
         trials_per_record=1_200,
         most_trials=1_200_000,
-        trials_per_further_record=50,
-        steps_per_record=0,
+        trials_per_further_record=20,
         islands=4,
         rounds=2,
     ),
@@ -51,12 +48,12 @@ class Auto(Partitioner):
 
     Builds groups (those of MDAV, or of a short tour cut optimally, whichever are better) and lowers
     their squared error by migrations, exchanges and chains of two migrations until none is left.
-    Out of that local optimum lead annealing and trials: a few neighbouring groups are made anew
-    around random records, as many, one more or one fewer, and improved again; what comes out is
-    kept if it is better or, while the search is warm, not much worse. Several such searches run
-    side by side; the best partition that can be put together from their groups is where the next
-    round begins. A table of many records is searched region by region, and cut into other regions
-    in the next round.
+    Out of that local optimum lead trials: a few neighbouring groups are made anew around random
+    records, as many, one more or one fewer, or some of their records change places, and they are
+    improved again; what comes out is kept if it is better or, at first, not much worse. Several
+    such searches run side by side, and the best partition that can be put together from their
+    groups is kept. A table of many records is searched region by region, and cut into other
+    regions in the next round.
 
     The work is fixed by `effort`, n and k, so that the groups for a seed are the same on any
     number of threads. Time O(n^2 d / k) at worst for the first groups and near O(n k d) for the

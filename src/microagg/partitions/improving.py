@@ -10,15 +10,13 @@ from microagg.partitions import regions
 from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.recombining import recombine
-from microagg.partitions.wandering import Plan, Wandering, near_lists
+from microagg.partitions.wandering import Wandering, near_lists
 from microagg.threads import Best, side_by_side
 
 Floats = NDArray[np.float64]
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25
-_STEP_HEAT = 2.0, 0.02
-_TRIAL_HEAT = 0.003, 0.00006
 
 
 @dataclass(frozen=True)
@@ -28,17 +26,13 @@ class Effort:
     trials_per_record: int  # of all searches together, at k = 3, in a small table
     most_trials: int  # of a small table
     trials_per_further_record: float  # of a large one, on top of that
-    steps_per_record: int  # of annealing
     islands: int  # searches of a small table side by side, whose groups are recombined
     rounds: int
 
-    def plan(self, n_records: int, n_all: int, k: int, part: int) -> Plan:
-        """Share of the work for a search among `n_records` of all, one of `part`."""
-        share = n_records / n_all / part
-        most = self.most_trials + self.trials_per_further_record * n_all
-        trials = min(self.trials_per_record * n_all, most) * share * (3 / k) ** 2
-        steps = self.steps_per_record * n_all * share
-        return Plan(int(steps), int(trials), _STEP_HEAT, _TRIAL_HEAT)
+    def trials(self, n_records: int, k: int) -> float:
+        """Trials for a table; the cost of one grows with k squared, or nearly."""
+        most = self.most_trials + self.trials_per_further_record * n_records
+        return min(self.trials_per_record * n_records, most) * (3 / k) ** 2
 
 
 class Region:
@@ -55,7 +49,6 @@ class Region:
         """Forget what was found before."""
         self.best: Best[Labels] = Best()
         self.best.offer(summarise(self.X, self.labels).sse, -1, self.labels)
-        self.found: list[Labels] = []
 
     def find_neighbours(self, k: int) -> None:
         """List the near neighbours, once."""
@@ -93,6 +86,7 @@ class Improving:
         self._cut_into_regions()
         islands = effort.islands if len(self.regions) == 1 else 1
         searches = [(region, island) for region in self.regions for island in range(islands)]
+        trials = effort.trials(len(self.X), self.k) / (islands * effort.rounds)
         seeds = self.rng.integers(2**63, size=len(searches))
 
         def search(place: int) -> list[Labels]:
@@ -106,8 +100,8 @@ class Improving:
                 offer=lambda error, labels: region.best.offer(error, island, labels),
                 out_of_time=self.limits.out_of_time,
             )
-            plan = effort.plan(len(region.X), len(self.X), self.k, part=islands * effort.rounds)
-            return wandering.run(plan)
+            late = wandering.run(int(trials * len(region.X) / len(self.X)))
+            return late if islands > 1 else []
 
         side_by_side(
             lambda region: region.find_neighbours(self.k),
@@ -118,10 +112,8 @@ class Improving:
         found = side_by_side(search, range(len(searches)), n_jobs=self.n_jobs, task="searching")
         self.adopt_what_was_found()
         if islands > 1:
-            region = self.regions[0]
-            self.labels = region.labels = recombine(
-                self.X, [labels for late in found for labels in late]
-            )
+            pool = [self.labels, *(labels for late in found for labels in late)]
+            self.labels = self.regions[0].labels = recombine(self.X, pool)
 
     def _cut_into_regions(self) -> None:
         most = regions.size_limit(self.k)

@@ -1,12 +1,10 @@
-"""One search for better groups: annealing, then trials that shake a few groups at a time."""
+"""One search for better groups: steps until none gains, then trials that shake a few groups."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.annealing import anneal, enqueue_all
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.journal import WAITING, make_search
 from microagg.kernels.steps import settle
@@ -16,26 +14,16 @@ from microagg.partitions.base import Labels
 from microagg.progress import report
 
 Floats = NDArray[np.float64]
-Work = Callable[[int, int], None]
 Offer = Callable[[float, Labels], None]
 
 # Work between two looks at the clock: a fraction of a second. Fixed amounts, so that the clock
 # decides nothing else.
-_STEPS_PER_CALL = 500_000
-_TRIALS_PER_CALL = 4_000
+_TRIALS_PER_CALL = 1_000  # at k = 3
 _ROWS_PER_CALL = 2_000
 # Parts of the trials after which the groups are written down, to be recombined.
 _SNAPSHOTS = 12
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How much to search, and how warm: see the kernels for what the temperatures mean."""
-
-    steps: int
-    trials: int
-    step_heat: tuple[float, float]  # at the beginning and at the end
-    trial_heat: tuple[float, float]
+# Share of their error that groups may lose, on average, where a loss is kept: first and last.
+_HEAT = 3e-3, 6e-5
 
 
 def near_lists(X: Floats, count: int) -> Labels:
@@ -71,26 +59,16 @@ class Wandering:
         self.offer = offer
         self.out_of_time = out_of_time
 
-    def run(self, plan: Plan) -> list[Labels]:
-        """Search as planned, or until the time is over; returns the best and other late groups."""
+    def run(self, trials: int) -> list[Labels]:
+        """Make so many trials, or until the time is over; returns the best and other late groups.
+
+        A worse outcome is kept more and more rarely from the first trial to the last.
+        """
         self._settle()
-        search, k = self.search, self.k
-
-        def some_steps(begin: int, stop: int) -> None:
-            anneal(search, k, begin, stop, plan.steps, *plan.step_heat)
-
-        def some_trials(begin: int, stop: int) -> None:
-            run_trials(search, k, begin, stop, plan.trials, *plan.trial_heat)
-
-        if plan.steps:
-            self._in_calls(some_steps, 0, plan.steps, _STEPS_PER_CALL)
-            enqueue_all(search)
-            self._settle()
-        trials_per_call = max(1, _TRIALS_PER_CALL * 3 // k)
-        part = -(-plan.trials // _SNAPSHOTS)
-        for begin in range(0, plan.trials, max(part, 1)):
-            self._in_calls(some_trials, begin, min(begin + part, plan.trials), trials_per_call)
-            self.met.append(search.assignment.labels.copy())
+        part = max(1, -(-trials // _SNAPSHOTS))
+        for begin in range(0, trials, part):
+            self._make_trials(begin, min(begin + part, trials), trials)
+            self.met.append(self.search.assignment.labels.copy())
         return [self.labels, *self.met[_SNAPSHOTS // 2 :]]
 
     def _settle(self) -> None:
@@ -99,13 +77,15 @@ class Wandering:
             report("searching", 0, 1)
         self._remember()
 
-    def _in_calls(self, work: Work, first: int, last: int, at_once: int) -> None:
+    def _make_trials(self, first: int, last: int, total: int) -> None:
+        at_once = max(1, int(_TRIALS_PER_CALL * (3 / self.k) ** 2))
         for begin in range(first, last, at_once):
             if self.out_of_time():
                 break
-            work(begin, min(begin + at_once, last))
+            stop = min(begin + at_once, last)
+            run_trials(self.search, self.k, begin, stop, total, *_HEAT)
             self._remember()
-            report("searching", begin, last)
+            report("searching", stop, total)
 
     def _remember(self) -> None:
         """Keep the groups if they are the best so far."""
