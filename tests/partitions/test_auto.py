@@ -80,7 +80,7 @@ def test_more_effort_finds_more():
 def test_the_same_groups_on_any_number_of_threads(effort, monkeypatch):
     records = X[:70]
     for most in (5000, 30):  # one region, several
-        monkeypatch.setattr(regions, "size_limit", lambda _, most=most: most)
+        monkeypatch.setattr(regions, "size_limit", lambda *_, most=most: most)
         one, two = (
             Auto(3, effort=effort, random_state=7, n_jobs=jobs).fit_predict(records)
             for jobs in (1, 2)

@@ -129,7 +129,7 @@ def first_groups(X: Floats, k: int, rng: np.random.Generator, n_jobs: int) -> La
 
     In a large table those of MDAV, made region by region, so that the time grows with n only.
     """
-    most = regions.size_limit(k)
+    most = regions.size_limit(len(X), k)
     if len(X) <= most:
         best: Labels = min((MDAV(k).fit(X), TSPMHM(k).fit(X)), key=lambda made: made.sse_).labels_
         return best

@@ -78,15 +78,18 @@ class Improving:
 
     def run(self, effort: Effort) -> None:
         """Search as much as the effort says, or until the time is over."""
-        for _ in range(effort.rounds):
+        rounds = effort.rounds
+        if len(self.X) > regions.size_limit(len(self.X), self.k):
+            rounds = max(rounds, 2)  # the borders of one round are inside in the next
+        for _ in range(rounds):
             if not self.limits.out_of_time():
-                self._one_round(effort)
+                self._one_round(effort, rounds)
 
-    def _one_round(self, effort: Effort) -> None:
+    def _one_round(self, effort: Effort, rounds: int) -> None:
         self._cut_into_regions()
         islands = effort.islands if len(self.regions) == 1 else 1
         searches = [(region, island) for region in self.regions for island in range(islands)]
-        trials = effort.trials(len(self.X), self.k) / (islands * effort.rounds)
+        trials = effort.trials(len(self.X), self.k) / (islands * rounds)
         seeds = self.rng.integers(2**63, size=len(searches))
 
         def search(place: int) -> list[Labels]:
@@ -116,7 +119,7 @@ class Improving:
             self.labels = self.regions[0].labels = recombine(self.X, pool)
 
     def _cut_into_regions(self) -> None:
-        most = regions.size_limit(self.k)
+        most = regions.size_limit(len(self.X), self.k)
         if len(self.X) > most:
             groups = summarise(self.X, self.labels)
             parts = regions.split_into_regions(groups.centers, groups.sizes, self.rng, most)

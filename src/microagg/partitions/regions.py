@@ -7,13 +7,14 @@ from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]
 
-# Records in a region, at most, unless k is large: few enough for a processor's cache.
-MOST_RECORDS = 5000
+# A table of more records is cut into regions, at least four of a large one; the larger a region
+# is, the fewer of its records lie at its border, where they miss some of their neighbours.
+MOST_RECORDS, LARGEST_REGION = 5_000, 20_000
 
 
-def size_limit(k: int) -> int:
+def size_limit(n_records: int, k: int) -> int:
     """Records in a region of groups of k, at most: there must be groups to choose from."""
-    return max(MOST_RECORDS, 50 * k)
+    return max(MOST_RECORDS, 50 * k, min(LARGEST_REGION, n_records // 4))
 
 
 def split_into_regions(
