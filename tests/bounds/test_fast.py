@@ -78,7 +78,7 @@ def test_no_search_needed():
 def test_refusals():
     with pytest.raises(ParameterError, match="k must be a whole number from 1 to 2"):
         lower_bound([[1.0], [2.0]], 3)
-    with pytest.raises(ParameterError, match="tightness must be one of 'fast'"):
+    with pytest.raises(ParameterError, match="tightness must be one of 'fast', 'tight'"):
         lower_bound([[1.0], [2.0]], 2, tightness="fats")
     with pytest.raises(DataError):
         lower_bound([[1.0], [np.nan]], 2)

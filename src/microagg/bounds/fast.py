@@ -57,7 +57,7 @@ def neighbour_shares(X: Floats, k: int) -> Shares:
     """
     n = len(X)
     n_listed = min(n - 1, max(_LISTED * k, _LISTED_AT_LEAST))
-    distances, rows = _nearest(X, X, n_listed)
+    distances, rows = nearest_others(X, n_listed)
     weight = (k - 1) / (2.0 * k)
     plain = Shares(
         weight * distances[:, : k - 1].mean(axis=1),
@@ -72,8 +72,12 @@ def _margin(X: Floats, k: int, size: float) -> float:
     return float(_ROUNDINGS * (X.shape[1] + k) * size)
 
 
+def nearest_others(X: Floats, width: int) -> tuple[Floats, Rows]:
+    """Squared distances and rows of the nearest other records of each record, nearest first."""
+    return _nearest(X, X, width)
+
+
 def _nearest(points: Floats, records: Floats, width: int) -> tuple[Floats, Rows]:
-    """Squared distances and rows of the nearest other records of each record."""
     n = len(points)
     blocks = make_blocks(records, np.arange(n))
     distances, rows = np.empty((n, width)), np.empty((n, width), dtype=np.intp)

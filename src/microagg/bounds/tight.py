@@ -1,0 +1,186 @@
+"""The bound by column generation: a linear program over groups, and a search for better ones.
+
+A partition is a choice of groups that covers each record once. Let every record pay a dual, so that
+no group costs less than its members pay: then the sum of the duals bounds every partition. A linear
+program over the groups known so far proposes duals; the search of `microagg.kernels.pricing` finds
+groups that cost less, and lowers the duals until none does. So each round gives a bound, whatever
+the program proposed and wherever it is stopped, and groups that make the next proposal better.
+
+Cuts close most of the rest: of the groups that hold two or more of three given records a partition
+uses at most one. A cut's dual, zero or less, adds to the bound and to the cost of those groups.
+"""
+
+import math
+import time
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
+from microagg.bounds.master import Duals, Master, Solution
+from microagg.kernels.groups import summarise
+from microagg.kernels.pricing import Found, Prices, Tree, settle
+from microagg.partitions.icsm import ICSM
+from microagg.progress import paced, report
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_TASK = "tight bound"
+# Share of the time for the partition to begin with.
+_SHARE_OF_SEARCH = 0.1
+# Candidates for the groups of one record, at most: the search keeps their distances.
+_CANDIDATES = 512
+# Nodes of the search from one record: at first, and at most once that is what keeps the bound low.
+_FIRST_NODES, _MOST_NODES = 2_000, 2_000_000
+# What unfinished searches may take from the bound, as a share of what it lacks, before they get more.
+_GIVEN_UP = 0.1
+# Share of the way from the program's duals to the best ones so far, at which groups are sought.
+_CAUTION = 0.5
+# Cuts are added once the bound is this near to the program's value; it ends when it is so near.
+_NEARLY, _REACHED = 3e-4, 1e-8
+# Groups kept in the program, for each record.
+_KNOWN_PER_RECORD = 40
+_ROUNDINGS = 64.0 * np.finfo(np.float64).eps
+
+
+def generated_bound(X: Floats, k: int, seconds: float) -> float:
+    """Bound every partition, within so many seconds; of n >= 2k records, k >= 2."""
+    deadline = time.monotonic() + seconds
+    shares = neighbour_shares(X, k)
+    search = ICSM(k=k, time_budget=seconds * _SHARE_OF_SEARCH, n_jobs=1)
+    return tight_bound(X, k, search.fit(X).labels_, shares, deadline)
+
+
+def tight_bound(
+    X: Floats, k: int, labels: Rows, shares: Shares, deadline: float = math.inf
+) -> float:
+    """Bound every partition, given one of them and the shares of the neighbour bound.
+
+    Ends when the bound reaches the given partition, when neither groups nor cuts are left to be
+    found, or at the deadline (of `time.monotonic`).
+    """
+    generation = Generation(X, k, labels, shares, deadline)
+    while generation.advance():
+        pass
+    return generation.bound
+
+
+class Generation:
+    """Duals under way: the program over known groups, and the best bound so far."""
+
+    def __init__(
+        self, X: Floats, k: int, labels: Rows, shares: Shares, deadline: float = math.inf
+    ) -> None:
+        self.X, self.k, self.deadline = X, k, deadline
+        self.target = summarise(X, labels).sse
+        self.bound = min(shares.bound, self.target)
+        self.best = Duals(shares.values, np.empty(0))
+        distances, rows = nearest_others(X, 2 * k - 2)
+        self.closeness = np.zeros((len(X), 2 * k - 1))
+        np.cumsum(distances / 2.0, axis=1, out=self.closeness[:, 1:])
+        self.master = Master(X, _first_groups(labels, rows, k), max(self.target, 1e-300) / len(X))
+        # Far out first: their groups are few, and then they are out of the way of the others.
+        self.order = np.argsort(-self.closeness[:, k - 1], kind="stable")
+        self.n_nodes = _FIRST_NODES
+        self.caution = _CAUTION
+
+    def advance(self) -> bool:
+        """Solve the program once and look for groups or cuts; False at the end."""
+        if self._done():
+            return False
+        solution = self.master.solve(self.deadline - time.monotonic())
+        if solution is None:
+            return False
+        gap = (solution.value - self.bound) / solution.value
+        if gap < _NEARLY and self.master.cut(solution.weights):
+            return True
+        if gap < _REACHED:
+            return False
+        return self._look_for_groups(solution)
+
+    def _done(self) -> bool:
+        reached = self.bound >= self.target * (1.0 - _REACHED)
+        return reached or time.monotonic() >= self.deadline
+
+    def _look_for_groups(self, solution: Solution) -> bool:
+        """Search until a group is found that changes the program; False where there is none."""
+        caution = self.caution
+        while not self._done():
+            groups, lost = self._price(solution.duals.toward(self.best, caution))
+            n_known = len(self.master.groups)
+            self.master.add(groups)
+            costs = self.master.reduced_costs(solution.duals)
+            if lost > _GIVEN_UP * (solution.value - self.bound):
+                self.n_nodes = min(4 * self.n_nodes, _MOST_NODES)
+            if costs[n_known:].min(initial=0.0) < -_REACHED * self.master.unit:
+                self._forget(costs, n_known)
+                return True
+            if caution > 0.0:
+                caution = caution / 2 if caution > 0.1 else 0.0
+            else:
+                return self.bound < self.target and self.master.cut(
+                    np.concatenate([solution.weights, np.zeros(len(costs) - n_known)])
+                )
+        return False
+
+    def _forget(self, costs: Floats, n_known: int) -> None:
+        """Keep the program small: of the groups known before, drop those that cost most."""
+        too_many = len(costs) - _KNOWN_PER_RECORD * len(self.X)
+        if too_many > 0:
+            costs[n_known:] = -np.inf
+            self.master.forget(costs > np.partition(costs, -too_many)[-too_many])
+
+    def _price(self, duals: Duals) -> tuple[Rows, float]:
+        """Lower the duals until no group costs less; returns such groups and what was given up."""
+        n, width = len(self.X), 2 * self.k - 1
+        largest = float(np.abs(duals.records).max())
+        slack = 1e-10 * self.master.unit + 1e-13 * largest
+        values = duals.records.copy()
+        cuts = self.master.penalties(duals)
+        prices = Prices(values, np.zeros(n, dtype=np.bool_), self.closeness, cuts)
+        tree, found = (
+            _scratch(self.k),
+            Found(np.full((20 * n, width), -1, dtype=np.intp), np.zeros(2, dtype=np.intp)),
+        )
+        lost, done = 0.0, 0
+        for roots in paced(self.order):
+            if time.monotonic() >= self.deadline:  # records are left, so these duals prove nothing
+                return found.groups[: found.counts[0]], math.inf
+            lost += settle(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
+            done += len(roots)
+            report(_TASK, done, n)
+        magnitude = n * largest + float(np.abs(values).sum() - duals.cuts.sum()) + 2 * self.target
+        margin = float(_ROUNDINGS * (self.X.shape[1] + 4 * self.k) * magnitude)
+        bound = fsum(values) + fsum(duals.cuts) - margin - slack * (n // self.k)
+        if bound > self.bound:
+            self.bound, self.best = bound, Duals(values, duals.cuts)
+        return found.groups[: found.counts[0]], lost
+
+
+def _scratch(k: int) -> Tree:
+    m, depth = _CANDIDATES, 2 * k - 1
+    return Tree(
+        rows=np.empty(m, dtype=np.intp),
+        apart=np.empty((m, m)),
+        known=np.zeros(m, dtype=np.bool_),
+        sums=np.empty((depth, m)),
+        bounds=np.empty((depth, m)),
+        path=np.empty(depth, dtype=np.intp),
+        pairs=np.empty(depth),
+        penalties=np.empty(depth),
+    )
+
+
+def _first_groups(labels: Rows, nearest: Rows, k: int) -> Rows:
+    """Groups of the partition, of fewer than 2k records, and each record with its nearest."""
+    n, width = len(labels), 2 * k - 1
+    order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
+    first = np.cumsum(sizes) - sizes
+    given = np.full((len(sizes), width), -1, dtype=np.intp)
+    given[labels[order], np.arange(n) - np.repeat(first, sizes)] = order
+    stars = np.full((n, width), -1, dtype=np.intp)
+    stars[:, 0] = np.arange(n)
+    stars[:, 1:k] = nearest[:, : k - 1]
+    return np.concatenate([given, stars])
