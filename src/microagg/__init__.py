@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from microagg import errors, orderings, partitions
+    from microagg.bounds import lower_bound
     from microagg.comparison import compare
     from microagg.partitions.ordered import cut_path
     from microagg.registry import methods
@@ -21,6 +22,7 @@ _HOMES = {
     "compare": "microagg.comparison",
     "cut_path": "microagg.partitions.ordered",
     "information_loss": "microagg.utility.information_loss",
+    "lower_bound": "microagg.bounds",
     "methods": "microagg.registry",
     "protect": "microagg.release",
 }
@@ -33,6 +35,7 @@ __all__ = [
     "cut_path",
     "errors",
     "information_loss",
+    "lower_bound",
     "methods",
     "orderings",
     "partitions",

@@ -34,7 +34,7 @@ _SHARE_OF_SEARCH = 0.1
 _CANDIDATES = 512
 # Nodes of the search from one record: at first, and at most once that is what keeps the bound low.
 _FIRST_NODES, _MOST_NODES = 2_000, 2_000_000
-# What unfinished searches may take from the bound, as a share of what it lacks, before they get more.
+# What unfinished searches may take, as a share of what the bound lacks, before they get more.
 _GIVEN_UP = 0.1
 # Share of the way from the program's duals to the best ones so far, at which groups are sought.
 _CAUTION = 0.5
