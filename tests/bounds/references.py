@@ -3,6 +3,7 @@
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from math import lcm
 
 import numpy as np
 
@@ -16,22 +17,39 @@ def exact_sse(X, rows) -> Fraction:
 
 
 def optimal_sse(X, k) -> Fraction:
-    """Smallest SSE of all partitions into groups of k to 2k-1 records."""
-    sse = cache(lambda rows: exact_sse(X, rows))
+    """Smallest SSE of all partitions into groups of k to 2k-1 records.
+
+    From exact distances: the SSE of a group is the sum over its pairs, divided by its size.
+    """
+    n = len(X)
+    values = [[Fraction(value) for value in record] for record in X.tolist()]
+    apart = {
+        pair: sum((a - b) ** 2 for a, b in zip(*(values[row] for row in pair)))
+        for pair in combinations(range(n), 2)
+    }
+    # Whole multiples of a common unit: integers are quicker than fractions.
+    unit = lcm(*(value.denominator for value in apart.values()), 1)
+    scale = lcm(*range(k, 2 * k))
+    whole = {pair: int(value * unit) for pair, value in apart.items()}
+
+    @cache
+    def sse(rows):
+        return scale // len(rows) * sum(whole[pair] for pair in combinations(rows, 2))
 
     @cache
     def best(rest):
         if not rest:
-            return Fraction(0)
-        costs = [
-            sse((rest[0], *others)) + tail
-            for size in range(k, min(2 * k, len(rest) + 1))
-            for others in combinations(rest[1:], size - 1)
-            if (tail := best(tuple(row for row in rest[1:] if row not in others))) is not None
-        ]
-        return min(costs, default=None)
+            return 0
+        costs = []
+        for size in range(k, min(2 * k, len(rest) + 1)):
+            if 0 < len(rest) - size < k:
+                continue
+            for others in combinations(rest[1:], size - 1):
+                left = tuple(row for row in rest[1:] if row not in others)
+                costs.append(sse((rest[0], *others)) + best(left))
+        return min(costs)
 
-    return best(tuple(range(len(X))))
+    return Fraction(best(tuple(range(n))), unit * scale)
 
 
 def tiny_tables(n_tables, seed, largest=9):

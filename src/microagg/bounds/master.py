@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # A triple must be exceeded by so much to become a cut; at most so many at a time, and per record.
-_LEAST_EXCESS, _MOST_CUTS, _CUTS_PER_RECORD = 0.02, 300, 4
+_LEAST_EXCESS, _MOST_CUTS, _CUTS_PER_RECORD = 1e-3, 300, 4
 _MOST_TRIPLES = 200_000
 # Weights below this are zero to the solver.
 _TINY = 1e-7
@@ -131,7 +131,7 @@ class Master:
         """Return the most violated triples, a few for each record, none that is there already."""
         used = np.zeros(len(self.X), dtype=np.intp)
         known = set(map(tuple, self.triples.tolist()))
-        chosen = []
+        chosen: list[Rows] = []
         for at in np.argsort(-excess, kind="stable"):
             triple = triples[at]
             if len(chosen) == _MOST_CUTS:

@@ -31,17 +31,17 @@ _TASK = "tight bound"
 # Share of the time for the partition to begin with.
 _SHARE_OF_SEARCH = 0.1
 # Candidates for the groups of one record, at most: the search keeps their distances.
-_CANDIDATES = 512
+_CANDIDATES = 4096
 # Nodes of the search from one record: at first, and at most once that is what keeps the bound low.
 _FIRST_NODES, _MOST_NODES = 2_000, 2_000_000
 # What unfinished searches may take, as a share of what the bound lacks, before they get more.
 _GIVEN_UP = 0.1
 # Share of the way from the program's duals to the best ones so far, at which groups are sought.
-_CAUTION = 0.5
+_CAUTION, _LEAST_CAUTION, _MOST_CAUTION = 0.9, 0.3, 0.95
 # Cuts are added once the bound is this near to the program's value; it ends when it is so near.
-_NEARLY, _REACHED = 3e-4, 1e-8
+_NEARLY, _REACHED = 3e-4, 5e-8
 # Groups kept in the program, for each record.
-_KNOWN_PER_RECORD = 40
+_KNOWN_PER_RECORD = 8
 _ROUNDINGS = 64.0 * np.finfo(np.float64).eps
 
 
@@ -91,9 +91,9 @@ class Generation:
         if self._done():
             return False
         solution = self.master.solve(self.deadline - time.monotonic())
-        if solution is None:
+        if solution is None or solution.value <= self.bound:
             return False
-        gap = (solution.value - self.bound) / solution.value
+        gap = 1.0 - self.bound / solution.value
         if gap < _NEARLY and self.master.cut(solution.weights):
             return True
         if gap < _REACHED:
@@ -108,29 +108,37 @@ class Generation:
         """Search until a group is found that changes the program; False where there is none."""
         caution = self.caution
         while not self._done():
+            before, n_known = self.bound, len(self.master.groups)
             groups, lost = self._price(solution.duals.toward(self.best, caution))
-            n_known = len(self.master.groups)
             self.master.add(groups)
+            self._learn(self.bound > before, lost > _GIVEN_UP * (solution.value - self.bound))
             costs = self.master.reduced_costs(solution.duals)
-            if lost > _GIVEN_UP * (solution.value - self.bound):
-                self.n_nodes = min(4 * self.n_nodes, _MOST_NODES)
             if costs[n_known:].min(initial=0.0) < -_REACHED * self.master.unit:
                 self._forget(costs, n_known)
                 return True
-            if caution > 0.0:
-                caution = caution / 2 if caution > 0.1 else 0.0
-            else:
-                return self.bound < self.target and self.master.cut(
-                    np.concatenate([solution.weights, np.zeros(len(costs) - n_known)])
-                )
+            if caution == 0.0:
+                weights = np.concatenate([solution.weights, np.zeros(len(costs) - n_known)])
+                return self.master.cut(weights)
+            caution = caution / 2 if caution > 0.1 else 0.0
         return False
 
+    def _learn(self, better: bool, gave_up: bool) -> None:
+        """Go further from the best duals after success, less far, or search longer, after none."""
+        if better:
+            self.caution = max(_LEAST_CAUTION, self.caution - 0.1)
+        elif self.caution < _MOST_CAUTION:
+            self.caution = min(_MOST_CAUTION, (1.0 + self.caution) / 2)
+        elif gave_up:
+            self.n_nodes = min(4 * self.n_nodes, _MOST_NODES)
+
     def _forget(self, costs: Floats, n_known: int) -> None:
-        """Keep the program small: of the groups known before, drop those that cost most."""
-        too_many = len(costs) - _KNOWN_PER_RECORD * len(self.X)
-        if too_many > 0:
-            costs[n_known:] = -np.inf
-            self.master.forget(costs > np.partition(costs, -too_many)[-too_many])
+        """Keep the program small: of old and of new groups, drop those that cost most.
+
+        Groups that the program may use cost what their members pay; they stay.
+        """
+        known, new = costs[:n_known], costs[n_known:]
+        limit = max(_smallest(known, _KNOWN_PER_RECORD * len(self.X)), 1e-6 * self.master.unit)
+        self.master.forget(np.concatenate([known > limit, new > _smallest(new, len(self.X))]))
 
     def _price(self, duals: Duals) -> tuple[Rows, float]:
         """Lower the duals until no group costs less; returns such groups and what was given up."""
@@ -141,7 +149,7 @@ class Generation:
         cuts = self.master.penalties(duals)
         prices = Prices(values, np.zeros(n, dtype=np.bool_), self.closeness, cuts)
         tree, found = (
-            _scratch(self.k),
+            _scratch(self.k, min(n, _CANDIDATES)),
             Found(np.full((20 * n, width), -1, dtype=np.intp), np.zeros(2, dtype=np.intp)),
         )
         lost, done = 0.0, 0
@@ -159,8 +167,13 @@ class Generation:
         return found.groups[: found.counts[0]], lost
 
 
-def _scratch(k: int) -> Tree:
-    m, depth = _CANDIDATES, 2 * k - 1
+def _smallest(values: Floats, count: int) -> float:
+    """Return the value that so many are not above."""
+    return float(np.partition(values, count - 1)[count - 1]) if len(values) > count else math.inf
+
+
+def _scratch(k: int, m: int) -> Tree:
+    depth = 2 * k - 1
     return Tree(
         rows=np.empty(m, dtype=np.intp),
         apart=np.empty((m, m)),
