@@ -91,7 +91,7 @@ class Generation:
         if self._done():
             return False
         solution = self.master.solve(self.deadline - time.monotonic())
-        if solution is None or solution.value <= self.bound:
+        if solution is None or solution.value <= 0.0:
             return False
         gap = 1.0 - self.bound / solution.value
         if gap < _NEARLY and self.master.cut(solution.weights):
