@@ -63,6 +63,16 @@ _FUZZY_OPTIONS = (
 
 _METHODS = (
     Method(
+        name="auto",
+        path="microagg.partitions.auto:Auto",
+        summary="the default: local search, trials and recombination, as much as effort says",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d / k) at worst for up to 20,000 records, near O(n k^2 d) beyond",
+        source="docs/methods/auto.md; steps as in Mortazavi and Jalili 2015",
+        options=("effort", "time_budget", "random_state", "n_jobs"),
+        deterministic=False,
+    ),
+    Method(
         name="mdav",
         path="microagg.partitions.mdav:MDAV",
         summary="maximum distance to average vector: groups from the outside in",

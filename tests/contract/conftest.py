@@ -11,7 +11,12 @@ def method(request):
 
 
 # A method of many starts keeps its promise with few of them, too.
-FEWER_STARTS = {"reporder": 6, "fcm": 1, "efcm": 1}
+LESS_WORK = {
+    "auto": {"effort": "fast"},
+    "reporder": {"n_starts": 6},
+    "fcm": {"n_starts": 1},
+    "efcm": {"n_starts": 1},
+}
 
 
 def estimator(method, *k, **options):
@@ -20,6 +25,4 @@ def estimator(method, *k, **options):
         options.setdefault("random_state", 0)
     if method.draws:
         options.setdefault("strict_k", True)
-    if method.name in FEWER_STARTS:
-        options.setdefault("n_starts", FEWER_STARTS[method.name])
-    return method.cls(*k, **options)
+    return method.cls(*k, **{**LESS_WORK.get(method.name, {}), **options})

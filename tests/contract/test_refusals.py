@@ -93,6 +93,7 @@ BAD_OPTIONS = {
     "n_restarts": -1,
     "max_iterations": 0,
     "time_budget": "long",
+    "effort": "much",
     "m1": 0.9,
     "m2": "large",
     "lambda1": -1,

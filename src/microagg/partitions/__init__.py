@@ -1,5 +1,6 @@
 """Records -> groups: one estimator per method, all with the contract of `Partitioner`."""
 
+from microagg.partitions.auto import Auto
 from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.hac import HAC
@@ -40,6 +41,7 @@ __all__ = [
     "TFRP",
     "TSPMHM",
     "VMDAV",
+    "Auto",
     "KMeansMicro",
     "Partitioner",
     "RepOrdMic",
