@@ -59,3 +59,29 @@ def test_nothing_is_begun_once_it_is_enough(n_jobs):
     )
     assert results == list(range(len(results)))
     assert 10 <= len(results) == len(done) <= 10 + 2 * n_jobs
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_items_that_take_long_tell_their_progress_in_between(n_jobs):
+    steps, heard = [], []
+    told = threading.Event()
+
+    def hear(*message):
+        heard.append(message)
+        if 0 < message[1] < 8:
+            told.set()
+
+    def work(item):
+        for step in range(4):
+            steps.append(item)
+            report("step", 0, 1)
+            if (item, step) == (1, 2):
+                assert told.wait(10)  # no last step before somebody heard of the others
+        return item
+
+    with listening(hear):
+        results = side_by_side(
+            work, [0, 1], n_jobs=n_jobs, task="work", progress=lambda: (len(steps), 8)
+        )
+    assert results == [0, 1]
+    assert heard[-1] == ("work", 8, 8)

@@ -16,7 +16,7 @@ from microagg.kernels.blocks import ONE_BLOCK
 from microagg.outcome import errors_of
 from microagg.progress import ProgressCallback, heard_by, listening, report
 from microagg.registry import ALL, Method, find_all, method_names
-from microagg.request import SeedLike, check_request, check_single_column
+from microagg.request import EFFORT, SeedLike, check_request, check_single_column
 from microagg.tables.encoding import SCALES
 from microagg.tables.frames import new_table, open_frame
 from microagg.tables.records import open_records
@@ -199,13 +199,19 @@ class _Trial:
     seed: int
     n_jobs: int
     n_starts: int | None = None  # as many as each method makes
+    effort: str = EFFORT
 
     def estimator(self, method: Method, k: int) -> Any:
         """Return the partitioner of one run."""
         own = {"n_jobs": self.n_jobs, "n_starts": self.n_starts}
         options = {name: v for name, v in own.items() if v is not None and name in method.options}
         return check_request(
-            method.name, k, method_options=options, scale=self.scale, random_state=self.seed
+            method.name,
+            k,
+            method_options=options,
+            scale=self.scale,
+            random_state=self.seed,
+            effort=self.effort if "effort" in method.options else EFFORT,
         )
 
     def run(self, method: Method, k: int) -> Row:
@@ -215,6 +221,8 @@ class _Trial:
         began = time.perf_counter()
         labels = estimator.fit(self.X).labels_
         seconds = time.perf_counter() - began
+        if getattr(estimator, "interrupted_", False):
+            raise KeyboardInterrupt  # meant for all, not for one search among many
         sizes = np.bincount(labels)
         if not method.draws and (small := int(np.count_nonzero(sizes < k))):
             raise GuaranteeError(
@@ -244,7 +252,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     n = len(trial.X)
     size = _FEW if n <= ONE_BLOCK else _MANY
     spread_out = np.ascontiguousarray(trial.X[:: max(1, n // size)][:size])
-    small_trial = replace(trial, X=spread_out, n_starts=_WARM_UP_STARTS)
+    small_trial = replace(trial, X=spread_out, n_starts=_WARM_UP_STARTS, effort="fast")
     costs: dict[str, float] = {}
     for done, method in enumerate(methods):
         report("preparing", done, len(methods))

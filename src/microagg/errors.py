@@ -25,5 +25,9 @@ class GuaranteeError(MicroaggError, RuntimeError):
     exit_code = 4
 
 
+class InterruptedSearchWarning(UserWarning):
+    """The search was ended from the keyboard; what came out is valid, and the best so far."""
+
+
 class PrivacyWarning(UserWarning):
     """What was asked for is allowed, but protects less than one may think."""

@@ -6,22 +6,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.bounds.choice import Bound
 from microagg.outcome import Outcome, n_expecting_fewer
-from microagg.registry import GIVEN_OTHERWISE, Method
+from microagg.registry import Method
 from microagg.tables.roles import Roles
 from microagg.tables.verification import Classes
 from microagg.utility.information_loss import Errors
 
 Labels = NDArray[np.intp]
 
+# Parameters that are no options: they stand elsewhere in the manifest.
+_ELSEWHERE = ("k", "constraints", "initial_centers", "strict_k")
+
 
 def request_facts(
     method: Method, estimator: Any, scale: str, roles: Roles, *, n_records: int
 ) -> dict[str, Any]:
     """Say what was asked for, with all that was left to a default or to chance."""
-    given_otherwise = ("k", *GIVEN_OTHERWISE)
     options = {
-        name: value for name, value in estimator.get_params().items() if name not in given_otherwise
+        name: value for name, value in estimator.get_params().items() if name not in _ELSEWHERE
     }
     seed = options.pop("random_state", None)
     return {
@@ -53,7 +56,17 @@ def group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, A
         "information_loss": errors.information_loss,
         "sse": errors.sse,
         "sst": errors.sst,
-        "lower_bound": None,
+    }
+
+
+def bound_facts(bound: Bound, errors: Errors) -> dict[str, Any]:
+    """Say how far from the best possible the groups can be; None where nobody asked."""
+    lower = None if bound.sse is None else Errors(bound.sse, errors.sst).information_loss
+    return {
+        "bound": bound.tightness,
+        "lower_bound": lower,
+        "gap": bound.gap(errors.sse),
+        "proved_optimal": bound.proves_optimal(errors.sse),
     }
 
 

@@ -30,7 +30,8 @@ class Outcome:
     """Groups, what they release and promise, and their errors in the space they were compared in.
 
     `violations` counts the records that violate each constraint; `added_loss` is what satisfying
-    the constraints adds to the information loss, in per cent.
+    the constraints adds to the information loss, in per cent. `interrupted` says
+    whether the search for groups was ended from the keyboard.
     """
 
     labels: Labels
@@ -39,6 +40,7 @@ class Outcome:
     violations: dict[str, int]
     added_loss: float
     promise: str
+    interrupted: bool
 
 
 def group_and_aggregate(
@@ -63,7 +65,8 @@ def group_and_aggregate(
         added = _added_error(method, estimator, records, released, scaled)
     added_loss = Errors(added, errors.sst).information_loss
     promise = _promise_of(method, estimator)
-    return Outcome(labels, released, errors, violations, added_loss, promise)
+    interrupted = getattr(estimator, "interrupted_", False)
+    return Outcome(labels, released, errors, violations, added_loss, promise, interrupted)
 
 
 def errors_of(method: Method, estimator: Any, X: Floats) -> Errors:

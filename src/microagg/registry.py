@@ -53,8 +53,10 @@ _ORDERED_SOURCES = (
     "Domingo-Ferrer et al. 2006; cut: Hansen and Mukherjee 2003, Mortazavi et al. 2013"
 )
 
-# Parameters of methods that a table's owner gives in other words, or not at all.
-GIVEN_OTHERWISE = ("constraints", "initial_centers", "strict_k")
+DEFAULT = "auto"
+
+# Parameters of methods that a table's owner gives as arguments of `protect`, or not at all.
+GIVEN_OTHERWISE = ("constraints", "effort", "initial_centers", "strict_k", "time_budget")
 
 _FUZZY_OPTIONS = (
     *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),

@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg import __version__
+from microagg.bounds.choice import AUTO, Bound, find_bound
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import System, check_exact
-from microagg.errors import ParameterError, PrivacyWarning
-from microagg.manifest import constraint_facts, draw_facts, group_facts, request_facts
+from microagg.errors import InterruptedSearchWarning, ParameterError, PrivacyWarning
+from microagg.manifest import (
+    bound_facts,
+    constraint_facts,
+    draw_facts,
+    group_facts,
+    request_facts,
+)
 from microagg.outcome import (
     K_ANONYMITY,
     NOTHING,
@@ -24,8 +31,14 @@ from microagg.outcome import (
     n_expecting_fewer,
 )
 from microagg.progress import ProgressCallback, heard_by
-from microagg.registry import Method, find
-from microagg.request import SeedLike, check_constraints, check_request, check_single_column
+from microagg.registry import DEFAULT, Method, find
+from microagg.request import (
+    EFFORT,
+    SeedLike,
+    check_constraints,
+    check_request,
+    check_single_column,
+)
 from microagg.tables.files import STANDARD, write_table
 from microagg.tables.frames import open_frame, to_polars, with_released
 from microagg.tables.records import Records, open_records
@@ -102,12 +115,15 @@ def protect(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
-    method: str = "mdav",
+    method: str = DEFAULT,
     method_options: Mapping[str, Any] | None = None,
     constraints: Iterable[str] | str | None = None,
     strict_k: bool = False,
     scale: str = "standardise",
     random_state: SeedLike = None,
+    effort: str = EFFORT,
+    time_budget: float | None = None,
+    bound: str = AUTO,
     progress: bool | ProgressCallback = False,
 ) -> Release:
     """Release a table in which each combination of quasi-identifiers stands for k records or more.
@@ -126,8 +142,8 @@ def protect(
         of numbers without any role count as well, and the manifest lists them as assumed
     identifiers : columns to drop, such as names and numbers of persons
     sensitive : columns to publish unchanged
-    method : a registered name, see `microagg.methods()`
-    method_options : parameters of the method other than k
+    method : a registered name, see `microagg.methods()`; "auto" loses least
+    method_options : parameters of the method that are no arguments here
     constraints : texts such as "net + tax = gross", "part <= total" or "age >= 0" that every
         released record satisfies: each group gets the nearest values that do, integers stay
         integers, and the manifest says how many records violated which
@@ -137,8 +153,19 @@ def protect(
     random_state : the seed of a method with chance in it, a whole number below 2**32; the same
         seed gives the same groups. None draws one. The manifest records it; methods without chance
         give the same groups for any seed, and their manifest says None.
+    effort : how much work "auto" does: "fast" takes a second or two for some thousand records,
+        "balanced" ten times as long, "best" ten times as long again
+    time_budget : seconds after which "auto" and "icsm" end with the best groups so far, and as many
+        again for a tight bound, which has 600 otherwise; the groups then depend on the machine
+    bound : how to prove how far from the best possible the groups can be: "fast", "tight" (for
+        some thousand records and small k; minutes), "none", or "auto": fast where that takes less
+        time than grouping, up to 50,000 records with "auto" and 10,000 with other methods
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
+
+    An interrupt from the keyboard while "auto" searches, or while a bound is sought, ends that
+    work only: the release holds the best groups so far, its manifest says "interrupted", and an
+    `InterruptedSearchWarning` says so. A second one ends `protect`.
 
     Examples
     --------
@@ -158,6 +185,9 @@ def protect(
         scale=scale,
         random_state=random_state,
         strict_k=strict_k,
+        effort=effort,
+        time_budget=time_budget,
+        bound=bound,
     )
     asked = check_constraints(constraints)
     listener = heard_by(progress)
@@ -181,6 +211,13 @@ def protect(
         )
     with listener:
         outcome = group_and_aggregate(found, estimator, records, system, scale=scale)
+        proof = _proof(bound, found, records, outcome, k=k, time_budget=time_budget)
+    if outcome.interrupted:
+        warnings.warn(
+            "interrupted: these are the best groups so far, not those of the whole search.",
+            InterruptedSearchWarning,
+            stacklevel=2,
+        )
     if outcome.promise == NOTHING and k > 1:
         warnings.warn(
             f"{method!r} draws and keeps no k: {n_expecting_fewer(estimator)} of its centres "
@@ -188,7 +225,37 @@ def protect(
             PrivacyWarning,
             stacklevel=2,
         )
-    return _finished(found, estimator, records, outcome, scale=scale, began=began)
+    return _finished(found, estimator, records, outcome, proof, scale=scale, began=began)
+
+
+def _proof(
+    bound: str,
+    method: Method,
+    records: Records,
+    outcome: Outcome,
+    *,
+    k: int,
+    time_budget: float | None,
+) -> Bound:
+    """Return what no groups of k lose less than, if that is asked for and not interrupted."""
+    if outcome.promise != K_ANONYMITY:
+        return Bound()  # groups of fewer than k may lose less than any of k
+    try:
+        return find_bound(
+            bound,
+            records.X,
+            outcome.labels,
+            k,
+            searched=method.name == DEFAULT,
+            time_budget=time_budget,
+        )
+    except KeyboardInterrupt:
+        warnings.warn(
+            "interrupted while a bound was sought: the groups are complete, and there is no bound.",
+            InterruptedSearchWarning,
+            stacklevel=3,
+        )
+        return Bound()
 
 
 def _finished(
@@ -196,6 +263,7 @@ def _finished(
     estimator: Any,
     records: Records,
     outcome: Outcome,
+    bound: Bound,
     *,
     scale: str,
     began: float,
@@ -209,14 +277,16 @@ def _finished(
         "microagg_version": __version__,
         **request_facts(method, estimator, scale, roles, n_records=len(records.X)),
         "promise": outcome.promise,
+        "interrupted": outcome.interrupted,
         **group_facts(outcome.labels, outcome.errors, classes),
+        **bound_facts(bound, outcome.errors),
         "constraints": constraint_facts(outcome),
         "draw": draw_facts(estimator) if method.draws else None,
         "seconds": time.perf_counter() - began,
     }
     outcome.labels.flags.writeable = False
     loss = outcome.errors.information_loss
-    return Release(finished, outcome.labels, loss, None, manifest)
+    return Release(finished, outcome.labels, loss, manifest["lower_bound"], manifest)
 
 
 def _system(constraints: Sequence[Constraint], records: Records) -> System:

@@ -6,19 +6,30 @@ from typing import Any
 
 import numpy as np
 
+from microagg.bounds.choice import AUTO, BOUNDS, NONE
 from microagg.constraints.grammar import Constraint, parse
 from microagg.errors import ParameterError
 from microagg.registry import GIVEN_OTHERWISE, Method, find
 from microagg.tables.encoding import SCALES
 from microagg.tables.roles import Roles
-from microagg.validation import check_choice, check_count, check_flag, check_seed, did_you_mean
+from microagg.validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_seed,
+    did_you_mean,
+)
 
 # Why a parameter of a method is no option: what a table's owner does instead.
 _ARGUMENTS = {
     "constraints": "give it as --constraint, or constraints=[...] to protect",
+    "effort": "give it as --effort, or effort=... to protect",
     "initial_centers": "centres are in scaled units; give them to the class of the method",
     "strict_k": "give it as --strict-k, or strict_k=True to protect",
+    "time_budget": "give it as --time-budget, or time_budget=... to protect",
 }
+EFFORT = "balanced"
 
 SeedLike = int | np.random.Generator | np.random.RandomState | None
 
@@ -31,6 +42,9 @@ def check_request(
     scale: str,
     random_state: SeedLike = None,
     strict_k: bool = False,
+    effort: str = EFFORT,
+    time_budget: float | None = None,
+    bound: str = AUTO,
 ) -> Any:
     """Return the estimator that was asked for, if the request makes sense without its data.
 
@@ -55,7 +69,40 @@ def check_request(
                 f"'fcm'; {found.name!r} keeps k in any case. Leave it out."
             )
         options["strict_k"] = True
+    options |= _check_work(found, effort, time_budget, bound)
+    if bound not in (AUTO, NONE) and found.draws and not strict_k:
+        raise ParameterError(
+            f"a bound (--bound) is for groups of k or more; {found.name!r} draws and keeps no k. "
+            "Use strict_k (--strict-k), or leave the bound out."
+        )
     return found.cls(k=k, **options)
+
+
+def _check_work(
+    method: Method, effort: str, time_budget: float | None, bound: str
+) -> dict[str, Any]:
+    """Return how much work to do, as far as the method leaves a choice."""
+    check_choice("bound", bound, BOUNDS)
+    work: dict[str, Any] = {}
+    if "effort" in method.options:
+        from microagg.partitions.auto import EFFORTS
+
+        work["effort"] = check_choice("effort", effort, EFFORTS)
+    elif effort != EFFORT:
+        raise ParameterError(
+            f"effort (--effort) is for 'auto'; {method.name!r} does the work that its options say. "
+            "Leave it out."
+        )
+    if time_budget is not None:
+        check_number("time_budget", time_budget, low=0.0)
+        if "time_budget" in method.options:
+            work["time_budget"] = time_budget
+        elif bound != "tight":
+            raise ParameterError(
+                "time_budget (--time-budget) is for the methods 'auto' and 'icsm' and for a tight "
+                f"bound; {method.name!r} ends when it is done. Leave it out."
+            )
+    return work
 
 
 def check_constraints(constraints: object) -> tuple[Constraint, ...]:

@@ -23,6 +23,10 @@ class StoppedError(BaseException):
     """Ends work that is no longer wanted, from inside; no handler takes it for its own failure."""
 
 
+# Done and total, of whatever is counted.
+Progress = tuple[int, int]
+
+
 def _never() -> bool:
     return False
 
@@ -34,12 +38,14 @@ def side_by_side(
     n_jobs: int,
     task: str,
     enough: Callable[[], bool] = _never,
+    progress: Callable[[], Progress] | None = None,
 ) -> list[Result]:
     """Return `[function(item) for item in items]`, worked out by `n_jobs` threads.
 
     As soon as it is `enough`, no further item is begun; the results are those of the items before.
 
-    Reports how many items of `task` are done; what the work itself reports is not passed on. When
+    Reports how many items of `task` are done, or what `progress` says where items take long; what
+    the work itself reports is not passed on. When
     one item fails or the run is interrupted, the others end at their next report, and the failure
     is raised.
 
@@ -47,7 +53,7 @@ def side_by_side(
     [1, 2, 3]
     """
     if n_jobs == 1 or len(items) <= 1:
-        return _one_by_one(function, items, task, enough)
+        return _one_by_one(function, items, task, enough, progress)
     stopped = Event()
 
     def stop_if_asked(*_: object) -> None:
@@ -66,10 +72,15 @@ def side_by_side(
 
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
-            ended = _as_they_end(map(begin, items), 2 * n_jobs, enough)
-            for done, future in enumerate(ended, start=1):
-                future.result()
-                report(task, done, len(items))
+            n_ended = 0
+            for ended in _as_they_end(map(begin, items), 2 * n_jobs, enough):
+                for future in ended:
+                    future.result()
+                    n_ended += 1
+                    if progress is None:
+                        report(task, n_ended, len(items))
+                if progress is not None:
+                    report(task, *progress())
         except BaseException:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -79,8 +90,11 @@ def side_by_side(
 
 def _as_they_end(
     futures: Iterator[Future[Result]], at_once: int, enough: Callable[[], bool]
-) -> Iterator[Future[Result]]:
-    """Begin no more futures at once than threads need, of perhaps a million; yield those ended."""
+) -> Iterator[set[Future[Result]]]:
+    """Begin no more futures at once than threads need, of perhaps a million.
+
+    Yields those that ended, every fraction of a second.
+    """
     pending: set[Future[Result]] = set()
     while True:
         if not enough():
@@ -88,7 +102,7 @@ def _as_they_end(
         if not pending:
             return
         ended, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
-        yield from ended
+        yield ended
 
 
 def _one_by_one(
@@ -96,20 +110,21 @@ def _one_by_one(
     items: Sequence[Item],
     task: str,
     enough: Callable[[], bool],
+    progress: Callable[[], Progress] | None,
 ) -> list[Result]:
     results: list[Result] = []
     outer = current_listener()
 
     def pass_on(*_: object) -> None:
         if outer is not None:  # it may want to stop the work
-            outer(task, len(results), len(items))
+            outer(task, *(progress() if progress else (len(results), len(items))))
 
     for item in items:
         if enough():
             break
         with listening(pass_on):
             results.append(function(item))
-        report(task, len(results), len(items))
+        pass_on()
     return results
 
 

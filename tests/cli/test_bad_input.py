@@ -12,11 +12,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microagg.partitions.mdav import MDAV
+from microagg.partitions import CBFS
 from microagg.tables import files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("protect", "people.csv", "-k", "4", *ROLES)
+MDAV = ("--method", "mdav")
 COMPARE = ("compare", "people.csv", *ROLES)
 ROW = b"age,income\n34,987654321\n36,12\n35,13\n"
 
@@ -130,9 +131,18 @@ BAD_REQUESTS = {
         (*OK, "--identifier", "age", "--identifier", "height", "--sensitive", "income"),
         "no quasi-identifier",
     ),
-    "unknown option of the method": ((*OK, "--option", "leftovers=group"), "'leftover'"),
+    "unknown effort": ((*OK, "--effort", "bst"), "Did you mean 'best'?"),
+    "effort of another method": ((*OK, *MDAV, "--effort", "best"), "is for 'auto'; 'mdav'"),
+    "effort as an option": ((*OK, "--option", "effort=best"), "give it as --effort"),
+    "unknown bound": ((*OK, "--bound", "tigt"), "Did you mean 'tight'?"),
+    "bound of a draw": ((*OK, "--method", "fcm", "--bound", "fast"), "keeps no k"),
+    "time that is none": ((*OK, "--time-budget", "long"), "time_budget must be a finite number"),
+    "negative time": ((*OK, "--time-budget", "-1"), "of at least 0"),
+    "no time at all": ((*OK, "--time-budget", "nan"), "time_budget must be a finite number"),
+    "time of another method": ((*OK, *MDAV, "--time-budget", "3"), "ends when it is done"),
+    "unknown option of the method": ((*OK, *MDAV, "--option", "leftovers=group"), "'leftover'"),
     "k as option of the method": ((*OK, "--option", "k=9"), "has no option 'k'"),
-    "bad value for the method": ((*OK, "--option", "leftover=none"), "'nearest'"),
+    "bad value for the method": ((*OK, *MDAV, "--option", "leftover=none"), "'nearest'"),
     "option without a value": ((*OK, "--option", "leftover"), "NAME=VALUE"),
     "option given twice": ((*OK, "--option", "a=1", "--option", "a=2"), "twice"),
     "constraint that is none": ((*OK, "--constraint", "age"), "at character 4"),
@@ -368,5 +378,5 @@ def test_closed_standard_input(refused, monkeypatch, argv):
 
 
 def test_broken_promise_writes_nothing(refused, monkeypatch):
-    monkeypatch.setattr(MDAV, "_group", lambda _self, X, _k: np.arange(len(X)))
-    assert "nothing was released" in refused(4, *OK)
+    monkeypatch.setattr(CBFS, "_group", lambda _self, X, _k: np.arange(len(X)))
+    assert "nothing was released" in refused(4, *OK, "--method", "cbfs")

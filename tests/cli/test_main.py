@@ -11,11 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 import typer
 
 import microagg
+from microagg import progress
 from microagg.progress import report, terminal_bar
 
 HEAVY = ("numba", "sklearn", "polars", "narwhals", "pandas", "scipy")
@@ -139,7 +141,7 @@ def test_interrupt_during_work_leaves_nothing(folder):
     before = sorted(os.listdir(folder))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*PYTHON_M, "protect", "big.csv", "-k", "3"],
+        [*PYTHON_M, "protect", "big.csv", "-k", "3", "--method", "mdav"],
         stdout=subprocess.PIPE,
         stderr=theirs,
         env={**os.environ, "TERM": "xterm"},
@@ -159,6 +161,47 @@ def test_interrupt_during_work_leaves_nothing(folder):
     assert "Traceback" not in printed
     assert process.stdout.read() == b""
     assert sorted(os.listdir(folder)) == before
+
+
+def interrupt_at(monkeypatch, *tasks):
+    """Press Ctrl-C at the first report of each of these tasks."""
+    waiting = list(tasks)
+
+    @contextmanager
+    def bar():
+        def listen(task, _done, _total):
+            if waiting and task == waiting[0]:
+                waiting.pop(0)
+                raise KeyboardInterrupt
+
+        with progress.listening(listen):
+            yield
+
+    monkeypatch.setattr(progress, "terminal_bar", bar)
+
+
+PEOPLE = ("protect", "people.csv", "-k", "4", "--identifier", "name", "--sensitive", "code")
+
+
+def test_an_interrupt_of_the_search_writes_the_best_so_far(run, folder, monkeypatch):
+    interrupt_at(monkeypatch, "searching")
+    outcome = run(*PEOPLE)
+    assert outcome.code == 130
+    assert outcome.err.startswith(
+        "microagg: warning: interrupted: these are the best groups so far"
+    )
+    assert "written to" in outcome.out
+    checked = run("verify", "people-protected.csv", "-k", "4", "--sensitive", "code")
+    assert checked.code == 0
+    assert sorted(os.listdir(folder)) == ["people-protected.csv", "people.csv"]
+
+
+def test_an_interrupt_of_the_bound_leaves_a_release_without_one(run, monkeypatch):
+    interrupt_at(monkeypatch, "bound")
+    outcome = run(*PEOPLE, "--json")
+    assert outcome.code == 0
+    assert "there is no bound" in outcome.err
+    assert json.loads(outcome.out)["lower_bound"] is None
 
 
 class Terminal(io.StringIO):

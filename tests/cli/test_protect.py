@@ -17,7 +17,8 @@ from microagg.cli.layout import names
 from microagg.tables import files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
-OK_7 = ("people.csv", "-k", "7", *ROLES)
+MDAV = ("--method", "mdav")
+OK_7 = ("people.csv", "-k", "7", *ROLES, *MDAV)
 PROTECTED = ["age", "height", "income"]
 
 
@@ -44,11 +45,15 @@ def test_default_output_lies_beside_the_input_and_is_k_anonymous(run, folder):
 
 
 def test_summary_says_what_was_done(run):
-    out = run("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", "age").out
-    assert "Protected 60 records at k = 4 with mdav" in out
+    argv = ("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", "age", "--seed", "3")
+    out = run(*argv).out
+    assert "Protected 60 records at k = 4 with auto" in out
     facts = {line[2:20].strip(): line[20:].strip() for line in out.splitlines()[2:]}
     assert facts["information loss"].endswith("%")
-    assert facts["groups"] == "15, of 4 records each"
+    assert re.fullmatch(r"1[0-5], of 4 to [5-7] records each", facts["groups"])
+    bound = r"[0-9.]+ %: this is at most [0-9.]+ % above the best possible"
+    assert re.fullmatch(bound, facts["lower bound"])
+    assert facts["seed"] == "3"
     assert "at least 4 records" in facts["verified"]
     assert facts["protected"] == "age, height, income"
     assert facts["assumed"] == "height, income (numbers that no option gives a role)"
@@ -118,7 +123,10 @@ def test_json_is_one_object_with_the_promised_keys(run):
         *("min_group", "max_group", "method", "seconds"),
     }
     assert promised <= set(facts)
-    assert facts["lower_bound"] is None
+    assert 0 < facts["lower_bound"] < facts["information_loss"]
+    assert facts["gap"] == pytest.approx(
+        100 * (facts["information_loss"] / facts["lower_bound"] - 1)
+    )
     assert facts["output"] == "out.csv"
     assert facts["information_loss"] == pytest.approx(100 * facts["sse"] / facts["sst"])
 
@@ -180,7 +188,7 @@ def test_force_replaces_an_existing_output(run, folder):
 
 
 def test_options_of_the_method_reach_it(run):
-    out = run("protect", "people.csv", "-k", "7", *ROLES, "--option", "leftover=nearest", "--json")
+    out = run("protect", *OK_7, "--option", "leftover=nearest", "--json")
     assert json.loads(out.out)["options"]["leftover"] == "nearest"
 
 

@@ -5,16 +5,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.bounds.fast import neighbour_shares
 from microagg.kernels.groups import summarise
+from microagg.partitions.univariate import Univariate
 from microagg.validation import check_choice, check_k, check_matrix, check_number
 
-# Roundings in the SSE of a single group, with room to spare.
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+TIGHTNESS = ("fast", "tight")
+# Seconds that a tight bound may take.
+PATIENCE = 600.0
+# Roundings in the SSE of a partition, for each record and column, with room to spare.
 _ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 # The tight bound stops when nothing can be better by more than this share.
 _NEGLIGIBLE = 1e-7
 
 
 def lower_bound(
-    X: ArrayLike, k: int, *, tightness: str = "fast", time_budget: float = 600.0
+    X: ArrayLike, k: int, *, tightness: str = "fast", time_budget: float = PATIENCE
 ) -> float:
     """Return a number that the SSE of no partition into groups of k or more goes below.
 
@@ -33,8 +40,8 @@ def lower_bound(
         about a thousand records and k to 5 it comes within a per cent of the best known loss.
     time_budget : seconds after which "tight" ends with the best bound so far
 
-    Memory of "fast" O(n (d + k)); a round of "tight" takes O(n^2 (d + k)) time and what its search
-    takes, which grows steeply with k.
+    One column gets its optimum, whatever the tightness. Memory of "fast" O(n (d + k)); a round of
+    "tight" takes O(n^2 (d + k)) time and what its search takes, which grows steeply with k.
 
     Examples
     --------
@@ -43,17 +50,25 @@ def lower_bound(
     """
     matrix = check_matrix(X)
     k = check_k(k, n_records=len(matrix))
-    check_choice("tightness", tightness, ("fast", "tight"))
-    seconds = check_number("time_budget", time_budget, low=0.0)
+    check_choice("tightness", tightness, TIGHTNESS)
+    return bound_on(matrix, k, tightness, check_number("time_budget", time_budget, low=0.0))
+
+
+def bound_on(
+    X: Floats, k: int, tightness: str, seconds: float, labels: Labels | None = None
+) -> float:
+    """Do what `lower_bound` promises; a good partition, if there is one, saves looking for it."""
     if k == 1:
         return 0.0
-    if len(matrix) < 2 * k:
-        return _one_group(matrix)
+    if X.shape[1] == 1:
+        return _without_roundings(X, Univariate(k).fit(X).sse_)
+    if len(X) < 2 * k:  # too few to be split
+        return _without_roundings(X, summarise(X, np.zeros(len(X), dtype=np.intp)).sse)
     if tightness == "fast":
-        return neighbour_shares(matrix, k).bound
+        return neighbour_shares(X, k).bound
     from microagg.bounds.tight import generated_bound
 
-    return generated_bound(matrix, k, seconds)
+    return generated_bound(X, k, seconds, labels)
 
 
 def proves_optimal(sse: float, bound: float) -> bool:
@@ -68,7 +83,17 @@ def proves_optimal(sse: float, bound: float) -> bool:
     return bound >= sse * (1.0 - _NEGLIGIBLE)
 
 
-def _one_group(X: NDArray[np.float64]) -> float:
-    """SSE of all records together: fewer than 2k cannot be split."""
-    sse = summarise(X, np.zeros(len(X), dtype=np.intp)).sse
+def gap(sse: float, bound: float) -> float | None:
+    """Return by how many per cent an SSE is above the best possible, at most; None: no telling.
+
+    >>> gap(15.0, bound=12.0), gap(0.0, bound=0.0), gap(1.0, bound=0.0)
+    (25.0, 0.0, None)
+    """
+    if proves_optimal(sse, bound):
+        return 0.0
+    return 100.0 * (sse / bound - 1.0) if bound > 0.0 else None
+
+
+def _without_roundings(X: Floats, sse: float) -> float:
+    """Lower an SSE by more than rounding can have raised it."""
     return sse * (1.0 - float(_ROUNDINGS) * sum(X.shape))

@@ -21,7 +21,7 @@ from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
 from microagg.kernels.groups import summarise
 from microagg.kernels.pricing import Found, Prices, Tree, settle
-from microagg.partitions.icsm import ICSM
+from microagg.partitions.auto import Auto
 from microagg.progress import paced, report
 
 Floats = NDArray[np.float64]
@@ -45,12 +45,19 @@ _KNOWN_PER_RECORD = 8
 _ROUNDINGS = 64.0 * np.finfo(np.float64).eps
 
 
-def generated_bound(X: Floats, k: int, seconds: float) -> float:
-    """Bound every partition, within so many seconds; of n >= 2k records, k >= 2."""
+def generated_bound(X: Floats, k: int, seconds: float, labels: Rows | None = None) -> float:
+    """Bound every partition, within so many seconds; of n >= 2k records, k >= 2.
+
+    Looks for a good partition first, unless the labels of one are given.
+    """
     deadline = time.monotonic() + seconds
     shares = neighbour_shares(X, k)
-    search = ICSM(k=k, time_budget=seconds * _SHARE_OF_SEARCH, n_jobs=1)
-    return tight_bound(X, k, search.fit(X).labels_, shares, deadline)
+    if labels is None:
+        search = Auto(k, time_budget=seconds * _SHARE_OF_SEARCH, random_state=0).fit(X)
+        if search.interrupted_:
+            raise KeyboardInterrupt
+        labels = search.labels_
+    return tight_bound(X, k, labels, shares, deadline)
 
 
 def tight_bound(

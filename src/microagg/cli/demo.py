@@ -12,6 +12,7 @@ from microagg.cli.options import Force, Quiet, Version, count_or_text
 from microagg.cli.summary import outcome, title
 
 SENSITIVE = "progression"
+SEED = 1  # so that everyone sees the same
 SHOWN_COLUMNS, SHOWN_RECORDS = 5, 4
 
 
@@ -42,7 +43,7 @@ def demo(
             from microagg.release import protect
 
             table = diabetes()
-            release = protect(table, least, sensitive=[SENSITIVE])
+            release = protect(table, least, sensitive=[SENSITIVE], random_state=SEED)
         write_table(table, str(original), force=force)
         write_table(release.table, str(protected), force=force)
     if not quiet:
@@ -97,11 +98,11 @@ def _story(table: Any, release: Any, original: Path, protected: Path) -> str:
         ("original", str(original)),
         ("result", str(protected)),
     ]
-    by_hand = f"microagg protect {original} -k {done['k']} --sensitive {SENSITIVE} -o again.csv"
+    by_hand = f"microagg protect {original} -k {done['k']} --sensitive {SENSITIVE}"
     return (
         f"{title(done, counted(done['n_records'], 'diabetes patient'))}\n\n{facts(rows)}\n\n"
         f"Before\n{_excerpt(table)}\nAfter\n{_excerpt(release.table)}\n\n"
-        f"By hand\n  {by_hand}"
+        f"By hand\n  {by_hand} --seed {SEED} -o again.csv"
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import typer
 
-from microagg.errors import PrivacyWarning
+from microagg.errors import InterruptedSearchWarning, PrivacyWarning
 
+_TOLD = (InterruptedSearchWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 _LONGEST_NAME = 40
 
@@ -90,11 +91,12 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
     """Say what protect warns of in one line each, once the block has succeeded."""
     heard: list[str] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("always", PrivacyWarning)
+        for category in _TOLD:
+            warnings.simplefilter("always", category)
         show_others = warnings.showwarning
 
         def hear(message: Any, category: type[Warning], *rest: Any, **named: Any) -> None:
-            if issubclass(category, PrivacyWarning):
+            if issubclass(category, _TOLD):
                 heard.append(str(message))
             else:
                 show_others(message, category, *rest, **named)

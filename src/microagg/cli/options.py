@@ -59,6 +59,9 @@ Constraints = Annotated[
 Scale = Annotated[
     str, typer.Option(metavar="S", help="How columns are compared: standardise, or none.")
 ]
+Effort = Annotated[
+    str, typer.Option(metavar="E", help="How much work auto does: fast, balanced or best.")
+]
 Seed = Annotated[
     str | None,
     typer.Option(metavar="N", help="Repeat the draws of a method with chance in it."),
@@ -77,6 +80,18 @@ def count_or_text(text: str) -> int | str:
     (5, '99999999999999999999…')
     """
     return whole_or_text(text if len(text) <= _LONGEST_QUOTED else f"{text[:20]}…")
+
+
+def number_or_text(text: str) -> float | str:
+    """Return the number that the text writes, or the text for a check to refuse.
+
+    >>> number_or_text("1.5"), number_or_text("long")
+    (1.5, 'long')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return count_or_text(text)
 
 
 def seed_or_none(text: str | None) -> int | None:
@@ -114,9 +129,4 @@ def _read_value(text: str) -> Value:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     number = whole_or_text(text)
-    if isinstance(number, int):
-        return number
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return number if isinstance(number, int) else number_or_text(text)

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from microagg.cli.layout import counted, facts, names, print_json, warnings_as_lines
+from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
     Constraints,
+    Effort,
     Force,
     Identifiers,
     Input,
@@ -22,6 +24,7 @@ from microagg.cli.options import (
     Version,
     assignments,
     count_or_text,
+    number_or_text,
     seed_or_none,
 )
 from microagg.cli.paths import check_output, check_source
@@ -45,7 +48,7 @@ def protect(
     ] = None,
     method: Annotated[
         str, typer.Option(metavar="M", help="How records are grouped; see 'microagg methods'.")
-    ] = "mdav",
+    ] = "auto",
     quasi_identifier: QuasiIdentifiers = None,
     identifier: Identifiers = None,
     sensitive: Sensitive = None,
@@ -58,6 +61,21 @@ def protect(
     ] = False,
     scale: Scale = "standardise",
     seed: Seed = None,
+    effort: Effort = "balanced",
+    time_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="Seconds for the search (auto, icsm), and for --bound tight."
+        ),
+    ] = None,
+    bound: Annotated[
+        str,
+        typer.Option(
+            metavar="B",
+            help="Prove how near to the best possible: fast, tight (minutes) or none. "
+            "Default: fast, unless there are very many records.",
+        ),
+    ] = "auto",
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -67,7 +85,8 @@ def protect(
 
     Records are grouped by their quasi-identifiers and get their group's means. A column of text
     needs a role; a column of numbers without one is protected. Options for a column, --option and
-    --constraint can be repeated.
+    --constraint can be repeated. Ctrl-C ends the search of auto with the best groups so far, which
+    are written; pressed again, it ends everything.
     """
     request = {
         "method": method,
@@ -76,6 +95,9 @@ def protect(
         "scale": scale,
         "random_state": seed_or_none(seed),
         "strict_k": strict_k,
+        "effort": effort,
+        "time_budget": None if time_budget is None else number_or_text(time_budget),
+        "bound": bound,
     }
     roles = {
         "quasi_identifiers": quasi_identifier,
@@ -91,6 +113,8 @@ def protect(
         print_json({**release.manifest, "output": target})
     elif not quiet:
         typer.echo(_summary(release, target, began=context.obj), err=target == "-")
+    if release.manifest["interrupted"]:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _check_request(request: dict[str, Any]) -> None:

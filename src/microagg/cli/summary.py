@@ -1,5 +1,6 @@
 """What several commands say of a table and of a release: in the same words."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ def outcome(release: Any) -> Rows:
     records = "record" if high == 1 else "records"
     rows = [
         ("information loss", _loss(done)),
+        *_bound(done),
         ("groups", f"{done['n_groups']:,}, of {spread(low, high)} {records} each"),
     ]
     columns = names(done["quasi_identifiers"])
@@ -55,13 +57,36 @@ def _loss(done: dict[str, Any]) -> str:
     return f"{percent(loss + added)} ({percent(loss)} by grouping, {percent(added)} by constraints)"
 
 
-def percent(value: float) -> str:
+def _bound(done: dict[str, Any]) -> Rows:
+    """Say how far from the best possible the grouping is at most, if that is known."""
+    if done["lower_bound"] is None or done["k"] == 1:
+        return []
+    if done["proved_optimal"]:
+        return [("lower bound", "the same: no other groups lose less")]
+    if done["gap"] is None:
+        return [("lower bound", percent(done["lower_bound"]))]
+    above = f"this is at most {at_most(done['gap'])} above the best possible"
+    return [("lower bound", f"{percent(done['lower_bound'])}: {above}")]
+
+
+def percent(value: float, digits: int = 4) -> str:
     """Word a share in per cent.
 
-    >>> percent(2.17738), percent(52341.7)
-    ('2.177 %', '52,342 %')
+    >>> percent(2.17738), percent(52341.7), percent(4.1532, digits=2)
+    ('2.177 %', '52,342 %', '4.2 %')
     """
-    return f"{value:,.0f} %" if abs(value) >= 10_000 else f"{value:.4g} %"
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f} %" if "e+" in text else f"{text} %"
+
+
+def at_most(value: float) -> str:
+    """Word a limit in per cent with two digits, rounded up: what is said must be true.
+
+    >>> at_most(4.1532), at_most(0.031), at_most(99.2), at_most(162.3)
+    ('4.2 %', '0.031 %', '100 %', '163 %')
+    """
+    unit = 10.0 ** min(0, math.floor(math.log10(value)) - 1)
+    return percent(math.ceil(value / unit * (1 - 1e-12)) * unit, digits=2)
 
 
 def _drawn(done: dict[str, Any]) -> Rows:

@@ -1,0 +1,50 @@
+"""Which bound a release gets: the one that is asked for, or a fast one where that is cheap."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.bounds.lower import PATIENCE, TIGHTNESS, bound_on, gap, proves_optimal
+
+AUTO, NONE = "auto", "none"
+BOUNDS = (AUTO, *TIGHTNESS, NONE)
+
+# Records up to which the fast bound takes less time than grouping: with a search, and where the
+# grouping itself takes no time worth mentioning, a second or two at most.
+_WITH_A_SEARCH, _WITHOUT = 50_000, 10_000
+
+
+class Bound(NamedTuple):
+    """What no SSE goes below, and how that was found; all None without a bound."""
+
+    tightness: str | None = None
+    sse: float | None = None
+
+    def gap(self, sse: float) -> float | None:
+        """Return by how many per cent an SSE is above the best possible, at most."""
+        return None if self.sse is None else gap(sse, self.sse)
+
+    def proves_optimal(self, sse: float) -> bool:
+        """Say whether no partition has a lower SSE."""
+        return self.sse is not None and proves_optimal(sse, self.sse)
+
+
+def find_bound(
+    asked: str,
+    X: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    k: int,
+    *,
+    searched: bool,
+    time_budget: float | None,
+) -> Bound:
+    """Return the bound that was asked for; `searched` says whether the groups took long to find."""
+    tightness = asked
+    if asked == AUTO:
+        cheap = len(X) <= (_WITH_A_SEARCH if searched else _WITHOUT)
+        tightness = "fast" if cheap else NONE
+    if tightness == NONE:
+        return Bound()
+    seconds = PATIENCE if time_budget is None else time_budget
+    return Bound(tightness, bound_on(X, k, tightness, seconds, labels))
