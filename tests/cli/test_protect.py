@@ -18,7 +18,7 @@ from microagg.tables import files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 MDAV = ("--method", "mdav")
-OK_7 = ("people.csv", "-k", "7", *ROLES, *MDAV)
+OK_7 = ("people.csv", "-k", "7", *ROLES)
 PROTECTED = ["age", "height", "income"]
 
 
@@ -78,7 +78,7 @@ def test_k_of_one_sounds_like_no_protection(run):
 
 
 def test_groups_of_several_sizes(run):
-    assert re.search(r"groups +8, of 7 to 11 records each", run("protect", *OK_7).out)
+    assert re.search(r"groups +8, of 7 to 11 records each", run("protect", *OK_7, *MDAV).out)
 
 
 def test_time_is_that_of_the_whole_command(run, monkeypatch):
@@ -188,7 +188,7 @@ def test_force_replaces_an_existing_output(run, folder):
 
 
 def test_options_of_the_method_reach_it(run):
-    out = run("protect", *OK_7, "--option", "leftover=nearest", "--json")
+    out = run("protect", *OK_7, *MDAV, "--option", "leftover=nearest", "--json")
     assert json.loads(out.out)["options"]["leftover"] == "nearest"
 
 
