@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from microagg.partitions.ordered import cut_path
     from microagg.registry import methods
     from microagg.release import Release, protect
+    from microagg.sweeping import sweep
     from microagg.utility.information_loss import information_loss
 
 __version__ = "0.1.0"
@@ -25,6 +26,7 @@ _HOMES = {
     "lower_bound": "microagg.bounds",
     "methods": "microagg.registry",
     "protect": "microagg.release",
+    "sweep": "microagg.sweeping",
 }
 _ROOMS = ("errors", "orderings", "partitions")
 
@@ -40,6 +42,7 @@ __all__ = [
     "orderings",
     "partitions",
     "protect",
+    "sweep",
 ]
 
 

@@ -50,14 +50,20 @@ class Shares(NamedTuple):
         return max(0.0, fsum(self.values) - self.margin)
 
 
-def neighbour_shares(X: Floats, k: int) -> Shares:
+def n_listed(k: int) -> int:
+    """How many neighbours of each record the prices are sought among."""
+    return max(_LISTED * k, _LISTED_AT_LEAST)
+
+
+def neighbour_shares(X: Floats, k: int, nearest: tuple[Floats, Rows] | None = None) -> Shares:
     """Share of each record in the bound, for k >= 2 and at least k records.
 
-    The shares of the members of any group of k or more sum to at most its SSE.
+    The shares of the members of any group of k or more sum to at most its SSE. `nearest`, if
+    given, is what `nearest_others` lists, `n_listed(k)` or more of them where there are so many.
     """
-    n = len(X)
-    n_listed = min(n - 1, max(_LISTED * k, _LISTED_AT_LEAST))
-    distances, rows = nearest_others(X, n_listed)
+    width = min(len(X) - 1, n_listed(k))
+    distances, rows = nearest_others(X, width) if nearest is None else nearest
+    distances, rows = distances[:, :width], rows[:, :width]
     weight = (k - 1) / (2.0 * k)
     plain = Shares(
         weight * distances[:, : k - 1].mean(axis=1),

@@ -13,6 +13,7 @@ from microagg.cli.layout import width
 from microagg.cli.methods import methods
 from microagg.cli.options import Version
 from microagg.cli.protect import protect
+from microagg.cli.sweep import sweep
 from microagg.cli.verify import verify
 
 _WIDEST_HELP = 80
@@ -35,6 +36,10 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     compare: (
         "See what each method would lose on a file.",
         "microagg compare people.csv -k 3,5,10 --identifier name --sensitive diagnosis",
+    ),
+    sweep: (
+        "See what a file loses as K grows.",
+        "microagg sweep people.csv -k 2-20 --identifier name --sensitive diagnosis",
     ),
     methods: ("List the methods that protect can use.", "microagg methods"),
     demo: ("Protect a real table that is at hand.", "microagg demo"),

@@ -1,6 +1,5 @@
 """microagg compare: what each method would lose on a file, before anything is released."""
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, facts, names, print_json
+from microagg.cli.layout import counted, decimals_for, facts, names, print_json, short_seconds
 from microagg.cli.options import (
     Force,
     Identifiers,
@@ -26,6 +25,7 @@ from microagg.cli.options import (
     seed_or_none,
 )
 from microagg.cli.paths import check_output, check_source
+from microagg.cli.reading import read_table
 from microagg.cli.summary import Rows, assumed
 from microagg.errors import ParameterError
 
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 Figures = dict[str, Any]
 
 ALL = "all"
-# Losses are shown with this many decimals, more where the least of them would not be seen.
-DECIMALS, MOST_DECIMALS = 3, 9
-# Seconds below this are not told apart.
-SHORTEST = 0.001
 
 
 def compare(
@@ -129,13 +125,7 @@ def _compared(
     from microagg.progress import terminal_bar
 
     with nullcontext() if quiet else terminal_bar():
-        from microagg.tables.files import TableFile
-        from microagg.tables.roles import check_named
-
-        file = TableFile(source)
-        named = check_named(file.columns, **roles)
-        table = file.table(as_text=(*named.identifiers, *named.sensitive))
-        del file
+        table = read_table(source, roles)
 
         from microagg.comparison import run_comparison
 
@@ -195,7 +185,7 @@ def _summary(done: "Comparison", output: str | None, *, began: float) -> str:
 
 def table(rows: Sequence[Figures]) -> str:
     """Set the rows in a block for each k, the least loss of each marked."""
-    decimals = _decimals([loss for row in rows if (loss := row["information_loss"])])
+    decimals = decimals_for([loss for row in rows if (loss := row["information_loss"])])
     blocks = [
         [
             ("  ", f"k = {k:,}", "loss %", "groups", "sizes", "seconds"),
@@ -216,12 +206,6 @@ def _mark(row: Figures, least: float | None) -> str:
     return "* " if row["information_loss"] == least else "  "
 
 
-def _decimals(losses: Sequence[float]) -> int:
-    """Return how many decimals show two digits of the least loss, within reason."""
-    needed = 1 - math.floor(math.log10(min(losses, default=1.0)))
-    return max(DECIMALS, min(needed, MOST_DECIMALS))
-
-
 def _block(rows: Sequence[Figures], decimals: int) -> Iterator[tuple[str, ...]]:
     from microagg.release import spread
 
@@ -237,7 +221,7 @@ def _block(rows: Sequence[Figures], decimals: int) -> Iterator[tuple[str, ...]]:
                 f"{row['information_loss']:.{decimals}f}",
                 f"{row['n_groups']:,}",
                 spread(row["min_group"], row["max_group"]),
-                f"{row['seconds']:.3f}" if row["seconds"] >= SHORTEST else f"<{SHORTEST}",
+                short_seconds(row["seconds"]),
             )
 
 

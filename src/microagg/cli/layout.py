@@ -1,6 +1,7 @@
 """How results are set: aligned, wrapped to the terminal, plain enough for a pipe."""
 
 import json
+import math
 import os
 import sys
 import textwrap
@@ -16,6 +17,10 @@ from microagg.errors import InterruptedSearchWarning, PrivacyWarning
 _TOLD = (InterruptedSearchWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 _LONGEST_NAME = 40
+# Losses are shown with this many decimals, more where the least of them would not be seen.
+_DECIMALS, _MOST_DECIMALS = 3, 9
+# Seconds below this are not told apart.
+_SHORTEST = 0.001
 
 
 def width() -> int:
@@ -79,6 +84,25 @@ def counted(number: int, noun: str) -> str:
     ('1 record', '12,000 records')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def decimals_for(losses: Sequence[float]) -> int:
+    """Return how many decimals show two digits of the least loss above zero, within reason.
+
+    >>> decimals_for([12.3, 4.56]), decimals_for([12.3, 0.00123])
+    (3, 4)
+    """
+    needed = 1 - math.floor(math.log10(min((loss for loss in losses if loss), default=1.0)))
+    return max(_DECIMALS, min(needed, _MOST_DECIMALS))
+
+
+def short_seconds(seconds: float) -> str:
+    """Word a time.
+
+    >>> short_seconds(1.23456), short_seconds(1e-5)
+    ('1.235', '<0.001')
+    """
+    return f"{seconds:.3f}" if seconds >= _SHORTEST else f"<{_SHORTEST}"
 
 
 def print_json(values: Mapping[str, Any]) -> None:

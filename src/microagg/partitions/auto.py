@@ -105,7 +105,7 @@ class Auto(Partitioner):
         n_jobs = check_jobs(self.n_jobs)
         self.interrupted_ = False
         if k == 1 or len(X) < 2 * k or X.shape[1] == 1:
-            return _without_search(X, k)
+            return without_search(X, k)
         X = without_offset(X)
         improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
         try:
@@ -116,7 +116,7 @@ class Auto(Partitioner):
         return improving.labels
 
 
-def _without_search(X: Floats, k: int) -> Labels:
+def without_search(X: Floats, k: int) -> Labels:
     """The best groups where there is nothing to search for."""
     if X.shape[1] == 1:
         labels: Labels = Univariate(k).fit(X).labels_

@@ -1,6 +1,6 @@
 """Rounds of searches that improve a partition: side by side on one table, or region by region."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,18 @@ from microagg.partitions import regions
 from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.recombining import recombine
-from microagg.partitions.wandering import Wandering, near_lists
+from microagg.partitions.wandering import Wandering, near_lists, near_within
 from microagg.threads import Best, side_by_side
 
 Floats = NDArray[np.float64]
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25
+
+
+def n_neighbours(k: int) -> int:
+    """How many neighbours of each record a search for groups of k looks at."""
+    return max(_NEIGHBOURS, 3 * k)
 
 
 @dataclass(frozen=True)
@@ -28,11 +33,16 @@ class Effort:
     trials_per_further_record: float  # of a large one, on top of that
     islands: int  # searches of a small table side by side, whose groups are recombined
     rounds: int
+    share: float = 1.0  # of these trials
 
     def trials(self, n_records: int, k: int) -> float:
         """Trials for a table; the cost of one grows with k squared, or nearly."""
         most = self.most_trials + self.trials_per_further_record * n_records
-        return min(self.trials_per_record * n_records, most) * (3 / k) ** 2
+        return min(self.trials_per_record * n_records, most) * (3 / k) ** 2 * self.share
+
+    def part(self, share: float) -> "Effort":
+        """Return the same with a share of the trials."""
+        return replace(self, share=self.share * share)
 
 
 class Region:
@@ -50,14 +60,22 @@ class Region:
         self.best: Best[Labels] = Best()
         self.best.offer(summarise(self.X, self.labels).sse, -1, self.labels)
 
-    def find_neighbours(self, k: int) -> None:
-        """List the near neighbours, once."""
-        if not len(self.near):
-            self.near = near_lists(self.X, max(_NEIGHBOURS, 3 * k))
+    def find_neighbours(self, k: int, listed: Labels | None) -> None:
+        """List the near neighbours, once; or pick them from those listed for the whole table."""
+        if len(self.near):
+            return
+        if listed is None:
+            self.near = near_lists(self.X, n_neighbours(k))
+        else:
+            self.near = near_within(listed, self.rows, n_neighbours(k))
 
 
 class Improving:
-    """A partition into groups of k to 2k-1 records, under improvement."""
+    """A partition into groups of k to 2k-1 records, under improvement.
+
+    `near`, if given, lists the nearest others of every record, nearest first, so that they need
+    not be found again: at least as many as `n_neighbours(k)`, where there are so many.
+    """
 
     def __init__(
         self,
@@ -67,8 +85,10 @@ class Improving:
         limits: Limits,
         rng: np.random.Generator,
         n_jobs: int,
+        near: Labels | None = None,
     ) -> None:
         self.X = X
+        self.near = near
         self.labels = labels
         self.k = k
         self.limits = limits
@@ -107,7 +127,7 @@ class Improving:
             return late if islands > 1 else []
 
         side_by_side(
-            lambda region: region.find_neighbours(self.k),
+            lambda region: region.find_neighbours(self.k, self.near),
             self.regions,
             n_jobs=self.n_jobs,
             task="finding neighbours",

@@ -37,6 +37,25 @@ def near_lists(X: Floats, count: int) -> Labels:
     return near
 
 
+def near_within(near: Labels, rows: Labels, count: int) -> Labels:
+    """The first `count` of each row's listed neighbours that are among the rows, as their places.
+
+    A row with fewer stands in for what it lacks: that is no neighbour to any search.
+
+    >>> near_within(np.array([[1, 2], [0, 2], [1, 0]]), np.array([1, 2]), 2).tolist()
+    [[1, 0], [0, 1]]
+    """
+    own = np.arange(len(rows))[:, None]
+    if len(rows) == len(near):
+        return np.ascontiguousarray(near[:, :count])
+    place = np.full(len(near), -1, dtype=np.intp)
+    place[rows] = own[:, 0]
+    places = place[near[rows]]
+    order = np.argsort(places < 0, axis=1, kind="stable")[:, :count]
+    places = np.take_along_axis(places, order, axis=1)
+    return np.where(places < 0, own, places)
+
+
 class Wandering:
     """Groups of k to 2k-1 records that wander; whenever they get better, they are offered."""
 
