@@ -12,6 +12,7 @@ NAMES = (
     "kmeans_speed",
     "hac_speed",
     "search_speed",
+    "sweep_speed",
     "constraints_speed",
     "fuzzy_speed",
     "start_up",

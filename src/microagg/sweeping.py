@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from typing import Any, overload
 
@@ -219,8 +219,7 @@ class _Sweeping:
         if larger is not None:
             split = split_large(self.centred, self.found[larger].labels, k)
             start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
-            # One longer search gains more than two whose groups are recombined.
-            effort = replace(effort.part(share_of_trials(k, larger)), islands=1)
+            effort = effort.for_good_groups(share_of_trials(k, larger))
         improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near=self.nearest[1])
         improving.run(effort)
         return improving.labels

@@ -24,7 +24,9 @@ HEAVY = ("numba", "sklearn", "polars", "narwhals", "pandas", "scipy")
 PYTHON_M = [sys.executable, "-m", "microagg"]
 
 
-@pytest.mark.parametrize("argv", [[], ["protect"], ["verify"], ["compare"], ["methods"], ["demo"]])
+@pytest.mark.parametrize(
+    "argv", [[], ["protect"], ["verify"], ["compare"], ["sweep"], ["methods"], ["demo"]]
+)
 def test_version_everywhere(run, argv):
     outcome = run(*argv, "--version")
     assert (outcome.code, outcome.out) == (0, f"microagg {microagg.__version__}\n")
@@ -34,7 +36,7 @@ def test_version_everywhere(run, argv):
 def test_help_lists_the_commands(run, argv):
     outcome = run(*argv)
     assert outcome.code == 0
-    for name in ("protect", "verify", "compare", "methods", "demo"):
+    for name in ("protect", "verify", "compare", "sweep", "methods", "demo"):
         assert re.search(rf"^  {name}  ", outcome.out, re.MULTILINE)
 
 
@@ -73,7 +75,15 @@ def test_failure_of_a_process_is_one_line():
 
 
 @pytest.mark.parametrize(
-    "argv", [["--help"], ["protect", "--help"], ["compare", "-h"], ["methods"], ["--version"]]
+    "argv",
+    [
+        ["--help"],
+        ["protect", "--help"],
+        ["compare", "-h"],
+        ["sweep", "-h"],
+        ["methods"],
+        ["--version"],
+    ],
 )
 def test_quick_commands_load_nothing_heavy(argv):
     script = (

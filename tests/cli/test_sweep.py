@@ -32,7 +32,7 @@ def lines(text):
 def test_every_k_has_a_line(run):
     outcome = run(*OK)
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith("Swept 4 ks on 60 records\n")
+    assert outcome.out.startswith("Tried 4 values of k on 60 records\n")
     found = lines(outcome.out)
     assert [cells[0] for cells in found] == ["2", "3", "4", "8"]
     for k, loss, bound, gap, groups, sizes, seconds, *_ in found:

@@ -89,8 +89,8 @@ def sweep(
 ) -> None:
     """Show what a file loses at each K, what it loses at least, and how long that takes.
 
-    Nothing is released. Roles of columns are given as to protect. The groups of each K are those
-    of the method auto, or better ones that a larger K has led to.
+    Nothing is released. Roles of columns are given as to protect. Groups are found as by
+    the method auto, with less work where a K begins with the groups of a larger one.
     """
     ks = listed_ks(k)
     request = {"effort": effort, "bound": bound}
@@ -100,11 +100,12 @@ def sweep(
         "sensitive": sensitive,
     }
     chosen = seed_or_none(seed)
-    _check_request(ks, scale, request)
+    _check_ks(ks)
     check_source(source)
     if output is not None:
         check_output(output, source, json=json, force=force)
     with nullcontext() if quiet else _bar():
+        _check_choices(scale, request)
         done = _swept(source, ks, roles, scale, chosen, request)
     if output is not None:
         _write(done.sweep, output, force=force)
@@ -120,14 +121,19 @@ def _bar() -> Any:
     return terminal_bar()
 
 
-def _check_request(ks: Sequence[int | str], scale: str, request: dict[str, str]) -> None:
+def _check_ks(ks: Sequence[int | str]) -> None:
+    from microagg.validation import check_ks
+
+    check_ks(ks)
+
+
+def _check_choices(scale: str, request: dict[str, str]) -> None:
     """Refuse what can be refused before anything is read."""
     from microagg.partitions.auto import EFFORTS
     from microagg.sweeping import BOUNDS
     from microagg.tables.encoding import SCALES
-    from microagg.validation import check_choice, check_ks
+    from microagg.validation import check_choice
 
-    check_ks(ks)
     check_choice("scale", scale, SCALES)
     check_choice("effort", request["effort"], EFFORTS)
     check_choice("bound", request["bound"], BOUNDS)
@@ -192,7 +198,8 @@ def _summary(done: _Done, output: str | None, *, began: float) -> str:
     ]
     if output is not None:
         rows.append(("written to", output))
-    title = f"Swept {counted(len(done.sweep), 'k')} on {counted(done.n_records, 'record')}"
+    ks = f"{counted(len(done.sweep), 'value')} of k"
+    title = f"Tried {ks} on {counted(done.n_records, 'record')}"
     return f"{title}\n\n{facts(rows)}\n\n{table(done.sweep)}"
 
 

@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25
+# How much less heat a search begins with where the groups are good already.
+_COOLER = 0.1
 
 
 def n_neighbours(k: int) -> int:
@@ -34,6 +36,8 @@ class Effort:
     islands: int  # searches of a small table side by side, whose groups are recombined
     rounds: int
     share: float = 1.0  # of these trials
+    # Share of their error that groups may lose, on average, where a loss is kept: first and last.
+    heat: tuple[float, float] = (3e-3, 6e-5)
 
     def trials(self, n_records: int, k: int) -> float:
         """Trials for a table; the cost of one grows with k squared, or nearly."""
@@ -43,6 +47,15 @@ class Effort:
     def part(self, share: float) -> "Effort":
         """Return the same with a share of the trials."""
         return replace(self, share=self.share * share)
+
+    def for_good_groups(self, share: float) -> "Effort":
+        """Return a share of it, for groups that are good already.
+
+        One search, since a longer one gains more than two whose groups are recombined; and cool
+        from the start, so that it keeps what is good.
+        """
+        hot, cold = self.heat
+        return replace(self.part(share), islands=1, heat=(hot * _COOLER, cold))
 
 
 class Region:
@@ -120,6 +133,7 @@ class Improving:
                 region.labels,
                 self.k,
                 seed=int(seeds[place]),
+                heat=effort.heat,
                 offer=lambda error, labels: region.best.offer(error, island, labels),
                 out_of_time=self.limits.out_of_time,
             )

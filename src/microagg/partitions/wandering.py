@@ -22,8 +22,6 @@ _TRIALS_PER_CALL = 1_000  # at k = 3
 _ROWS_PER_CALL = 2_000
 # Parts of the trials after which the groups are written down, to be recombined.
 _SNAPSHOTS = 12
-# Share of their error that groups may lose, on average, where a loss is kept: first and last.
-_HEAT = 3e-3, 6e-5
 
 
 def near_lists(X: Floats, count: int) -> Labels:
@@ -67,6 +65,7 @@ class Wandering:
         k: int,
         *,
         seed: int,
+        heat: tuple[float, float],
         offer: Offer,
         out_of_time: Callable[[], bool],
     ) -> None:
@@ -75,6 +74,7 @@ class Wandering:
         self.error = np.inf
         self.labels = labels
         self.met: list[Labels] = []
+        self.heat = heat
         self.offer = offer
         self.out_of_time = out_of_time
 
@@ -102,7 +102,7 @@ class Wandering:
             if self.out_of_time():
                 break
             stop = min(begin + at_once, last)
-            run_trials(self.search, self.k, begin, stop, total, *_HEAT)
+            run_trials(self.search, self.k, begin, stop, total, *self.heat)
             self._remember()
             report("searching", stop, total)
 
