@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.bounds import lower_bound
+from microagg.bounds import gap, lower_bound
 from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
 from microagg.kernels.groups import Groups, summarise
 from microagg.kernels.offsets import without_offset
@@ -38,8 +38,6 @@ BOUNDS = ("fast", "none")
 _LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
 # Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
 _LONGEST_CHAIN = 10
-# Bounds that reach the error to so many parts prove it the least, up to roundings.
-_NEGLIGIBLE = 1e-7
 _TASK = "sweeping"
 _WARM_UP_RECORDS, _WARM_UP_K = 40, 3
 
@@ -187,7 +185,7 @@ class _Sweeping:
     def _list_nearest(self, k: int) -> tuple[Floats, Labels]:
         """Distances and rows of as many neighbours as the largest k needs."""
         width = min(len(self.X) - 1, max(n_neighbours(k), n_listed(k)))
-        return nearest_others(self.centred, width)
+        return nearest_others(self.X, width)
 
     def find_groups(self) -> None:
         """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
@@ -249,7 +247,7 @@ class _Sweeping:
         if self._is_plain(k):
             bound = lower_bound(self.X, k)
         else:
-            bound = neighbour_shares(self.centred, k, self.nearest).bound
+            bound = neighbour_shares(self.X, k, self.nearest).bound
         self.seconds[k] += time.perf_counter() - began
         return bound
 
@@ -264,7 +262,7 @@ class _Sweeping:
             k=k,
             information_loss=Errors(groups.sse, sst).information_loss,
             lower_bound=None if bound is None else Errors(bound, sst).information_loss,
-            gap=None if bound is None else _gap(groups.sse, bound),
+            gap=None if bound is None else gap(groups.sse, bound),
             sse=groups.sse,
             n_groups=len(groups.sizes),
             min_group=int(groups.sizes.min()),
@@ -283,10 +281,3 @@ def share_of_trials(k: int, larger: int) -> float:
     [1.0, 0.7, 0.55]
     """
     return min(1.0, _LEAST_SHARE + _SHARE_FOR_RATIO * (larger / k - 1.0))
-
-
-def _gap(sse: float, bound: float) -> float | None:
-    """By how many per cent the error is above the least possible, at most; None: no telling."""
-    if bound >= sse * (1.0 - _NEGLIGIBLE):
-        return 0.0
-    return 100.0 * (sse / bound - 1.0) if bound > 0.0 else None

@@ -20,6 +20,7 @@ from microagg.cli.layout import (
     width,
 )
 from microagg.cli.options import (
+    Effort,
     Force,
     Identifiers,
     Input,
@@ -75,9 +76,7 @@ def sweep(
     identifier: Identifiers = None,
     sensitive: Sensitive = None,
     scale: Scale = "standardise",
-    effort: Annotated[
-        str, typer.Option(metavar="E", help="How much work to do: fast, balanced or best.")
-    ] = "fast",
+    effort: Effort = "fast",
     bound: Annotated[
         str, typer.Option(metavar="B", help="What the loss is at least: fast, or none.")
     ] = "fast",

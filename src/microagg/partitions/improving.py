@@ -108,6 +108,7 @@ class Improving:
         self.rng = rng
         self.n_jobs = n_jobs
         self.regions: list[Region] = []
+        self.under_way: list[Wandering] = []
 
     def run(self, effort: Effort) -> None:
         """Search as much as the effort says, or until the time is over."""
@@ -137,6 +138,7 @@ class Improving:
                 offer=lambda error, labels: region.best.offer(error, island, labels),
                 out_of_time=self.limits.out_of_time,
             )
+            self.under_way.append(wandering)
             late = wandering.run(int(trials * len(region.X) / len(self.X)))
             return late if islands > 1 else []
 
@@ -146,11 +148,22 @@ class Improving:
             n_jobs=self.n_jobs,
             task="finding neighbours",
         )
-        found = side_by_side(search, range(len(searches)), n_jobs=self.n_jobs, task="searching")
+        found = side_by_side(
+            search,
+            range(len(searches)),
+            n_jobs=self.n_jobs,
+            task="searching",
+            progress=lambda: self._progress(effort),
+        )
         self.adopt_what_was_found()
         if islands > 1:
             pool = [self.labels, *(labels for late in found for labels in late)]
             self.labels = self.regions[0].labels = recombine(self.X, pool)
+
+    def _progress(self, effort: Effort) -> tuple[int, int]:
+        """Trials made so far, in all rounds, and in all."""
+        total = int(effort.trials(len(self.X), self.k))
+        return min(total, sum(wandering.n_made for wandering in list(self.under_way))), total
 
     def _cut_into_regions(self) -> None:
         most = regions.size_limit(len(self.X), self.k)

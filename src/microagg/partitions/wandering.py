@@ -74,6 +74,7 @@ class Wandering:
         self.error = np.inf
         self.labels = labels
         self.met: list[Labels] = []
+        self.n_made = 0  # trials
         self.heat = heat
         self.offer = offer
         self.out_of_time = out_of_time
@@ -103,6 +104,7 @@ class Wandering:
                 break
             stop = min(begin + at_once, last)
             run_trials(self.search, self.k, begin, stop, total, *self.heat)
+            self.n_made = stop
             self._remember()
             report("searching", stop, total)
 
