@@ -75,6 +75,17 @@ def test_no_search_needed():
     assert sse * (1 - 1e-12) < lower_bound(X, 5) <= sse
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])
+@pytest.mark.parametrize("tightness", ["fast", "tight"])
+def test_one_column_has_its_optimum(offset, tightness):
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        X = offset + rng.normal(size=(8, 1)) * 10.0 ** rng.integers(-3, 3)
+        optimum = optimal_sse(X, 2)
+        bound = lower_bound(X, 2, tightness=tightness)
+        assert float(optimum) * (1 - 1e-9) <= bound <= optimum, X.tolist()
+
+
 def test_refusals():
     with pytest.raises(ParameterError, match="k must be a whole number from 1 to 2"):
         lower_bound([[1.0], [2.0]], 3)

@@ -35,8 +35,9 @@ def searchable(n_tables, seed, largest=9):
 
 def test_never_above_the_optimum_and_never_below_the_fast_one():
     for X, k in searchable(300, seed=1):
-        bound = tight.tight_bound(X, k, in_chunks(X, k), neighbour_shares(X, k))
-        assert lower_bound(X, k) <= bound <= optimal_sse(X, k), (X.tolist(), k)
+        shares = neighbour_shares(X, k)
+        bound = tight.tight_bound(X, k, in_chunks(X, k), shares)
+        assert shares.bound <= bound <= optimal_sse(X, k), (X.tolist(), k)
 
 
 @pytest.mark.parametrize("n_nodes", [0, 1, 4, 10_000])
