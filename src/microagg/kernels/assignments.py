@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance, sum_up
 
 Floats = NDArray[np.float64]
@@ -85,7 +85,7 @@ def regroup(X: Floats, assignment: Assignment, labels: Rows, n_groups: int) -> N
             refresh(X, assignment, number[g])
 
 
-@kernel
+@inner_kernel
 def numbers_of_same_groups(assignment: Assignment, labels: Rows, n_groups: int) -> Rows:
     """For each new group the number of the present one with the same members, or -1."""
     number = np.full(n_groups, -2)  # not seen yet
@@ -104,7 +104,7 @@ def numbers_of_same_groups(assignment: Assignment, labels: Rows, n_groups: int) 
     return number
 
 
-@kernel
+@inner_kernel
 def join(assignment: Assignment, row: int, group: int) -> None:
     """Add a record to a group; `refresh` must follow."""
     assignment.members[group, assignment.sizes[group]] = row
@@ -112,7 +112,7 @@ def join(assignment: Assignment, row: int, group: int) -> None:
     assignment.labels[row] = group
 
 
-@kernel
+@inner_kernel
 def leave(assignment: Assignment, row: int) -> None:
     """Take a record out of its group; `refresh` must follow."""
     group = assignment.labels[row]
@@ -125,7 +125,7 @@ def leave(assignment: Assignment, row: int) -> None:
     assignment.sizes[group] = last
 
 
-@kernel
+@inner_kernel
 def refresh(X: Floats, assignment: Assignment, group: int) -> None:
     """Work out the centre of a group anew, and what hangs on it."""
     members = assignment.members[group, : assignment.sizes[group]]
@@ -140,7 +140,7 @@ def refresh(X: Floats, assignment: Assignment, group: int) -> None:
     assignment.changed[group] = assignment.clock[0]
 
 
-@kernel
+@inner_kernel
 def reassign(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> float:
     """Send each of the rows to its target group, all at once; returns the gain in squared error."""
     count = rows.shape[0]
@@ -163,7 +163,7 @@ def reassign(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> fl
     return before - after
 
 
-@kernel
+@inner_kernel
 def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
     """What a change that touches these groups must gain to be worth it."""
     total = 0.0
@@ -172,7 +172,7 @@ def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def improve(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> bool:
     """Send each of the rows to its target group if that lowers the squared error."""
     origins = assignment.labels[rows]

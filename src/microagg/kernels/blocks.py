@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -89,7 +89,7 @@ def split_into_boxes(X: Floats, order: Rows) -> None:
         stack.append((middle, stop))
 
 
-@kernel
+@inner_kernel
 def widest_column(X: Floats, rows: Rows) -> int:
     """Column with the largest range over the given rows."""
     best = -1.0
@@ -107,7 +107,7 @@ def widest_column(X: Floats, rows: Rows) -> int:
     return best_column
 
 
-@kernel
+@inner_kernel
 def partition_by_key(keys: Floats, order: Rows, start: int, stop: int, middle: int) -> None:
     """Quickselect: the smallest `middle - start` keys of the range come first."""
     left = start
@@ -185,7 +185,7 @@ def remove(blocks: Blocks, gone: Rows) -> None:
                 highest[j, block] = values[block, j, :count].max()
 
 
-@kernel
+@inner_kernel
 def measure_block(
     values: Floats, block: int, count: int, point: Floats, out_distances: Floats
 ) -> None:
@@ -217,7 +217,7 @@ def measure_block(
                 out_distances[begin + i] += gap * gap
 
 
-@kernel
+@inner_kernel
 def bound_from_below(blocks: Blocks, point: Floats) -> int:
     """Least squared distance possible in each box, into the scratch; returns the nearest box."""
     lowest, highest, bounds = blocks.lowest, blocks.highest, blocks.bounds
@@ -236,7 +236,7 @@ def bound_from_below(blocks: Blocks, point: Floats) -> int:
     return nearest
 
 
-@kernel
+@inner_kernel
 def bound_from_above(blocks: Blocks, point: Floats) -> int:
     """Largest squared distance possible in each block, into the scratch; returns the farthest."""
     lowest, highest, bounds = blocks.lowest, blocks.highest, blocks.bounds
@@ -287,7 +287,7 @@ def farthest(blocks: Blocks, point: Floats) -> tuple[int, float]:
     return best_row, best
 
 
-@kernel
+@inner_kernel
 def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows) -> int:
     """The nearest records, nearest first, as many as `out_rows` holds; returns how many exist."""
     first = bound_from_below(blocks, point)
@@ -325,13 +325,13 @@ def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows
     return found
 
 
-@kernel
+@inner_kernel
 def comes_before(distance: float, row: int, other_distance: float, other_row: int) -> bool:
     """Nearer first, the lower row first among equals."""
     return distance < other_distance or (distance == other_distance and row < other_row)
 
 
-@kernel
+@inner_kernel
 def heap_push(distances: Floats, rows: Rows, size: int, distance: float, row: int) -> None:
     """Add to a heap whose root is the last in order."""
     at = size
@@ -344,7 +344,7 @@ def heap_push(distances: Floats, rows: Rows, size: int, distance: float, row: in
     distances[at], rows[at] = distance, row
 
 
-@kernel
+@inner_kernel
 def heap_sink(distances: Floats, rows: Rows, size: int, distance: float, row: int) -> None:
     """Replace the root of a heap of `size` entries."""
     at = 0

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, bound_from_below, measure_block, nearest
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -51,7 +51,7 @@ def offer_centres(
                 used[i] += 1
 
 
-@kernel
+@inner_kernel
 def holds_nearer(blocks: Blocks, point: Floats, limit: float, but: int) -> bool:
     """Whether a record other than `but` is nearer to `point` than this squared distance."""
     bound_from_below(blocks, point)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -89,14 +89,14 @@ def _merge_equal_records(X: Floats, cap: int) -> tuple[Rows, Rows]:
     return labels, next_row
 
 
-@kernel
+@inner_kernel
 def has_partner(clusters: Clusters, side: int, slot: int) -> bool:
     """Whether the partner that the cluster remembers on that side still exists."""
     partner = clusters.partners[side, slot]
     return partner >= 0 and clusters.sizes[partner] != GONE
 
 
-@kernel
+@inner_kernel
 def join(clusters: Clusters, slot: int, other: int, cap: int) -> int:
     """Join two clusters to a new one, the youngest; returns its slot, -1 if it is at the cap."""
     counts, lowest, sizes = clusters.counts, clusters.lowest, clusters.sizes
@@ -128,7 +128,7 @@ def join(clusters: Clusters, slot: int, other: int, cap: int) -> int:
     return new
 
 
-@kernel
+@inner_kernel
 def lowest_row(clusters: Clusters) -> int:
     """Lowest row of all clusters below the cap."""
     row = clusters.X.shape[0]
@@ -138,7 +138,7 @@ def lowest_row(clusters: Clusters) -> int:
     return row
 
 
-@kernel
+@inner_kernel
 def join_chains(next_row: Rows, first: int, second: int) -> None:
     """Hang the second chain into the first, which has the lower start; rows stay ascending."""
     last = first
@@ -153,7 +153,7 @@ def join_chains(next_row: Rows, first: int, second: int) -> None:
     next_row[last] = left if left >= 0 else right
 
 
-@kernel
+@inner_kernel
 def place_center(clusters: Clusters, slot: int) -> None:
     """Mean of a cluster, from its members."""
     X, next_row = clusters.X, clusters.next_row
@@ -167,7 +167,7 @@ def place_center(clusters: Clusters, slot: int) -> None:
         clusters.centers[j, slot] = X[first, j] + total / clusters.sizes[slot]
 
 
-@kernel
+@inner_kernel
 def tidy_up(clusters: Clusters) -> None:
     """Move the clusters together, in their order, so that no slot is empty."""
     counts, sizes = clusters.counts, clusters.sizes

@@ -1,5 +1,6 @@
 """How a kernel is compiled: one place, so that every kernel keeps the same promises."""
 
+import functools
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -7,8 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
+from numba.extending import models, register_model
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def fingerprint(folder: Path) -> str:
@@ -24,18 +27,67 @@ def fingerprint(folder: Path) -> str:
 _VERSION = fingerprint(Path(__file__).parent)
 
 
-def kernel(function: Kernel) -> Kernel:
+def kernel(function: Function) -> Function:
     """Compile `function` on its first call and keep the result on disk.
 
     No fastmath: sums that decide ties must round the same way everywhere. The lock of the
     interpreter is released, so that kernels run side by side in threads.
     """
-    function.__qualname__ = f"{function.__name__}_{_VERSION}"
+    compiled = _jit(function, function.__name__)
+    return cast(Function, Kernel(function, compiled, compiled))
+
+
+def inner_kernel(function: Function) -> Function:
+    """Compile `function` like a kernel, but for calls from other kernels only.
+
+    So it goes without the code that takes Python's arguments apart, which for a tuple of many
+    arrays takes longer to compile than a small function. A test that calls it from Python gets a
+    second version, with that code.
+    """
+    from_kernels = _jit(
+        function, f"{function.__name__}_inner", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+    from_python = _jit(function, function.__name__)
+    return cast(Function, Kernel(function, from_python, from_kernels))
+
+
+def _jit(function: Callable[..., Any], name: str, **options: bool) -> Any:
+    """Have numba compile a function when it is needed, and cache it under the given name."""
+    function.__qualname__ = f"{name}_{_VERSION}"
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     except RuntimeError:  # no folder can be written to: compile anew in every process
-        compiled = numba.njit(nogil=True, error_model="numpy")(function)
-    return cast(Kernel, compiled)
+        return numba.njit(nogil=True, error_model="numpy", **options)(function)
+
+
+class KernelType(types.Dispatcher):  # type: ignore[misc]
+    """What numba knows of a kernel that another one calls.
+
+    A constant has a type of its own in numba, and a function would be compiled anew for each one
+    that is passed to it. Here a constant passes for any number.
+    """
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Types of the arguments and of the result; compiles the kernel for them if need be."""
+        return super().get_call_type(context, tuple(map(types.unliteral, args)), kws)
+
+
+register_model(KernelType)(models.OpaqueModel)
+
+
+class Kernel:
+    """A compiled function, as Python and as other kernels call it; `py_func` is the source."""
+
+    def __init__(self, function: Callable[..., Any], from_python: Any, from_kernels: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._from_python = from_python
+        self._from_kernels = from_kernels  # the type below does not keep it alive
+        self._numba_type_ = KernelType(from_kernels)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the kernel."""
+        return self._from_python(*args)
 
 
 def drop_stale_kernels(folder: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from microagg.kernels.assignments import Assignment, improve, least_gain
 from microagg.kernels.blocks import Blocks, nearest
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def shift_from_groups(
     return made
 
 
-@kernel
+@inner_kernel
 def rank_groups(in_use: Rows, near: Rows, group: int) -> Rows:
     """The group itself, then the others from the nearest on."""
     ranked = np.empty(near.shape[0], dtype=np.intp)
@@ -71,7 +71,7 @@ def rank_groups(in_use: Rows, near: Rows, group: int) -> Rows:
     return ranked[:count]
 
 
-@kernel
+@inner_kernel
 def any_changed(assignment: Assignment, groups: Rows, since: int) -> bool:
     """Whether one of the groups changed after the given step."""
     latest = -1
@@ -80,7 +80,7 @@ def any_changed(assignment: Assignment, groups: Rows, since: int) -> bool:
     return latest > since
 
 
-@kernel
+@inner_kernel
 def rank_as_chain(centers: Floats, ranked: Rows) -> None:
     """Rearrange the groups behind the first so that each is the nearest to the one before."""
     for place in range(1, ranked.shape[0] - 1):
@@ -93,7 +93,7 @@ def rank_as_chain(centers: Floats, ranked: Rows) -> None:
         ranked[place], ranked[best] = ranked[best], ranked[place]
 
 
-@kernel
+@inner_kernel
 def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
     """Make the best cyclic shift along the ranked groups that begins at the first of them."""
     node_rows, node_ranks = make_nodes(assignment, ranked)
@@ -113,7 +113,7 @@ def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
     return shift_along(X, assignment, ranked, node_rows, node_ranks, parents, end, source)
 
 
-@kernel
+@inner_kernel
 def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
     """Nodes in the order of their ranks: the members of each group, then the group as such.
 
@@ -138,7 +138,7 @@ def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
     return rows, ranks
 
 
-@kernel
+@inner_kernel
 def distances_from_centers(
     X: Floats, assignment: Assignment, ranked: Rows, node_rows: Rows
 ) -> Floats:
@@ -153,7 +153,7 @@ def distances_from_centers(
     return distances
 
 
-@kernel
+@inner_kernel
 def extend_paths(
     X: Floats,
     k: int,
@@ -193,7 +193,7 @@ def extend_paths(
                     out_parents[node, source] = before
 
 
-@kernel
+@inner_kernel
 def best_end(
     X: Floats,
     k: int,
@@ -228,7 +228,7 @@ def best_end(
     return best_node, best_source
 
 
-@kernel
+@inner_kernel
 def shift_along(
     X: Floats,
     assignment: Assignment,

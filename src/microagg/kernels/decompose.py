@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import comes_before
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance, sum_up
 from microagg.kernels.grouping import Grouping, cheapest_home, drop, settle
 
@@ -33,7 +33,7 @@ def sweep(grouping: Grouping, groups: Rows, shrinks: bool) -> int:
     return moves
 
 
-@kernel
+@inner_kernel
 def dissolve(grouping: Grouping, group: int) -> bool:
     """Send every member to another group if that lowers the error; the group is gone then.
 
@@ -77,7 +77,7 @@ def dissolve(grouping: Grouping, group: int) -> bool:
     return found and rehouse(grouping, group, members, goes_to, homes[:n_homes])
 
 
-@kernel
+@inner_kernel
 def rehouse(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes: Rows) -> bool:
     """Let members[m] join homes[goes_to[m]] and drop their group, if the error falls."""
     before = grouping.errors[group]
@@ -103,7 +103,7 @@ def rehouse(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes:
     return True
 
 
-@kernel
+@inner_kernel
 def cheapest_open_home(
     point: Floats, sizes: Rows, centers: Floats, limit: float
 ) -> tuple[int, float]:
@@ -116,7 +116,7 @@ def cheapest_open_home(
     return best, limit
 
 
-@kernel
+@inner_kernel
 def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
     """The rows, nearest to the centre first, the lower row first among equals."""
     ordered = np.empty_like(rows)
@@ -131,7 +131,7 @@ def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
     return ordered
 
 
-@kernel
+@inner_kernel
 def shrink(grouping: Grouping, group: int) -> bool:
     """Send out the member with the largest gain, if there is any and k stay."""
     X, members, sizes = grouping.X, grouping.members, grouping.sizes

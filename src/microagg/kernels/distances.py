@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-@kernel
+@inner_kernel
 def squared_distance(point: Floats, other: Floats) -> float:
     """Squared distance of two points."""
     total = 0.0
@@ -19,7 +19,7 @@ def squared_distance(point: Floats, other: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def sum_up(X: Floats, rows: Rows, out_center: Floats) -> float:
     """Mean of the records; returns their squared error.
 

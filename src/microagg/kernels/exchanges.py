@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from microagg.kernels.assignments import Assignment, improve, least_gain
 from microagg.kernels.blocks import Blocks, bound_from_below, measure_block
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ def search_changes(
                     try_exchanges(X, assignment, group, other, square, out_changes)
 
 
-@kernel
+@inner_kernel
 def reach(k: int, size: int, radius: float, other_size: int, other_radius: float) -> float:
     """Distance of centres from which on two groups cannot gain; other_size -1 is any size."""
     limit = radius + other_radius
@@ -98,7 +98,7 @@ def reach(k: int, size: int, radius: float, other_size: int, other_radius: float
     return limit * (1.0 + 1e-9)  # more than all roundings together
 
 
-@kernel
+@inner_kernel
 def try_migrations(
     X: Floats,
     k: int,
@@ -127,7 +127,7 @@ def try_migrations(
             out_changes.others[group] = -1 if leaves else row
 
 
-@kernel
+@inner_kernel
 def try_exchanges(
     X: Floats, assignment: Assignment, group: int, other: int, square: float, out_changes: Changes
 ) -> None:
@@ -168,7 +168,7 @@ def try_exchanges(
                 out_changes.others[group] = rival
 
 
-@kernel
+@inner_kernel
 def most_gain(freed: float, span: float, square: float, h: float) -> float:
     """Bound of the gain of an exchange that frees so much without its term h |x_i - x_j|^2.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, farthest, nearest, remove
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -38,7 +38,7 @@ def mean_of_total(total: Floats, count: int, out_mean: Floats) -> None:
         out_mean[j] = (total[0, j] + total[1, j]) / count
 
 
-@kernel
+@inner_kernel
 def take_nearest(
     X: Floats, blocks: Blocks, total: Floats, point: Floats, members: Rows, distances: Floats
 ) -> None:
@@ -107,7 +107,7 @@ def md_rounds(
     return left
 
 
-@kernel
+@inner_kernel
 def farthest_pair(X: Floats, blocks: Blocks, reach: Floats) -> tuple[int, int]:
     """Rows of the two most distant remaining records, the lowest such pair."""
     place = blocks.place

@@ -19,7 +19,7 @@ from microagg.kernels.blocks import (
     measure_block,
     remove,
 )
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance, sum_up
 from microagg.kernels.groups import summarise
 
@@ -97,7 +97,7 @@ def for_every_group_sum_up(grouping: Grouping) -> None:
             )
 
 
-@kernel
+@inner_kernel
 def cheapest_home(grouping: Grouping, point: Floats, limit: float) -> tuple[int, float]:
     """Group that a record at `point` would join at least cost, below `limit`; -1 if none.
 
@@ -127,7 +127,7 @@ def cheapest_home(grouping: Grouping, point: Floats, limit: float) -> tuple[int,
     return best, limit
 
 
-@kernel
+@inner_kernel
 def settle(grouping: Grouping, group: int) -> None:
     """Bring a group whose members changed up to date; split it if it holds 2k or more."""
     members, sizes = grouping.members, grouping.sizes
@@ -151,7 +151,7 @@ def settle(grouping: Grouping, group: int) -> None:
     move_center(grouping.blocks, group, grouping.centers[group])
 
 
-@kernel
+@inner_kernel
 def drop(grouping: Grouping, group: int) -> None:
     """Take a group off; its number is free."""
     gone = np.array([group])
@@ -160,7 +160,7 @@ def drop(grouping: Grouping, group: int) -> None:
     grouping.errors[group] = 0.0
 
 
-@kernel
+@inner_kernel
 def tightest_first(X: Floats, k: int, rows: Rows) -> None:
     """Rearrange rows: some record and its k-1 nearest first, such that the split costs least."""
     near = np.empty(k, dtype=np.intp)
@@ -181,7 +181,7 @@ def tightest_first(X: Floats, k: int, rows: Rows) -> None:
         rows[k + i] = others[i]
 
 
-@kernel
+@inner_kernel
 def k_nearest(
     X: Floats, rows: Rows, seed: int, distances: Floats, out_near: Rows, out_others: Rows
 ) -> None:
@@ -199,7 +199,7 @@ def k_nearest(
             out_others[i - k] = row
 
 
-@kernel
+@inner_kernel
 def move_center(blocks: Blocks, group: int, center: Floats) -> None:
     """Write the centre anew; its box only widens."""
     block, slot = divmod(blocks.place[group], blocks.values.shape[2])
@@ -209,7 +209,7 @@ def move_center(blocks: Blocks, group: int, center: Floats) -> None:
         blocks.highest[j, block] = max(blocks.highest[j, block], center[j])
 
 
-@kernel
+@inner_kernel
 def insert_center(blocks: Blocks, group: int, center: Floats) -> None:
     """Add a centre to the nearest block with room."""
     capacity = blocks.values.shape[2]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, bound_from_below, measure_block, nearest, remove
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -51,7 +51,7 @@ def rounds_by_rank(
     return n_groups, left
 
 
-@kernel
+@inner_kernel
 def grow(X: Floats, k: int, blocks: Blocks, gain: float, members: Rows) -> int:
     """Extend members[:k] to at most 2k-1; returns the group's size.
 
@@ -76,7 +76,7 @@ def grow(X: Floats, k: int, blocks: Blocks, gain: float, members: Rows) -> int:
     return size
 
 
-@kernel
+@inner_kernel
 def nearest_other(
     blocks: Blocks, point: Floats, itself: int, best_row: int, best: float
 ) -> tuple[int, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.assignments import Assignment, join, leave, make_assignment, refresh
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -72,7 +72,7 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
     )
 
 
-@kernel
+@inner_kernel
 def draw(search: Search, below: int) -> int:
     """A random whole number from 0 to below - 1: splitmix64."""
     chance = search.chance
@@ -85,20 +85,20 @@ def draw(search: Search, below: int) -> int:
     return number
 
 
-@kernel
+@inner_kernel
 def draw_share(search: Search) -> float:
     """A random number above 0 and below 1."""
     return (draw(search, 1 << 31) + 0.5) / (1 << 31)
 
 
-@kernel
+@inner_kernel
 def begin_trial(search: Search) -> None:
     """Forget what was touched before."""
     search.counters[TRIAL] += 1
     search.counters[TOUCHED] = 0
 
 
-@kernel
+@inner_kernel
 def touch(search: Search, group: int) -> None:
     """Write down a group before it changes, once in a trial."""
     counters = search.counters
@@ -114,7 +114,7 @@ def touch(search: Search, group: int) -> None:
         search.old_members[group, slot] = search.assignment.members[group, slot]
 
 
-@kernel
+@inner_kernel
 def errors_of_touched(search: Search) -> tuple[float, float]:
     """Squared error of the touched groups before the trial and now."""
     before = 0.0
@@ -126,7 +126,7 @@ def errors_of_touched(search: Search) -> tuple[float, float]:
     return before, after
 
 
-@kernel
+@inner_kernel
 def take_back(search: Search) -> None:
     """Undo the trial."""
     assignment = search.assignment
@@ -146,7 +146,7 @@ def take_back(search: Search) -> None:
             refresh(search.X, assignment, group)
 
 
-@kernel
+@inner_kernel
 def release_number(search: Search, group: int) -> None:
     """The group is no longer in use."""
     at = search.counters[FREE]
@@ -156,7 +156,7 @@ def release_number(search: Search, group: int) -> None:
     search.assignment.errors[group] = 0.0
 
 
-@kernel
+@inner_kernel
 def use_number(search: Search, group: int) -> None:
     """The group is in use from now on."""
     search.counters[FREE] -= 1
@@ -167,7 +167,7 @@ def use_number(search: Search, group: int) -> None:
     search.free_place[group] = -1
 
 
-@kernel
+@inner_kernel
 def enqueue(search: Search, row: int) -> None:
     """Have a record looked at, unless it waits already."""
     if search.queued[row]:
@@ -179,7 +179,7 @@ def enqueue(search: Search, row: int) -> None:
     search.counters[WAITING] += 1
 
 
-@kernel
+@inner_kernel
 def dequeue(search: Search) -> int:
     """The record that waited longest."""
     head = search.counters[HEAD]
@@ -190,7 +190,7 @@ def dequeue(search: Search) -> int:
     return row
 
 
-@kernel
+@inner_kernel
 def bring_up_to_date(search: Search, group: int) -> None:
     """Sum up a group whose members changed, and have them looked at."""
     assignment = search.assignment
@@ -199,7 +199,7 @@ def bring_up_to_date(search: Search, group: int) -> None:
         enqueue(search, assignment.members[group, slot])
 
 
-@kernel
+@inner_kernel
 def send(search: Search, row: int, group: int) -> None:
     """Move a record to another group; `bring_up_to_date` must follow for both."""
     touch(search, search.assignment.labels[row])

@@ -8,7 +8,7 @@ few pairs whose linkage has to be worked out.
 import numpy as np
 
 from microagg.kernels.clusters import GONE, Clusters, Floats, Rows
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel
 from microagg.kernels.distances import squared_distance
 
 SINGLE, COMPLETE, AVERAGE, CENTROID, WARD = range(5)
@@ -23,7 +23,7 @@ LINKAGES = {
 CHUNK = 256  # slots measured together: their running sums stay in the fastest cache
 
 
-@kernel
+@inner_kernel
 def key_of_pair(clusters: Clusters, slot: int, other: int, linkage: int, priority: bool) -> float:
     """What pairs are ranked by: their distance or, with `priority`, distance / joint size.
 
@@ -44,7 +44,7 @@ def key_of_pair(clusters: Clusters, slot: int, other: int, linkage: int, priorit
     return distance / (size + other_size) if priority else distance
 
 
-@kernel
+@inner_kernel
 def distance_of_members(X: Floats, next_row: Rows, first: int, second: int, linkage: int) -> float:
     """Smallest, largest or summed distance between the members of two chains."""
     result = np.inf if linkage == SINGLE else 0.0
@@ -64,7 +64,7 @@ def distance_of_members(X: Floats, next_row: Rows, first: int, second: int, link
     return result if linkage == AVERAGE else np.sqrt(result)
 
 
-@kernel
+@inner_kernel
 def reach_of_key(key: float, size: int, other_size: int, linkage: int, priority: bool) -> float:
     """Distance between centres, less radii, beyond which no pair of these sizes has this key."""
     reach = key * (size + other_size) if priority else key
@@ -73,7 +73,7 @@ def reach_of_key(key: float, size: int, other_size: int, linkage: int, priority:
     return reach * (1.0 + 1e-12)
 
 
-@kernel
+@inner_kernel
 def measure_radius(clusters: Clusters, slot: int) -> None:
     """Largest distance of a member from the centre."""
     center = clusters.centers[:, slot]
@@ -85,7 +85,7 @@ def measure_radius(clusters: Clusters, slot: int) -> None:
     clusters.radii[slot] = np.sqrt(widest)
 
 
-@kernel
+@inner_kernel
 def measure_centers(clusters: Clusters, slot: int, start: int, stop: int, room: int) -> int:
     """Squared distances to the centres in a range of slots; returns the nearest that fits."""
     centers, squares, sizes = clusters.centers, clusters.squares, clusters.sizes

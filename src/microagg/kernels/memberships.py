@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
@@ -16,7 +16,7 @@ Rows = NDArray[np.intp]
 _ON_CENTRE = 1e-30
 
 
-@kernel
+@inner_kernel
 def distances_to_all(record: Floats, columns: Floats, out: Floats) -> float:
     """Squared distances of a record to all centres, given column by column; returns the smallest.
 

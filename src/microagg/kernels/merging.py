@@ -27,7 +27,7 @@ from microagg.kernels.clusters import (
     join,
     tidy_up,
 )
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.linkage import (
     SINGLE,
     key_of_pair,
@@ -70,7 +70,7 @@ def merge_rounds(clusters: Clusters, cap: int, linkage: int, priority: bool, wor
     return False
 
 
-@kernel
+@inner_kernel
 def merge(clusters: Clusters, side: int, slot: int, cap: int, linkage: int) -> None:
     """Join a cluster with the partner that it remembers on that side."""
     new = join(clusters, slot, clusters.partners[side, slot], cap)
@@ -80,7 +80,7 @@ def merge(clusters: Clusters, side: int, slot: int, cap: int, linkage: int) -> N
         tidy_up(clusters)
 
 
-@kernel
+@inner_kernel
 def first_in_line(clusters: Clusters) -> int:
     """Slot that remembers the best pair with an older cluster; -1 if no pair is left.
 
@@ -101,7 +101,7 @@ def first_in_line(clusters: Clusters) -> int:
     return found
 
 
-@kernel
+@inner_kernel
 def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
     """Younger and older cluster of the pair that comes first by what both remember; -1 if none.
 
@@ -132,7 +132,7 @@ def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
     return found, found_older
 
 
-@kernel
+@inner_kernel
 def comes_before(clusters: Clusters, side: int, slot: int, other_side: int, other: int) -> bool:
     """Whether one remembered pair has the lower key or, at equal keys, the lower rows.
 
@@ -148,7 +148,7 @@ def comes_before(clusters: Clusters, side: int, slot: int, other_side: int, othe
     return low < other_low or (low == other_low and max(rows) < max(other_rows))
 
 
-@kernel
+@inner_kernel
 def look(clusters: Clusters, side: int, slot: int, cap: int, linkage: int, priority: bool) -> None:
     """Remember the best partner on one side; ties go to the lowest row.
 
@@ -181,7 +181,7 @@ def look(clusters: Clusters, side: int, slot: int, cap: int, linkage: int, prior
         clusters.partner_rows[side, slot] = lowest[partner]
 
 
-@kernel
+@inner_kernel
 def tell(clusters: Clusters, slot: int, younger: int, key: float) -> None:
     """Let a cluster remember a younger one if that comes before what it remembers."""
     known, row = clusters.keys[YOUNGER, slot], clusters.lowest[younger]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, nearest
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -33,7 +33,7 @@ def list_nearest(
                 slot += 1
 
 
-@kernel
+@inner_kernel
 def keep_smallest(
     value: float, place: int, count: int, out_values: Floats, out_places: Rows
 ) -> int:

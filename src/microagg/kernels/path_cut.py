@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.progress import report
 
 Rows = NDArray[np.intp]
@@ -284,7 +284,7 @@ def extend_cuts(
     return subtracted
 
 
-@kernel
+@inner_kernel
 def rebase(high: Any, low: Any, unreachable: Any) -> float:
     """Subtract the smallest cost from all that can be reached; returns it."""
     base = high.min()

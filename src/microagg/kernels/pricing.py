@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 from microagg.kernels.neighbour_bound import keep_smallest
 
@@ -100,14 +100,14 @@ def settle(
     return fallen
 
 
-@kernel
+@inner_kernel
 def hold(cuts: Cuts, row: int, change: int) -> None:
     """Count a record in, or out, of the triples that it is in."""
     for at in range(cuts.begins[row], cuts.begins[row + 1]):
         cuts.held[cuts.of[at]] += change
 
 
-@kernel
+@inner_kernel
 def penalty_of(cuts: Cuts, row: int) -> float:
     """What adding a record costs: the penalties of triples of which one is already held."""
     total = 0.0
@@ -117,7 +117,7 @@ def penalty_of(cuts: Cuts, row: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def list_candidates(
     distances: Floats, root: int, size: int, slack: float, prices: Prices, tree: Tree
 ) -> tuple[int, float]:
@@ -151,7 +151,7 @@ def list_candidates(
     return room, beyond
 
 
-@kernel
+@inner_kernel
 def search(
     X: Floats,
     root: int,
@@ -198,7 +198,7 @@ def search(
     return lowest
 
 
-@kernel
+@inner_kernel
 def add_candidate(
     X: Floats, j: int, depth: int, n_candidates: int, prices: Prices, tree: Tree
 ) -> None:
@@ -216,7 +216,7 @@ def add_candidate(
         tree.sums[depth + 1, i] = tree.sums[depth, i] + tree.apart[j, i]
 
 
-@kernel
+@inner_kernel
 def paid_by(root: int, depth: int, prices: Prices, tree: Tree) -> float:
     """Sum of the duals of the partial group."""
     total = prices.duals[root]
@@ -225,7 +225,7 @@ def paid_by(root: int, depth: int, prices: Prices, tree: Tree) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def bound_children(
     root: int, size: int, depth: int, n_candidates: int, prices: Prices, tree: Tree
 ) -> None:
@@ -248,7 +248,7 @@ def bound_children(
             rest = least[:count].sum()
 
 
-@kernel
+@inner_kernel
 def take_leaves(
     root: int,
     size: int,
@@ -279,7 +279,7 @@ def take_leaves(
         tree.bounds[depth, best] = np.inf
 
 
-@kernel
+@inner_kernel
 def keep_group(root: int, size: int, depth: int, last: int, found: Found, tree: Tree) -> None:
     """Note a group, as long as there is room."""
     at = found.counts[0]
@@ -308,7 +308,7 @@ def group_errors(X: Floats, groups: Rows, out_errors: Floats) -> None:
         out_errors[g] = pairs / size
 
 
-@kernel
+@inner_kernel
 def in_group(groups: Rows, g: int, row: int) -> bool:
     """Whether a group holds a record."""
     held = False

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import BLOCK, Blocks, bound_from_below, measure_block, remove
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -54,7 +54,7 @@ def grow_tree(
         longest[block], first[block] = survey(blocks, block, parents, lengths)
 
 
-@kernel
+@inner_kernel
 def connect(
     X: Floats,
     blocks: Blocks,
@@ -84,7 +84,7 @@ def connect(
     return changed
 
 
-@kernel
+@inner_kernel
 def survey(blocks: Blocks, block: int, parents: Rows, lengths: Floats) -> tuple[float, int]:
     """Length of the longest edge to a block's records, and the record with the shortest one."""
     longest = -1.0
@@ -97,7 +97,7 @@ def survey(blocks: Blocks, block: int, parents: Rows, lengths: Floats) -> tuple[
     return longest, first
 
 
-@kernel
+@inner_kernel
 def shorter(lengths: Floats, parents: Rows, row: int, other: int) -> bool:
     """Whether the edge from `row` to its parent comes before that of `other`."""
     if lengths[row] != lengths[other]:
@@ -125,7 +125,7 @@ def cut_tree(
             out_cut[row] = 1
 
 
-@kernel
+@inner_kernel
 def keeps(
     row: int,
     beyond: int,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.assignments import join, least_gain, leave
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 from microagg.kernels.journal import (
     MARK,
@@ -44,7 +44,7 @@ def settle(search: Search, k: int, most: int) -> int:
     return seen
 
 
-@kernel
+@inner_kernel
 def improve_record(search: Search, k: int, i: int) -> bool:
     """Make the best step that begins with record i, if any gains."""
     assignment = search.assignment
@@ -73,7 +73,7 @@ def improve_record(search: Search, k: int, i: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int, int]:
     """The best change of record i's group: change, j, B, C; i goes to B, and j (or -1) to C.
 
@@ -110,7 +110,7 @@ def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[floa
     return best, best_j, best_B, best_C
 
 
-@kernel
+@inner_kernel
 def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, int]:
     """The member of B with which record i changes places at the least change below `limit`.
 
@@ -141,7 +141,7 @@ def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, 
     return limit, best_j
 
 
-@kernel
+@inner_kernel
 def best_push(
     search: Search, k: int, i: int, B: int, entry: float, limit: float
 ) -> tuple[float, int, int]:
@@ -165,7 +165,7 @@ def best_push(
     return limit, best_j, best_C
 
 
-@kernel
+@inner_kernel
 def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int]:
     """Record i joins another group, and its place in A is filled by one that a third can spare.
 
@@ -199,7 +199,7 @@ def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, in
     return limit, best_home, best_filler
 
 
-@kernel
+@inner_kernel
 def note_home(search: Search, group: int, cost: float) -> None:
     """Keep the two groups with room that the record in question would join most cheaply."""
     homes, costs = search.homes, search.home_costs

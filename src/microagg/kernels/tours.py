@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, nearest
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.walks import distance_between
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def shorten_tour(
     return state[1] == 0
 
 
-@kernel
+@inner_kernel
 def improve_at(
     X: Floats, tour: Rows, place: Rows, neighbours: Rows, row: int, queue: Rows, state: Rows
 ) -> bool:
@@ -71,7 +71,7 @@ def improve_at(
     return False
 
 
-@kernel
+@inner_kernel
 def two_opt(
     X: Floats,
     tour: Rows,
@@ -103,7 +103,7 @@ def two_opt(
     return False
 
 
-@kernel
+@inner_kernel
 def move_segment(
     X: Floats,
     tour: Rows,
@@ -150,7 +150,7 @@ def move_segment(
     return False
 
 
-@kernel
+@inner_kernel
 def splice(
     tour: Rows,
     place: Rows,
@@ -170,7 +170,7 @@ def splice(
         flip(tour, place, left, last, first, right)
 
 
-@kernel
+@inner_kernel
 def flip(tour: Rows, place: Rows, a: int, b: int, c: int, d: int) -> None:
     """Replace the edges a-b and c-d by a-c and b-d; b follows a as d follows c."""
     n = tour.shape[0]
@@ -191,7 +191,7 @@ def flip(tour: Rows, place: Rows, a: int, b: int, c: int, d: int) -> None:
         high = high - 1 if high > 0 else n - 1
 
 
-@kernel
+@inner_kernel
 def along(tour: Rows, place: Rows, row: int, steps: int) -> int:
     """Record that many steps further on the tour."""
     n = tour.shape[0]
@@ -203,7 +203,7 @@ def along(tour: Rows, place: Rows, row: int, steps: int) -> int:
     return tour[at]
 
 
-@kernel
+@inner_kernel
 def in_segment(place: Rows, first: int, length: int, row: int, n: int) -> bool:
     """Whether `row` is one of the `length` records from `first` on."""
     offset = place[row] - place[first]
@@ -212,7 +212,7 @@ def in_segment(place: Rows, first: int, length: int, row: int, n: int) -> bool:
     return offset < length
 
 
-@kernel
+@inner_kernel
 def enqueue(queue: Rows, state: Rows, row: int) -> None:
     """Put a row at the end of the queue unless it waits there."""
     if state[2 + row]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks
 from microagg.kernels.candidates import holds_nearer
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
@@ -162,7 +162,7 @@ def settle(flow: Flow, fewest: int, most: int) -> None:
         excess[g] -= kept[g]
 
 
-@kernel
+@inner_kernel
 def link(flow: Flow, i: int, g: int) -> None:
     """Put record i first among the members of centre g."""
     head = flow.first[g]
@@ -173,7 +173,7 @@ def link(flow: Flow, i: int, g: int) -> None:
     flow.first[g] = i
 
 
-@kernel
+@inner_kernel
 def unlink(flow: Flow, i: int, g: int) -> None:
     """Take record i out of the members of centre g."""
     before, after = flow.before[i], flow.after[i]
@@ -203,7 +203,7 @@ def mend(flow: Flow, search: Search, fewest: int, most: int, at: int, work: int)
     return at
 
 
-@kernel
+@inner_kernel
 def shift_one(flow: Flow, search: Search, fewest: int, most: int, start: int, lacking: bool) -> int:
     """Bring one record to a centre that lacks it, or take one from it, along a shortest path.
 
@@ -245,7 +245,7 @@ def shift_one(flow: Flow, search: Search, fewest: int, most: int, start: int, la
     return work
 
 
-@kernel
+@inner_kernel
 def reach_givers(flow: Flow, search: Search, g: int, bound: float) -> int:
     """Lengthen the path that ends at g by every centre with a record that g could take."""
     begin, stop = flow.reverse_start[g], flow.reverse_start[g + 1]
@@ -259,7 +259,7 @@ def reach_givers(flow: Flow, search: Search, g: int, bound: float) -> int:
     return stop - begin
 
 
-@kernel
+@inner_kernel
 def reach_takers(flow: Flow, search: Search, g: int, bound: float) -> int:
     """Lengthen the path that ends at g by every centre that could take a record of g."""
     width = flow.centre.shape[1]
@@ -277,7 +277,7 @@ def reach_takers(flow: Flow, search: Search, g: int, bound: float) -> int:
     return work
 
 
-@kernel
+@inner_kernel
 def move_along(flow: Flow, search: Search, start: int, end: int, lacking: bool) -> None:
     """Move the records of the path, one from each centre to the next."""
     width = flow.centre.shape[1]
@@ -291,7 +291,7 @@ def move_along(flow: Flow, search: Search, start: int, end: int, lacking: bool) 
         g = new if lacking else old
 
 
-@kernel
+@inner_kernel
 def reach(search: Search, g: int, length: float, slot: int) -> None:
     """Label centre g with a path, if it is shorter, and move it up in the heap."""
     heap, state = search.heap, search.state
@@ -316,7 +316,7 @@ def reach(search: Search, g: int, length: float, slot: int) -> None:
     state[g] = at
 
 
-@kernel
+@inner_kernel
 def remove_first(search: Search) -> None:
     """Take the nearest centre out of the heap and mark it as visited."""
     heap, state, length = search.heap, search.state, search.length

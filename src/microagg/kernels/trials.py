@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.assignments import join, refresh
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 from microagg.kernels.journal import (
     FREE,
@@ -58,7 +58,7 @@ def run_trials(
             take_back(search)
 
 
-@kernel
+@inner_kernel
 def choose_groups(search: Search, out_groups: Rows) -> int:
     """A random record's group and others that hold near neighbours of it; returns how many."""
     labels = search.assignment.labels
@@ -77,7 +77,7 @@ def choose_groups(search: Search, out_groups: Rows) -> int:
     return count
 
 
-@kernel
+@inner_kernel
 def exchange_some(search: Search, groups: Rows, count: int) -> None:
     """Let one to three random pairs of records change places."""
     members, sizes = search.assignment.members, search.assignment.sizes
@@ -94,7 +94,7 @@ def exchange_some(search: Search, groups: Rows, count: int) -> None:
         bring_up_to_date(search, B)
 
 
-@kernel
+@inner_kernel
 def rebuild(
     search: Search, k: int, groups: Rows, count: int, rows: Rows, distances: Floats
 ) -> None:
@@ -117,7 +117,7 @@ def rebuild(
         bring_up_to_date(search, groups[g])
 
 
-@kernel
+@inner_kernel
 def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> int:
     """Decide how many groups to make of m records, and give or take their numbers."""
     luck = draw(search, 4)
@@ -133,7 +133,7 @@ def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> in
     return count
 
 
-@kernel
+@inner_kernel
 def take_nearest(
     search: Search, k: int, group: int, rows: Rows, left: int, distances: Floats
 ) -> int:
@@ -157,7 +157,7 @@ def take_nearest(
     return left
 
 
-@kernel
+@inner_kernel
 def join_cheapest(search: Search, k: int, groups: Rows, count: int, row: int) -> None:
     """Add a record to that of the groups with room where it costs least."""
     assignment = search.assignment

@@ -9,7 +9,7 @@ the waste they are, and a cluster far out is still cut off where it ends.
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -45,7 +45,7 @@ def split_groups(X: Floats, k: int, order: Rows, waiting: Rows, state: Rows, wor
             state[0] += 1
 
 
-@kernel
+@inner_kernel
 def halve(X: Floats, k: int, rows: Rows) -> int:
     """Rearrange the rows of a group, at least 2k, into two parts; returns the size of the first.
 
@@ -75,7 +75,7 @@ def halve(X: Floats, k: int, rows: Rows) -> int:
     return best_size
 
 
-@kernel
+@inner_kernel
 def gaps_from_mean(X: Floats, rows: Rows, out_gaps: Floats) -> None:
     """Differences between the records and their mean, in units of the largest one."""
     m, d = out_gaps.shape
@@ -92,7 +92,7 @@ def gaps_from_mean(X: Floats, rows: Rows, out_gaps: Floats) -> None:
         out_gaps /= largest
 
 
-@kernel
+@inner_kernel
 def principal_direction(gaps: Floats) -> Floats:
     """Direction in which the records spread most, by power steps from the one farthest out."""
     m, d = gaps.shape
@@ -119,7 +119,7 @@ def principal_direction(gaps: Floats) -> Floats:
     return way
 
 
-@kernel
+@inner_kernel
 def along(gaps: Floats, way: Floats, out_places: Floats) -> None:
     """Place of every record on a line in the given direction."""
     for i in range(gaps.shape[0]):
@@ -129,7 +129,7 @@ def along(gaps: Floats, way: Floats, out_places: Floats) -> None:
         out_places[i] = place
 
 
-@kernel
+@inner_kernel
 def best_cut(gaps: Floats, order: Rows, k: int) -> tuple[int, float]:
     """Size of the first part, both at least k, and the error that is to be expected in the end.
 

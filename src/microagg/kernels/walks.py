@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.blocks import Blocks, nearest, remove
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.distances import squared_distance
 
 Floats = NDArray[np.float64]
@@ -119,7 +119,7 @@ def begin_insertion(X: Floats, insertion: Insertion, members: Rows, entry: int) 
             counts[1] += 1
 
 
-@kernel
+@inner_kernel
 def put_on_path(X: Floats, insertion: Insertion, row: int, before: int) -> int:
     """Give a record the next slot, behind the slot `before`, which is -1 for the first."""
     rows, next_slot, edges = insertion.rows, insertion.next_slot, insertion.edges
@@ -179,7 +179,7 @@ def write_path(insertion: Insertion, out_path: Rows) -> None:
         slot = insertion.next_slot[slot]
 
 
-@kernel
+@inner_kernel
 def cheapest_insertion(point: Floats, insertion: Insertion) -> tuple[float, int]:
     """Least detour by way of `point`, and the slot behind which it lies."""
     gaps, next_slot, edges = insertion.gaps, insertion.next_slot, insertion.edges
@@ -195,7 +195,7 @@ def cheapest_insertion(point: Floats, insertion: Insertion) -> tuple[float, int]
     return best, best_slot
 
 
-@kernel
+@inner_kernel
 def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -> None:
     """The edge behind `before` became two: see whom they suit better, and who lost a place."""
     waiting, after, cost, gaps = (
@@ -222,7 +222,7 @@ def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -
                 cost[w], after[w] = extra, slot
 
 
-@kernel
+@inner_kernel
 def distances(points: Floats, point: Floats, count: int, out_distances: Floats) -> None:
     """Distances of the first `count` points, column by column, from one point.
 
@@ -241,7 +241,7 @@ def distances(points: Floats, point: Floats, count: int, out_distances: Floats) 
         out_distances[i] = np.sqrt(out_distances[i])
 
 
-@kernel
+@inner_kernel
 def distance_between(X: Floats, a: int, b: int) -> float:
     """Euclidean distance of two records."""
     return np.sqrt(squared_distance(X[a], X[b]))
