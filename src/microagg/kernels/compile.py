@@ -51,16 +51,17 @@ def inner_kernel(function: Function) -> Function:
     return cast(Function, Kernel(function, from_python, from_kernels))
 
 
-def _jit(function: Callable[..., Any], name: str, **options: bool) -> Any:
+def _jit(function: Callable[..., Any], name: str, **options: Any) -> Any:
     """Have numba compile a function when it is needed, and cache it under the given name."""
     function.__qualname__ = f"{name}_{_VERSION}"
+    options |= {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can be written to: compile anew in every process
-        return numba.njit(nogil=True, error_model="numpy", **options)(function)
+        return numba.njit(**options)(function)
 
 
-class KernelType(types.Dispatcher):  # type: ignore[misc]
+class KernelType(types.Dispatcher):
     """What numba knows of a kernel that another one calls.
 
     A constant has a type of its own in numba, and a function would be compiled anew for each one
