@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export MICROAGG_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test check papers bench clean
+.PHONY: demo test check papers quality bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
@@ -24,6 +24,9 @@ check: $(VENV)/.ready
 
 papers: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.papers
+
+quality: $(VENV)/.ready
+	$(BIN)/python -m benchmarks.quality
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m benchmarks

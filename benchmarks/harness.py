@@ -6,7 +6,7 @@ import os
 import platform
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +59,33 @@ def publish(
     note: str = "",
 ) -> None:
     """Print a Markdown section of a table and its note, and write it with its JSON."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in rows]
-    section = f"### {title}\n\n" + (f"{note}\n\n" if note else "") + "\n".join(lines) + "\n"
+    section = _write(name, title, header, rows, note)
     print(f"\n{section}", flush=True)
+    published.append(section)
+
+
+def publish_as_it_grows(
+    name: str,
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    note: str = "",
+) -> None:
+    """Publish rows that take minutes: each is printed and written as soon as it is there."""
+    so_far = []
+    for row in rows:
+        so_far.append(row)
+        print(_line(row), flush=True)
+        _write(name, title, header, so_far, note)
+    publish(name, title, header, so_far, note=note)
+
+
+def _write(
+    name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[object]], note: str
+) -> str:
+    lines = [_line(header), "|" + "---|" * len(header), *map(_line, rows)]
+    section = f"### {title}\n\n" + (f"{note}\n\n" if note else "") + "\n".join(lines) + "\n"
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(section)
     record = {
@@ -74,7 +97,11 @@ def publish(
         "rows": [dict(zip(header, row, strict=True)) for row in rows],
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
-    published.append(section)
+    return section
+
+
+def _line(row: Sequence[object]) -> str:
+    return "| " + " | ".join(map(_cell, row)) + " |"
 
 
 def _cell(value: object) -> str:

@@ -1,9 +1,8 @@
 """icsm-local-search-2015: tables 2 and 4."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
+from benchmarks.datasets import simulated_sets
 from benchmarks.harness import publish, standardise
 from benchmarks.papers.measured import change, loss, loss_of
 
@@ -87,23 +86,10 @@ def restarted() -> None:
     )
 
 
-def sets_of(name: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Draw 25 sets of 100 records as section 5.1 of the paper describes them."""
-    for _ in range(SETS):
-        if name == "Sim-1":
-            yield rng.uniform(-1000, 1000, size=(100, 10))
-            continue
-        columns = rng.integers(4, 9)
-        centres = rng.uniform(0, {"Sim-2": 1, "Sim-3": 2}[name], size=(5, columns))
-        spreads = rng.uniform(0.1, 0.3, size=5)
-        noise = rng.normal(size=(5, 20, columns))
-        yield (centres[:, None] + spreads[:, None, None] * noise).reshape(100, columns)
-
-
 def simulated() -> None:
     rows = []
     for name, cells in SIMULATED.items():
-        sets = [standardise(X) for X in sets_of(name, np.random.default_rng(0))]
+        sets = [standardise(X) for X in simulated_sets(name, np.random.default_rng(0), n_sets=SETS)]
         for k, printed in zip((3, 5, 10), cells, strict=True):
             ours = [float(np.mean([loss_of(m, X, k) for X in sets])) for m in ("mdav", "icsm")]
             gains = [change(float(icsm), mdav) for mdav, icsm in (printed, ours)]

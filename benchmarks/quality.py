@@ -1,0 +1,54 @@
+"""`python -m benchmarks.quality` shows how good `auto` is, for docs/benchmarks.md.
+
+With names it measures only those parts again; the page keeps the tables of the others.
+"""
+
+import sys
+from importlib import import_module
+
+from benchmarks.harness import RESULTS, TABLES, benchmark_table
+from benchmarks.page import PAGE, system, with_part
+
+COMMAND = "make quality"
+# Parts, and the tables that each of them writes.
+PARTS = {
+    "auto_cells": ("quality_fast", "quality_balanced", "quality_best", "quality_bounds"),
+    "auto_beyond": ("quality_beyond",),
+    "auto_large": ("quality_large",),
+}
+INTRO = """## How good `auto` is
+
+Every table of this part is from one run of `make quality`, or of the part of it that writes the
+table. The last one had {system}. IL is the information loss in per cent, 100 SSE / SST; lower is
+better. Columns are standardised, `random_state=0`, all cores. Seconds are those of a fit, compiled;
+CPU seconds are those of all threads and say more on a busy machine.
+
+The constants of `auto` were chosen on census, tarragona and eia and on normal records of another
+seed. The tables after those of the literature are others (`benchmarks/datasets.py`).
+"""
+
+
+def main(chosen: list[str]) -> None:
+    """Run the parts and write what there is of them to the page, one after the other."""
+    for name in chosen:
+        if name not in PARTS:
+            sys.exit(f"the parts of {COMMAND} are {', '.join(PARTS)}; got {name}")
+    if missing := [name for name in TABLES if benchmark_table(name) is None]:
+        sys.exit(
+            f"{COMMAND} needs MICROAGG_DATA to name a folder with the tables {', '.join(missing)} "
+            "as .csv (see CONTRIBUTING.md); nothing was written."
+        )
+    for name in chosen or PARTS:
+        import_module(f"benchmarks.{name}").main()
+        PAGE.write_text(with_part(PAGE.read_text(), COMMAND, _part()))
+
+
+def _part() -> str:
+    """All tables measured so far, by this run or an earlier one."""
+    files = [RESULTS / f"{table}.md" for tables in PARTS.values() for table in tables]
+    sections = [file.read_text() for file in files if file.is_file()]
+    return "\n".join([INTRO.format(system=system()), *sections])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
