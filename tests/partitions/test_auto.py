@@ -145,6 +145,25 @@ def test_recombining_one_partition_gives_it_back():
     assert recombine(X, [labels, labels]).tolist() == labels.tolist()
 
 
+def test_recombining_lets_equal_records_stand_for_each_other():
+    """Rows 0 and 1 are equal, so that {0, 2} of the first goes with {0, 3} of the second."""
+    records = np.array([[5.0], [5.0], [4.9], [5.05], [20.0], [21.0]])
+    pool = [[0, 1, 0, 2, 1, 2], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2]]
+    labels = recombine(records, [np.array(labels) for labels in pool])
+    assert np.bincount(labels).tolist() == [2, 2, 2]
+    assert sse(records, labels) == pytest.approx(0.005 + 0.00125 + 0.5)
+
+
+def test_recombining_many_equal_records():
+    """A group of three equal ones is used as often as there are records for it."""
+    records = np.repeat([[0.0], [1.0]], 9, axis=0)
+    mixed = np.array([0, 0, 1, 1, 1, 2, 3, 4, 5, 0, 3, 3, 2, 2, 4, 4, 5, 5])
+    split = np.array([0, 1, 2, 3, 3, 3, 0, 1, 2, 0, 1, 2, 4, 5, 4, 5, 4, 5])
+    labels = recombine(records, [mixed, split])
+    assert np.bincount(labels).tolist() == [3] * 6
+    assert sse(records, labels) == 0.0
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [("effort", "much"), ("time_budget", -1), ("random_state", -1), ("n_jobs", 0)],
