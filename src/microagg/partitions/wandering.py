@@ -22,12 +22,19 @@ _TRIALS_PER_CALL = 1_000  # at k = 3
 _ROWS_PER_CALL = 2_000
 # Parts of the trials after which the groups are written down, to be recombined.
 _SNAPSHOTS = 12
+# Share of its distance from the mean by which a record is moved to break ties of neighbours.
+_TIE_BREAK = 1e-12
 
 
 def near_lists(X: Floats, count: int) -> Labels:
-    """The nearest other records of every record, nearest first."""
+    """The nearest other records of every record, nearest first.
+
+    Where many are equally near, each record lists others of them: if all listed the lowest rows,
+    most of a heap of equal records would be on no list.
+    """
     n = len(X)
     near = np.empty((n, min(count, n - 1)), dtype=np.intp)
+    X = X + _TIE_BREAK * (X - X.mean(axis=0)) * np.random.default_rng(0).normal(size=X.shape)
     blocks = make_blocks(X, np.arange(n))
     for first in range(0, n, _ROWS_PER_CALL):
         list_neighbours(X, blocks, first, near[first : first + _ROWS_PER_CALL])
