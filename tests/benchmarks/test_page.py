@@ -35,15 +35,16 @@ def test_a_page_without_both_marks_is_refused(torn):
         with_part(torn, "make bench", "new\n")
 
 
-@pytest.mark.parametrize("command", ["make papers", "make bench"])
-def test_the_page_holds_the_marks_of_both_commands(command):
+@pytest.mark.parametrize("command", ["make papers", "make quality", "make bench"])
+def test_the_page_holds_the_marks_of_every_command(command):
     with_part(PAGE.read_text(), command, "")
 
 
-def test_papers_without_data_say_so_and_write_nothing(tmp_path):
+@pytest.mark.parametrize("package", ["papers", "quality"])
+def test_without_data_a_command_says_so_and_writes_nothing(package, tmp_path):
     before = PAGE.read_bytes()
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.papers"],
+        [sys.executable, "-m", f"benchmarks.{package}"],
         capture_output=True,
         text=True,
         check=False,
