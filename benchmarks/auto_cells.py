@@ -54,8 +54,10 @@ def fit(X: np.ndarray, k: int, effort: str) -> Fit:
 
 
 def compile_all() -> None:
-    """Fit a small table, so that no measurement includes compilation."""
-    fit(np.random.default_rng(0).normal(size=(60, 3)), 3, "fast")
+    """Fit and bound a small table, so that no measurement includes compilation."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    fit(X, 3, "fast")
+    lower_bound(X, 3, tightness="tight", time_budget=10.0)
 
 
 @cache
