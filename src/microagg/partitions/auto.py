@@ -22,6 +22,7 @@ EFFORTS = {
     "fast": Effort(
         trials_per_record=5,
         most_trials=8_000,
+        least_trials=2_500,
         trials_per_further_record=0.5,
         islands=2,
         rounds=1,
@@ -29,6 +30,7 @@ EFFORTS = {
     "balanced": Effort(
         trials_per_record=150,
         most_trials=150_000,
+        least_trials=15_000,
         trials_per_further_record=4,
         islands=2,
         rounds=1,
@@ -36,6 +38,7 @@ EFFORTS = {
     "best": Effort(
         trials_per_record=1_200,
         most_trials=1_200_000,
+        least_trials=120_000,
         trials_per_further_record=20,
         islands=4,
         rounds=2,

@@ -32,6 +32,7 @@ class Effort:
 
     trials_per_record: int  # of all searches together, at k = 3, in a small table
     most_trials: int  # of a small table
+    least_trials: int  # of a tiny one
     trials_per_further_record: float  # of a large one, on top of that
     islands: int  # searches of a small table side by side, whose groups are recombined
     rounds: int
@@ -42,7 +43,8 @@ class Effort:
     def trials(self, n_records: int, k: int) -> float:
         """Trials for a table; the cost of one grows with k squared, or nearly."""
         most = self.most_trials + self.trials_per_further_record * n_records
-        return min(self.trials_per_record * n_records, most) * (3 / k) ** 2 * self.share
+        trials = max(self.least_trials, min(self.trials_per_record * n_records, most))
+        return trials * (3 / k) ** 2 * self.share
 
     def part(self, share: float) -> "Effort":
         """Return the same with a share of the trials."""
