@@ -218,7 +218,8 @@ class _Sweeping:
             split = split_large(self.centred, self.found[larger].labels, k)
             start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
             effort = effort.for_good_groups(share_of_trials(k, larger))
-        improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near=self.nearest[1])
+        near = np.ascontiguousarray(self.nearest[1][:, : n_neighbours(k)])
+        improving = Improving(self.centred, near, start, k, NO_LIMITS, rng, n_jobs)
         improving.run(effort)
         return improving.labels
 

@@ -9,10 +9,11 @@ from microagg.kernels.offsets import without_offset
 from microagg.partitions import regions
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Limits
-from microagg.partitions.improving import Effort, Improving
+from microagg.partitions.improving import Effort, Improving, n_neighbours
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
 from microagg.partitions.univariate import Univariate
+from microagg.partitions.wandering import near_lists
 from microagg.threads import side_by_side
 from microagg.validation import check_choice, check_jobs, check_rng
 
@@ -44,6 +45,10 @@ EFFORTS = {
         rounds=2,
     ),
 }
+
+
+# Records up to which a tour is tried as well, and beyond which even MDAV would take too long.
+_LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
 
 
 class Auto(Partitioner):
@@ -110,7 +115,9 @@ class Auto(Partitioner):
         if k == 1 or len(X) < 2 * k or X.shape[1] == 1:
             return without_search(X, k)
         X = without_offset(X)
-        improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
+        near = near_lists(X, n_neighbours(k), n_jobs)
+        first = first_groups(X, k, rng, n_jobs)
+        improving = Improving(X, near, first, k, limits, rng, n_jobs)
         try:
             improving.run(effort)
         except KeyboardInterrupt:
@@ -130,13 +137,14 @@ def without_search(X: Floats, k: int) -> Labels:
 def first_groups(X: Floats, k: int, rng: np.random.Generator, n_jobs: int) -> Labels:
     """The groups of MDAV or of a cut tour, whichever have the lower error.
 
-    In a large table those of MDAV, made region by region, so that the time grows with n only.
+    In a large table those of MDAV; in a very large one made region by region, so that the time
+    grows with n only.
     """
-    most = regions.size_limit(len(X), k)
-    if len(X) <= most:
+    if len(X) <= _LARGEST_TOUR:
         best: Labels = min((MDAV(k).fit(X), TSPMHM(k).fit(X)), key=lambda made: made.sse_).labels_
         return best
-    parts = regions.split_into_regions(X, np.ones(len(X), dtype=np.intp), rng, most)
+    everyone = np.ones(len(X), dtype=np.intp)
+    parts = regions.split_into_regions(X, everyone, rng, max(_LARGEST_MDAV, 2 * k))
     made = side_by_side(
         lambda rows: MDAV(k).fit_predict(X[rows]), parts, n_jobs=n_jobs, task="first groups"
     )

@@ -10,13 +10,15 @@ from microagg.partitions import regions
 from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.recombining import recombine
-from microagg.partitions.wandering import Wandering, near_lists, near_within
+from microagg.partitions.wandering import Wandering, near_within
 from microagg.threads import Best, side_by_side
 
 Floats = NDArray[np.float64]
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25
+# Rounds of a large table: the borders of one are inside the regions of the next.
+_ROUNDS = 8
 # How much less heat a search begins with where the groups are good already.
 _COOLER = 0.1
 
@@ -35,7 +37,7 @@ class Effort:
     least_trials: int  # of a tiny one
     trials_per_further_record: float  # of a large one, on top of that
     islands: int  # searches of a small table side by side, whose groups are recombined
-    rounds: int
+    rounds: int  # of a small table, each of which ends with recombining
     share: float = 1.0  # of these trials
     # Share of their error that groups may lose, on average, where a loss is kept: first and last.
     heat: tuple[float, float] = (3e-3, 6e-5)
@@ -45,6 +47,17 @@ class Effort:
         most = self.most_trials + self.trials_per_further_record * n_records
         trials = max(self.least_trials, min(self.trials_per_record * n_records, most))
         return trials * (3 / k) ** 2 * self.share
+
+    def turn(self, number: int, rounds: int) -> "Effort":
+        """Return what one of several rounds does, each of which begins as cool as the last ended.
+
+        >>> effort = Effort(10, 0, 0, 0, 0, 2, heat=(4e-3, 1e-3))
+        >>> [round(heat, 6) for heat in effort.turn(0, 2).heat + effort.turn(1, 2).heat]
+        [0.004, 0.002, 0.002, 0.001]
+        """
+        hot, cold = self.heat
+        first, last = (hot * (cold / hot) ** ((number + end) / rounds) for end in (0, 1))
+        return replace(self.part(1.0 / rounds), heat=(first, last))
 
     def part(self, share: float) -> "Effort":
         """Return the same with a share of the trials."""
@@ -63,11 +76,11 @@ class Effort:
 class Region:
     """Records that are searched on their own, and the best groups found for them."""
 
-    def __init__(self, X: Floats, rows: Labels, labels: Labels) -> None:
+    def __init__(self, X: Floats, near: Labels, rows: Labels, labels: Labels) -> None:
         self.rows = rows
         self.X = X[rows]
+        self.near = near_within(near, rows)
         self.labels = summarise(self.X, np.unique(labels[rows], return_inverse=True)[1]).labels
-        self.near = np.empty((0, 0), dtype=np.intp)
         self.begin_round()
 
     def begin_round(self) -> None:
@@ -75,32 +88,23 @@ class Region:
         self.best: Best[Labels] = Best()
         self.best.offer(summarise(self.X, self.labels).sse, -1, self.labels)
 
-    def find_neighbours(self, k: int, listed: Labels | None) -> None:
-        """List the near neighbours, once; or pick them from those listed for the whole table."""
-        if len(self.near):
-            return
-        if listed is None:
-            self.near = near_lists(self.X, n_neighbours(k))
-        else:
-            self.near = near_within(listed, self.rows, n_neighbours(k))
-
 
 class Improving:
     """A partition into groups of k to 2k-1 records, under improvement.
 
-    `near`, if given, lists the nearest others of every record, nearest first, so that they need
-    not be found again: at least as many as `n_neighbours(k)`, where there are so many.
+    `near` lists the nearest others of every record, nearest first: `n_neighbours(k)` of them, where
+    there are so many.
     """
 
     def __init__(
         self,
         X: Floats,
+        near: Labels,
         labels: Labels,
         k: int,
         limits: Limits,
         rng: np.random.Generator,
         n_jobs: int,
-        near: Labels | None = None,
     ) -> None:
         self.X = X
         self.near = near
@@ -111,21 +115,25 @@ class Improving:
         self.n_jobs = n_jobs
         self.regions: list[Region] = []
         self.under_way: list[Wandering] = []
+        self.n_trials = 0  # to be made
 
     def run(self, effort: Effort) -> None:
         """Search as much as the effort says, or until the time is over."""
-        rounds = effort.rounds
+        self.n_trials = int(effort.trials(len(self.X), self.k))
         if len(self.X) > regions.size_limit(len(self.X), self.k):
-            rounds = max(rounds, 2)  # the borders of one round are inside in the next
-        for _ in range(rounds):
+            # Without recombination there is nothing to gain from heating again.
+            rounds = [effort.turn(turn, _ROUNDS) for turn in range(_ROUNDS)]
+        else:
+            rounds = [effort.part(1.0 / effort.rounds)] * effort.rounds
+        for part in rounds:
             if not self.limits.out_of_time():
-                self._one_round(effort, rounds)
+                self._one_round(part)
 
-    def _one_round(self, effort: Effort, rounds: int) -> None:
+    def _one_round(self, effort: Effort) -> None:
         self._cut_into_regions()
         islands = effort.islands if len(self.regions) == 1 else 1
         searches = [(region, island) for region in self.regions for island in range(islands)]
-        trials = effort.trials(len(self.X), self.k) / (islands * rounds)
+        trials = effort.trials(len(self.X), self.k) / islands
         seeds = self.rng.integers(2**63, size=len(searches))
 
         def search(place: int) -> list[Labels]:
@@ -144,28 +152,22 @@ class Improving:
             late = wandering.run(int(trials * len(region.X) / len(self.X)))
             return late if islands > 1 else []
 
-        side_by_side(
-            lambda region: region.find_neighbours(self.k, self.near),
-            self.regions,
-            n_jobs=self.n_jobs,
-            task="finding neighbours",
-        )
         found = side_by_side(
             search,
             range(len(searches)),
             n_jobs=self.n_jobs,
             task="searching",
-            progress=lambda: self._progress(effort),
+            progress=self._progress,
         )
         self.adopt_what_was_found()
         if islands > 1:
             pool = [self.labels, *(labels for late in found for labels in late)]
             self.labels = self.regions[0].labels = recombine(self.X, pool)
 
-    def _progress(self, effort: Effort) -> tuple[int, int]:
-        """Trials made so far, in all rounds, and in all."""
-        total = int(effort.trials(len(self.X), self.k))
-        return min(total, sum(wandering.n_made for wandering in list(self.under_way))), total
+    def _progress(self) -> tuple[int, int]:
+        """Trials made so far, in this round and those before, and in all."""
+        made = sum(wandering.n_made for wandering in list(self.under_way))
+        return min(made, self.n_trials), self.n_trials
 
     def _cut_into_regions(self) -> None:
         most = regions.size_limit(len(self.X), self.k)
@@ -178,9 +180,11 @@ class Improving:
             where = number[groups.labels]
             order = where.argsort(kind="stable")
             ends = np.bincount(where).cumsum()[:-1]
-            self.regions = [Region(self.X, rows, self.labels) for rows in np.split(order, ends)]
+            self.regions = [
+                Region(self.X, self.near, rows, self.labels) for rows in np.split(order, ends)
+            ]
         elif not self.regions:
-            self.regions = [Region(self.X, np.arange(len(self.X)), self.labels)]
+            self.regions = [Region(self.X, self.near, np.arange(len(self.X)), self.labels)]
         else:
             self.regions[0].begin_round()
 

@@ -7,14 +7,19 @@ from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]
 
-# A table of more records is cut into regions, at least four of a large one; the larger a region
-# is, the fewer of its records lie at its border, where they miss some of their neighbours.
-MOST_RECORDS, LARGEST_REGION = 5_000, 20_000
+# A table of more records is cut into regions: two, then four, then more. The fewer there are, the
+# fewer records lie at a border, where they miss some of their neighbours; in many columns most do.
+_ONE_REGION, _HALF, _LARGEST = 5_000, 10_000, 50_000
 
 
 def size_limit(n_records: int, k: int) -> int:
-    """Records in a region of groups of k, at most: there must be groups to choose from."""
-    return max(MOST_RECORDS, 50 * k, min(LARGEST_REGION, n_records // 4))
+    """Records in a region of groups of k, at most: there must be groups to choose from.
+
+    >>> [size_limit(n, k=5) for n in (5_000, 16_000, 100_000, 1_000_000)]
+    [5000, 8004, 25000, 50000]
+    """
+    half = n_records // 2 + k  # halves of whole groups differ a little
+    return max(_ONE_REGION, 50 * k, min(half, _HALF), min(n_records // 4, _LARGEST))
 
 
 def split_into_regions(
