@@ -9,6 +9,7 @@ from microagg.kernels.distances import squared_distance
 from microagg.kernels.journal import (
     FREE,
     MARK,
+    TOUCHED,
     Search,
     begin_trial,
     bring_up_to_date,
@@ -16,6 +17,7 @@ from microagg.kernels.journal import (
     draw_share,
     errors_of_touched,
     release_number,
+    send,
     take_back,
     touch,
     use_number,
@@ -27,6 +29,8 @@ Rows = NDArray[np.intp]
 
 # A trial shakes so many groups at most.
 MOST_GROUPS = 6
+# One trial in so many looks at spare records all over the table: that takes longer.
+_RARELY = 24
 _UNTIL_ALL_IS_SETTLED = 1 << 62
 
 
@@ -45,17 +49,73 @@ def run_trials(
     for trial in range(begin, stop):
         heat = hot * (cold / hot) ** (trial / total)
         begin_trial(search)
-        count = choose_groups(search, groups)
-        if count < 2:
+        if draw(search, _RARELY) == 0:
+            gather_spare_records(search, k)
+        elif not shake_neighbours(search, k, groups, rows, distances):
             continue
-        if draw(search, 3) > 0:
-            rebuild(search, k, groups, count, rows, distances)
-        else:
-            exchange_some(search, groups, count)
         settle(search, k, _UNTIL_ALL_IS_SETTLED)
         before, after = errors_of_touched(search)
         if after > before + heat * before * -np.log(draw_share(search)):
             take_back(search)
+
+
+@inner_kernel
+def shake_neighbours(search: Search, k: int, groups: Rows, rows: Rows, distances: Floats) -> bool:
+    """Make some neighbouring groups anew, or let some of their records change places."""
+    count = choose_groups(search, groups)
+    if count < 2:
+        return False
+    if draw(search, 3) > 0:
+        rebuild(search, k, groups, count, rows, distances)
+    else:
+        exchange_some(search, groups, count)
+    return True
+
+
+@inner_kernel
+def gather_spare_records(search: Search, k: int) -> None:
+    """Make one more group, of the records nearest to a random one that their groups can spare.
+
+    Spare records may lie far apart, one here and one there, so that no group that is made of
+    neighbours can hold them.
+    """
+    sizes, members = search.assignment.sizes, search.assignment.members
+    donor = choose_donor(search, k)
+    if donor < 0:
+        return
+    seed = members[donor, draw(search, sizes[donor])]
+    group = search.free[search.counters[FREE] - 1]
+    touch(search, group)
+    use_number(search, group)
+    for _ in range(k):
+        best, nearest = np.inf, -1
+        for other in range(sizes.shape[0]):
+            if other == group or sizes[other] <= k:
+                continue
+            for slot in range(sizes[other]):
+                row = members[other, slot]
+                distance = squared_distance(search.X[seed], search.X[row])
+                if nearest < 0 or distance < best:
+                    best, nearest = distance, row
+        send(search, nearest, group)
+    for at in range(search.counters[TOUCHED]):
+        bring_up_to_date(search, search.touched[at])
+
+
+@inner_kernel
+def choose_donor(search: Search, k: int) -> int:
+    """The group of a random spare record; -1 if there are not enough of them for a group."""
+    spare = 0
+    for size in search.assignment.sizes:
+        spare += max(0, size - k)
+    if spare < k or search.counters[FREE] == 0:
+        return -1
+    left = draw(search, spare)
+    for group in range(search.assignment.sizes.shape[0]):
+        left -= max(0, search.assignment.sizes[group] - k)
+        if left < 0:
+            return group
+    return -1
 
 
 @inner_kernel
