@@ -17,7 +17,13 @@ from microagg.kernels.journal import (
     take_back,
 )
 from microagg.kernels.steps import improve_record, settle
-from microagg.kernels.trials import choose_groups, exchange_some, rebuild, run_trials
+from microagg.kernels.trials import (
+    choose_groups,
+    exchange_some,
+    gather_spare_records,
+    rebuild,
+    run_trials,
+)
 from microagg.partitions.wandering import near_lists
 from tests.references import sse
 
@@ -146,6 +152,31 @@ def test_trials_change_the_number_of_groups():
         run_trials(search, 3, at, at + 1, 200, 1.0, 1.0)
         counts.add(int(np.count_nonzero(search.assignment.sizes)))
     assert len(counts) > 2
+
+
+def test_spare_records_from_everywhere_make_one_more_group():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 2)) + 100.0 * np.repeat(np.arange(5), 4)[:, None]
+    search = make_search(X, near_lists(X, 12), np.repeat(np.arange(5), 4), 3, 1)
+    before = groups_of(search)
+    begin_trial(search)
+    gather_spare_records(search, 3)
+    assert_the_books_balance(search, 3)
+    (new,) = [group for group in groups_of(search) if len({row // 4 for row in group}) > 1]
+    assert len(new) == 3
+    assert sorted(map(len, groups_of(search))) == [3, 3, 3, 3, 4, 4]
+    take_back(search)
+    assert groups_of(search) == before
+
+
+def test_too_few_spare_records_stay_where_they_are():
+    X = np.random.default_rng(3).normal(size=(11, 2))
+    search = make_search(X, near_lists(X, 5), np.repeat([0, 1, 2], [4, 4, 3]), 3, 1)
+    before = groups_of(search)
+    begin_trial(search)
+    gather_spare_records(search, 3)
+    assert groups_of(search) == before
+    assert search.counters[TOUCHED] == 0
 
 
 def test_draws_are_even():

@@ -64,15 +64,15 @@ class Auto(Partitioner):
     regions in the next round.
 
     The work is fixed by `effort`, n and k, so that the groups for a seed are the same on any
-    number of threads. Time O(n^2 d / k) at worst for the first groups and near O(n k d) for the
-    search; memory O(n (d + k)). One column is grouped optimally at once.
+    number of threads. Time O(n^2 d) at worst for neighbours and first groups, and near O(n d) for
+    the search; memory O(n (d + k)). One column is grouped optimally at once.
 
     Parameters
     ----------
     k : records in a group, at least
     effort : "fast", "balanced" or "best": how much work to do
-    time_budget : seconds after which to end with the best groups so far, once the first groups
-        are made; None for no limit
+    time_budget : seconds after which to end with the best groups so far, once neighbours and first
+        groups are found; None for no limit
     random_state : seed of the search
     n_jobs : threads that search side by side; -1 for all cores
 

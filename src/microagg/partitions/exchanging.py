@@ -39,9 +39,13 @@ class Limits:
             deadline = time.monotonic() + check_number("time_budget", time_budget, low=0.0)
         return cls(iterations, deadline)
 
+    def seconds_left(self) -> float:
+        """How much time is left."""
+        return self.deadline - time.monotonic()
+
     def out_of_time(self) -> bool:
         """Whether the time is over."""
-        return time.monotonic() >= self.deadline
+        return self.seconds_left() <= 0.0
 
     def reached(self, iterations: int) -> bool:
         """Whether a search that made so many iterations has to end."""

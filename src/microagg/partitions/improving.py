@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25
+# What recombining may take when the time is over: else a search that was cut short would lose what
+# its islands found.
+_LEAST_SECONDS = 1.0
 # Rounds of a large table: the borders of one are inside the regions of the next.
 _ROUNDS = 8
 # How much less heat a search begins with where the groups are good already.
@@ -162,7 +165,8 @@ class Improving:
         self.adopt_what_was_found()
         if islands > 1:
             pool = [self.labels, *(labels for late in found for labels in late)]
-            self.labels = self.regions[0].labels = recombine(self.X, pool)
+            seconds = max(_LEAST_SECONDS, self.limits.seconds_left())
+            self.labels = self.regions[0].labels = recombine(self.X, pool, seconds)
 
     def _progress(self) -> tuple[int, int]:
         """Trials made so far, in this round and those before, and in all."""

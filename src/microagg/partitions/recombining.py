@@ -1,5 +1,6 @@
 """The best partition that can be put together from the groups of several."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,11 +17,12 @@ _MOST_RECORDS = 5000
 _MOST_NODES = 200
 
 
-def recombine(X: Floats, partitions: Sequence[Labels]) -> Labels:
+def recombine(X: Floats, partitions: Sequence[Labels], seconds: float = math.inf) -> Labels:
     """Return the best partition whose groups all occur in one of the given ones.
 
     Choosing groups that cover every record once, at the least squared error, is a set-partitioning
-    problem; where the solver does not finish, the best of the given partitions is returned. Equal
+    problem; where the solver does not finish within so many seconds, or a fixed amount of work, the
+    best that it found or that was given is returned. Equal
     records stand for each other: otherwise the solver would look at every way to hand them out.
 
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [20.0], [20.1]])
@@ -36,7 +38,7 @@ def recombine(X: Floats, partitions: Sequence[Labels]) -> Labels:
     nothing_else = len(groups) == len(_distinct_groups([best], kinds))
     if nothing_else or len(X) > _MOST_RECORDS or min(errors) == 0.0:
         return best
-    chosen = _cheapest_cover(X, kinds, groups, scale=min(errors))
+    chosen = _cheapest_cover(X, kinds, groups, scale=min(errors), seconds=seconds)
     if chosen is None:
         return best
     labels = _hand_out(kinds, chosen)
@@ -63,7 +65,7 @@ def _distinct_groups(partitions: Sequence[Labels], kinds: Labels) -> list[Labels
 
 
 def _cheapest_cover(
-    X: Floats, kinds: Labels, groups: list[Labels], scale: float
+    X: Floats, kinds: Labels, groups: list[Labels], scale: float, seconds: float
 ) -> list[Labels] | None:
     """The groups that hold every record once at the least error; None if none were found."""
     from scipy.optimize import LinearConstraint, milp
@@ -81,7 +83,7 @@ def _cheapest_cover(
         constraints=LinearConstraint(cover, there_are, there_are),
         integrality=np.ones(len(groups)),
         bounds=(0, most),
-        options={"node_limit": _MOST_NODES, "mip_rel_gap": 1e-9},
+        options={"node_limit": _MOST_NODES, "mip_rel_gap": 1e-9, "time_limit": seconds},
     )
     if solution.x is None:
         return None
