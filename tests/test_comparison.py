@@ -122,11 +122,25 @@ def test_bad_requests_run_nothing(monkeypatch, arguments, words):
 
 
 @pytest.mark.parametrize(
-    "option", [{"scale": "log"}, {"random_state": -1}, {"n_jobs": 0}, {"progress": "yes"}]
+    "option",
+    [
+        {"scale": "log"},
+        {"random_state": -1},
+        {"effort": "much"},
+        {"effort": "fast"},  # none of the methods makes an effort
+        {"n_jobs": 0},
+        {"progress": "yes"},
+    ],
 )
 def test_bad_options(option):
     with pytest.raises(ParameterError, match=next(iter(option))):
         compare(object(), 3, "mdav", **option)
+
+
+def test_effort_is_that_of_auto():
+    found = compare(TABLE, 3, "mdav,auto", random_state=4, effort="fast")
+    facts = protect(TABLE, 3, random_state=4, effort="fast").manifest
+    assert found["sse"].to_list()[1] == facts["sse"]
 
 
 @pytest.mark.usefixtures("fakes")

@@ -11,7 +11,7 @@ import numpy as np
 from narwhals.typing import IntoDType
 from numpy.typing import NDArray
 
-from microagg.errors import GuaranteeError, MicroaggError
+from microagg.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.kernels.blocks import ONE_BLOCK
 from microagg.outcome import errors_of
 from microagg.progress import ProgressCallback, heard_by, listening, report
@@ -89,6 +89,7 @@ def compare(
     sensitive: Names = (),
     scale: str = "standardise",
     random_state: SeedLike = None,
+    effort: str = EFFORT,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
 ) -> Any:
@@ -106,6 +107,7 @@ def compare(
         are several, and those whose records draw what they get
     quasi_identifiers, identifiers, sensitive, scale : as in `protect`
     random_state : the seed of all methods with chance in them; None draws one
+    effort : how much work "auto" does: "fast", "balanced" or "best"
     n_jobs : how many runs are side by side; -1 for as many as there are cores, 1 for times that no
         other run disturbs
     progress : True for a bar where standard error is a terminal, or a function that is called
@@ -137,6 +139,7 @@ def compare(
         },
         scale=scale,
         random_state=random_state,
+        effort=effort,
         n_jobs=n_jobs,
         progress=progress,
     )
@@ -157,6 +160,7 @@ def run_comparison(
     roles: Mapping[str, Names],
     scale: str,
     random_state: SeedLike = None,
+    effort: str = EFFORT,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
 ) -> Comparison:
@@ -164,6 +168,7 @@ def run_comparison(
     names = method_names(methods)
     wanted, each_k = find_all(names), check_ks(ks)
     check_choice("scale", scale, SCALES)
+    _check_effort(effort, wanted)
     seed, jobs = check_seed(random_state), check_jobs(n_jobs)
     listener = heard_by(progress)
     records = open_records(table, each_k, scale=scale, **roles)
@@ -173,7 +178,8 @@ def run_comparison(
     runs = [(method, k) for method in served for k in each_k]
     workers = min(jobs, len(runs))
     # Runs that are side by side take one core each.
-    trial = _Trial(records.X, records.roles, scale, seed, n_jobs=1 if workers > 1 else jobs)
+    n_jobs = 1 if workers > 1 else jobs
+    trial = _Trial(records.X, records.roles, scale, seed, n_jobs, effort=effort)
     with listener:
         costs = _warm_up(trial, served)
         results = _run_all(trial, runs, workers, costs)
@@ -187,6 +193,17 @@ def run_comparison(
         drawn=tuple(method.name for method in left_out if method.draws),
         exit_code=failures[0] if len(failures) == len(results) else 0,
     )
+
+
+def _check_effort(effort: str, methods: Sequence[Method]) -> None:
+    """Refuse an effort that is none, or that no method would make."""
+    from microagg.partitions.auto import EFFORTS
+
+    check_choice("effort", effort, EFFORTS)
+    if effort != EFFORT and not any("effort" in method.options for method in methods):
+        raise ParameterError(
+            "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
+        )
 
 
 @dataclass(frozen=True, slots=True)

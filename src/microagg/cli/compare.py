@@ -11,6 +11,7 @@ import typer
 
 from microagg.cli.layout import counted, decimals_for, facts, names, print_json, short_seconds
 from microagg.cli.options import (
+    Effort,
     Force,
     Identifiers,
     Input,
@@ -59,6 +60,7 @@ def compare(
     sensitive: Sensitive = None,
     scale: Scale = "standardise",
     seed: Seed = None,
+    effort: Effort = "balanced",
     jobs: Annotated[
         str, typer.Option(metavar="N", help="How many runs side by side; -1: one on every core.")
     ] = "-1",
@@ -77,6 +79,7 @@ def compare(
         "methods": methods,
         "scale": scale,
         "random_state": seed_or_none(seed),
+        "effort": effort,
         "n_jobs": _jobs(jobs),
     }
     roles = {
