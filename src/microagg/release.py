@@ -153,19 +153,21 @@ def protect(
     random_state : the seed of a method with chance in it, a whole number below 2**32; the same
         seed gives the same groups. None draws one. The manifest records it; methods without chance
         give the same groups for any seed, and their manifest says None.
-    effort : how much work "auto" does: "fast" takes a second or two for some thousand records,
-        "balanced" ten times as long, "best" ten times as long again
+    effort : how much work "auto" does: "fast" takes about a second for a thousand records,
+        "balanced" ten times as long, "best" eight times as long again
     time_budget : seconds after which "auto" and "icsm" end with the best groups so far, and as many
         again for a tight bound, which has 600 otherwise; the groups then depend on the machine
     bound : how to prove how far from the best possible the groups can be: "fast", "tight" (for
         some thousand records and small k; minutes), "none", or "auto": fast where that takes less
-        time than grouping, up to 50,000 records with "auto" and 10,000 with other methods
+        time than grouping: up to 50,000 records with "auto", 10,000 with other methods or a
+        time_budget, and any number in one column
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
-    An interrupt from the keyboard while "auto" searches, or while a bound is sought, ends that
-    work only: the release holds the best groups so far, its manifest says "interrupted", and an
-    `InterruptedSearchWarning` says so. A second one ends `protect`.
+    An interrupt from the keyboard while "auto" searches ends the search only: the release holds the
+    best groups so far, its manifest says "interrupted", and an `InterruptedSearchWarning` says so.
+    One while a bound is sought ends that: a tight bound is the best so far then, a fast one is
+    missing, and a warning says so. A later one ends `protect`.
 
     Examples
     --------

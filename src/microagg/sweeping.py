@@ -219,7 +219,7 @@ class _Sweeping:
             start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
             effort = effort.for_good_groups(share_of_trials(k, larger))
         near = np.ascontiguousarray(self.nearest[1][:, : n_neighbours(k)])
-        improving = Improving(self.centred, near, start, k, NO_LIMITS, rng, n_jobs)
+        improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near)
         improving.run(effort)
         return improving.labels
 

@@ -39,11 +39,14 @@ def find_bound(
     searched: bool,
     time_budget: float | None,
 ) -> Bound:
-    """Return the bound that was asked for; `searched` says whether the groups took long to find."""
+    """Return the bound that was asked for; `searched` says whether the groups took long to find.
+
+    One column has its optimum at no cost worth mentioning.
+    """
     tightness = asked
     if asked == AUTO:
-        cheap = len(X) <= (_WITH_A_SEARCH if searched else _WITHOUT)
-        tightness = "fast" if cheap else NONE
+        most = _WITH_A_SEARCH if searched and time_budget is None else _WITHOUT
+        tightness = "fast" if len(X) <= most or X.shape[1] == 1 else NONE
     if tightness == NONE:
         return Bound()
     seconds = PATIENCE if time_budget is None else time_budget

@@ -1,10 +1,11 @@
 """The door to the bounds: what is asked for, and the cases that need no search."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.bounds.fast import neighbour_shares
-from microagg.kernels.groups import summarise
 from microagg.partitions.univariate import Univariate
 from microagg.validation import check_choice, check_k, check_matrix, check_number
 
@@ -14,7 +15,7 @@ Labels = NDArray[np.intp]
 TIGHTNESS = ("fast", "tight")
 # Seconds that a tight bound may take.
 PATIENCE = 600.0
-# Roundings in the SSE of a partition, for each record and column, with room to spare.
+# Roundings of a term of an SSE, with room to spare; there is one more for each record of a group.
 _ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 # The tight bound stops when nothing can be better by more than this share.
 _NEGLIGIBLE = 1e-7
@@ -61,9 +62,9 @@ def bound_on(
     if k == 1:
         return 0.0
     if X.shape[1] == 1:
-        return _without_roundings(X, Univariate(k).fit(X).sse_)
+        return _sse_at_least(X, Univariate(k).fit(X).labels_)
     if len(X) < 2 * k:  # too few to be split
-        return _without_roundings(X, summarise(X, np.zeros(len(X), dtype=np.intp)).sse)
+        return _sse_at_least(X, np.zeros(len(X), dtype=np.intp))
     if tightness == "fast":
         return neighbour_shares(X, k).bound
     from microagg.bounds.tight import generated_bound
@@ -94,6 +95,21 @@ def gap(sse: float, bound: float) -> float | None:
     return 100.0 * (sse / bound - 1.0) if bound > 0.0 else None
 
 
-def _without_roundings(X: Floats, sse: float) -> float:
-    """Lower an SSE by more than rounding can have raised it."""
-    return sse * (1.0 - float(_ROUNDINGS) * sum(X.shape))
+def _sse_at_least(X: Floats, labels: Labels) -> float:
+    """SSE of a partition, lowered by more than rounding can have raised it.
+
+    Records are taken from the first one of their group. What is left of a record beside the mean
+    carries the roundings of both, which may be much larger than itself.
+    """
+    sizes = np.bincount(labels)
+    first = np.unique(labels, return_index=True)[1]
+    terms, error = [], 0.0
+    for values in X.T:
+        apart = values - values[first][labels]
+        means = (np.bincount(labels, weights=apart) / sizes)[labels]
+        left = apart - means
+        terms.append(left * left)
+        error += float((np.abs(left) * (np.abs(apart) + np.abs(means))).sum())
+    sse = math.fsum(np.concatenate(terms))
+    roundings = float(_ROUNDINGS) * (sizes.max() + 8.0)
+    return float(max(0.0, sse - roundings * error - float(_ROUNDINGS) * len(X) * sse))

@@ -12,6 +12,7 @@ uses at most one. A cut's dual, zero or less, adds to the bound and to the cost 
 
 import math
 import time
+import warnings
 from math import fsum
 
 import numpy as np
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 
 from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
+from microagg.errors import InterruptedSearchWarning
 from microagg.kernels.groups import summarise
 from microagg.kernels.pricing import Found, Prices, Tree, settle
 from microagg.partitions.auto import Auto
+from microagg.partitions.splitting import split_large
 from microagg.progress import paced, report
 
 Floats = NDArray[np.float64]
@@ -33,7 +36,7 @@ _SHARE_OF_SEARCH = 0.1
 # Candidates for the groups of one record, at most: the search keeps their distances.
 _CANDIDATES = 4096
 # Nodes of the search from one record: at first, and at most once that is what keeps the bound low.
-_FIRST_NODES, _MOST_NODES = 2_000, 2_000_000
+_FIRST_NODES, _MOST_NODES = 2_000, 512_000
 # What unfinished searches may take, as a share of what the bound lacks, before they get more.
 _GIVEN_UP = 0.1
 # Share of the way from the program's duals to the best ones so far, at which groups are sought.
@@ -57,7 +60,7 @@ def generated_bound(X: Floats, k: int, seconds: float, labels: Rows | None = Non
         if search.interrupted_:
             raise KeyboardInterrupt
         labels = search.labels_
-    return tight_bound(X, k, labels, shares, deadline)
+    return tight_bound(X, k, split_large(X, labels, k), shares, deadline)
 
 
 def tight_bound(
@@ -66,11 +69,16 @@ def tight_bound(
     """Bound every partition, given one of them and the shares of the neighbour bound.
 
     Ends when the bound reaches the given partition, when neither groups nor cuts are left to be
-    found, or at the deadline (of `time.monotonic`).
+    found, at the deadline (of `time.monotonic`), or when interrupted: it is a bound then, too.
     """
     generation = Generation(X, k, labels, shares, deadline)
-    while generation.advance():
-        pass
+    try:
+        while generation.advance():
+            pass
+    except KeyboardInterrupt:
+        warnings.warn(
+            "interrupted: this is the best bound so far.", InterruptedSearchWarning, stacklevel=2
+        )
     return generation.bound
 
 

@@ -86,7 +86,7 @@ def protect(
     Records are grouped by their quasi-identifiers and get their group's means. A column of text
     needs a role; a column of numbers without one is protected. Options for a column, --option and
     --constraint can be repeated. Ctrl-C ends the search of auto with the best groups so far, which
-    are written; pressed again, it ends everything.
+    are written; pressed again after that, it ends everything.
     """
     request = {
         "method": method,

@@ -64,9 +64,9 @@ def _bound(done: dict[str, Any]) -> Rows:
     if done["proved_optimal"]:
         return [("lower bound", "the same: no other groups lose less")]
     if done["gap"] is None:
-        return [("lower bound", percent(done["lower_bound"]))]
-    above = f"this is at most {at_most(done['gap'])} above the best possible"
-    return [("lower bound", f"{percent(done['lower_bound'])}: {above}")]
+        return [("lower bound", at_least(done["lower_bound"]))]
+    above = f"the grouping is at most {at_most(done['gap'])} above the best possible"
+    return [("lower bound", f"{at_least(done['lower_bound'])}: {above}")]
 
 
 def percent(value: float, digits: int = 4) -> str:
@@ -77,6 +77,18 @@ def percent(value: float, digits: int = 4) -> str:
     """
     text = f"{value:.{digits}g}"
     return f"{value:,.0f} %" if "e+" in text else f"{text} %"
+
+
+def at_least(value: float) -> str:
+    """Word a limit in per cent with four digits, rounded down: what is said must be true.
+
+    >>> at_least(13.2069), at_least(0.123456), at_least(0.0)
+    ('13.2 %', '0.1234 %', '0 %')
+    """
+    if value == 0.0:
+        return percent(0.0)
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return percent(math.floor(value / unit) * unit)
 
 
 def at_most(value: float) -> str:

@@ -1,7 +1,7 @@
 """Groups under search, with a journal that can take a trial back.
 
 A trial changes a handful of groups. The first time it touches one, the members are written down;
-when the trial ends badly, they are put back. So a trial costs what it touches, whatever n is.
+when the trial ends badly, they are put back. So taking back costs what was touched, whatever n is.
 """
 
 from typing import NamedTuple

@@ -9,11 +9,10 @@ from microagg.kernels.offsets import without_offset
 from microagg.partitions import regions
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Limits
-from microagg.partitions.improving import Effort, Improving, n_neighbours
+from microagg.partitions.improving import Effort, Improving
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
 from microagg.partitions.univariate import Univariate
-from microagg.partitions.wandering import near_lists
 from microagg.threads import side_by_side
 from microagg.validation import check_choice, check_jobs, check_rng
 
@@ -115,9 +114,7 @@ class Auto(Partitioner):
         if k == 1 or len(X) < 2 * k or X.shape[1] == 1:
             return without_search(X, k)
         X = without_offset(X)
-        near = near_lists(X, n_neighbours(k), n_jobs)
-        first = first_groups(X, k, rng, n_jobs)
-        improving = Improving(X, near, first, k, limits, rng, n_jobs)
+        improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
         try:
             improving.run(effort)
         except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """Rounds of searches that improve a partition: side by side on one table, or region by region."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from microagg.partitions import regions
 from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.recombining import recombine
-from microagg.partitions.wandering import Wandering, near_within
+from microagg.partitions.wandering import Wandering, near_lists, near_within
 from microagg.threads import Best, side_by_side
 
 Floats = NDArray[np.float64]
@@ -88,26 +89,27 @@ class Region:
 
     def begin_round(self) -> None:
         """Forget what was found before."""
-        self.best: Best[Labels] = Best()
-        self.best.offer(summarise(self.X, self.labels).sse, -1, self.labels)
+        best: Best[Labels] = Best()
+        best.offer(summarise(self.X, self.labels).sse, -1, self.labels)
+        self.best = best
 
 
 class Improving:
     """A partition into groups of k to 2k-1 records, under improvement.
 
     `near` lists the nearest others of every record, nearest first: `n_neighbours(k)` of them, where
-    there are so many.
+    there are so many. If it is not given, the search begins with finding them.
     """
 
     def __init__(
         self,
         X: Floats,
-        near: Labels,
         labels: Labels,
         k: int,
         limits: Limits,
         rng: np.random.Generator,
         n_jobs: int,
+        near: Labels | None = None,
     ) -> None:
         self.X = X
         self.near = near
@@ -118,10 +120,12 @@ class Improving:
         self.n_jobs = n_jobs
         self.regions: list[Region] = []
         self.under_way: list[Wandering] = []
-        self.n_trials = 0  # to be made
+        self.n_trials = self.n_made = 0  # trials to be made, and those of the rounds before
 
     def run(self, effort: Effort) -> None:
         """Search as much as the effort says, or until the time is over."""
+        if self.near is None:
+            self.near = near_lists(self.X, n_neighbours(self.k), self.n_jobs)
         self.n_trials = int(effort.trials(len(self.X), self.k))
         if len(self.X) > regions.size_limit(len(self.X), self.k):
             # Without recombination there is nothing to gain from heating again.
@@ -149,10 +153,11 @@ class Improving:
                 seed=int(seeds[place]),
                 heat=effort.heat,
                 offer=lambda error, labels: region.best.offer(error, island, labels),
-                out_of_time=self.limits.out_of_time,
             )
             self.under_way.append(wandering)
-            late = wandering.run(int(trials * len(region.X) / len(self.X)))
+            n_trials = int(trials * len(region.X) / len(self.X))
+            seconds = self._seconds_for(n_trials, len(searches))
+            late = wandering.run(n_trials, seconds)
             return late if islands > 1 else []
 
         found = side_by_side(
@@ -163,17 +168,30 @@ class Improving:
             progress=self._progress,
         )
         self.adopt_what_was_found()
+        self.n_made += sum(wandering.n_made for wandering in self.under_way)
+        self.under_way.clear()
         if islands > 1:
             pool = [self.labels, *(labels for late in found for labels in late)]
             seconds = max(_LEAST_SECONDS, self.limits.seconds_left())
-            self.labels = self.regions[0].labels = recombine(self.X, pool, seconds)
+            self.regions[0].labels = recombine(self.X, pool, seconds)
+            self.regions[0].begin_round()
+            self.labels = self.regions[0].labels
+
+    def _seconds_for(self, n_trials: int, n_searches: int) -> float:
+        """The part of the time left that a search with so many trials may take."""
+        left = self.limits.seconds_left()
+        if math.isinf(left):
+            return left
+        still = max(1, self.n_trials - self._progress()[0])
+        return max(0.0, left) * min(1.0, n_trials * min(self.n_jobs, n_searches) / still)
 
     def _progress(self) -> tuple[int, int]:
         """Trials made so far, in this round and those before, and in all."""
-        made = sum(wandering.n_made for wandering in list(self.under_way))
+        made = self.n_made + sum(wandering.n_made for wandering in list(self.under_way))
         return min(made, self.n_trials), self.n_trials
 
     def _cut_into_regions(self) -> None:
+        assert self.near is not None
         most = regions.size_limit(len(self.X), self.k)
         if len(self.X) > most:
             groups = summarise(self.X, self.labels)
@@ -197,7 +215,8 @@ class Improving:
         first = 0
         labels = np.empty_like(self.labels)
         for region in self.regions:
-            labels[region.rows] = region.best.result + first
-            first += int(region.best.result.max()) + 1
+            region.labels = region.best.result
+            labels[region.rows] = region.labels + first
+            first += int(region.labels.max()) + 1
         if self.regions:
             self.labels = labels

@@ -1,5 +1,7 @@
 """One search for better groups: steps until none gains, then trials that shake a few groups."""
 
+import math
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -26,7 +28,7 @@ _PARTS, _LEAST_ROWS = 8, 5_000
 _NEIGHBOURS = "finding neighbours"
 # Parts of the trials after which the groups are written down, to be recombined.
 _SNAPSHOTS = 12
-# Share of its distance from the mean by which a record is moved to break ties of neighbours.
+# Standard deviations by which a record is moved to break ties of neighbours.
 _TIE_BREAK = 1e-12
 
 
@@ -38,7 +40,7 @@ def near_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
     """
     n = len(X)
     near = np.empty((n, min(count, n - 1)), dtype=np.intp)
-    X = X + _TIE_BREAK * (X - X.mean(axis=0)) * np.random.default_rng(0).normal(size=X.shape)
+    X = X + _TIE_BREAK * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
     width = max(_LEAST_ROWS, -(-n // _PARTS))
 
     def fill(first: int) -> None:
@@ -84,7 +86,6 @@ class Wandering:
         seed: int,
         heat: tuple[float, float],
         offer: Offer,
-        out_of_time: Callable[[], bool],
     ) -> None:
         self.k = k
         self.search = make_search(X, near, labels, k, seed)
@@ -94,14 +95,17 @@ class Wandering:
         self.n_made = 0  # trials
         self.heat = heat
         self.offer = offer
-        self.out_of_time = out_of_time
+        self.began, self.deadline = 0.0, math.inf
 
-    def run(self, trials: int) -> list[Labels]:
+    def run(self, trials: int, seconds: float = math.inf) -> list[Labels]:
         """Make so many trials, or until the time is over; returns the best and other late groups.
 
-        A worse outcome is kept more and more rarely from the first trial to the last.
+        A worse outcome is kept more and more rarely from the first trial to the last, as far as can
+        be foreseen which one that is.
         """
+        self.deadline = time.monotonic() + seconds
         self._settle()
+        self.began = time.monotonic()
         part = max(1, -(-trials // _SNAPSHOTS))
         for begin in range(0, trials, part):
             self._make_trials(begin, min(begin + part, trials), trials)
@@ -109,7 +113,7 @@ class Wandering:
         return [self.labels, *self.met[_SNAPSHOTS // 2 :]]
 
     def _settle(self) -> None:
-        while self.search.counters[WAITING] > 0 and not self.out_of_time():
+        while self.search.counters[WAITING] > 0 and time.monotonic() < self.deadline:
             settle(self.search, self.k, _ROWS_PER_CALL)
             report("searching", 0, 1)
         self._remember()
@@ -117,13 +121,20 @@ class Wandering:
     def _make_trials(self, first: int, last: int, total: int) -> None:
         at_once = max(1, int(_TRIALS_PER_CALL * (3 / self.k) ** 2))
         for begin in range(first, last, at_once):
-            if self.out_of_time():
+            if time.monotonic() >= self.deadline:
                 break
             stop = min(begin + at_once, last)
-            run_trials(self.search, self.k, begin, stop, total, *self.heat)
+            run_trials(self.search, self.k, begin, stop, self._last(stop, total), *self.heat)
             self.n_made = stop
             self._remember()
             report("searching", stop, total)
+
+    def _last(self, stop: int, planned: int) -> int:
+        """The trial at which the search will end; of a search without a deadline, as planned."""
+        if math.isinf(self.deadline) or self.n_made == 0:
+            return planned
+        per_second = self.n_made / max(time.monotonic() - self.began, 1e-9)
+        return int(min(planned, max(stop, per_second * (self.deadline - self.began))))
 
     def _remember(self) -> None:
         """Keep the groups if they are the best so far."""
