@@ -5,7 +5,7 @@ import pytest
 
 from microagg.bounds import fast, lower_bound
 from microagg.errors import DataError, ParameterError
-from tests.bounds.references import optimal_sse, tiny_tables
+from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 
 
 def test_never_above_the_optimum():
@@ -73,6 +73,23 @@ def test_no_search_needed():
     assert lower_bound(np.ones((20, 3)), 4) == 0.0
     sse = ((X - X.mean(axis=0)) ** 2).sum()
     assert sse * (1 - 1e-12) < lower_bound(X, 5) <= sse
+
+
+@pytest.mark.parametrize("n", [9, 199, 999])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_one_group_is_safe_whatever_record_comes_first(n, columns):
+    for value in (0.3, 0.9, 1.1, 1e-7):
+        X = np.full((n, columns), value) * np.linspace(1.0, 1.7, columns)
+        X[0] = 0.0
+        exact = exact_sse(X, range(n))
+        assert float(exact) * (1 - 1e-9) <= lower_bound(X, (n + 1) // 2) <= exact
+
+
+def test_parts_side_by_side_are_the_whole(monkeypatch):
+    X = np.random.default_rng(9).normal(size=(300, 3))
+    whole = lower_bound(X, 4)
+    monkeypatch.setattr(fast, "_LEAST_ROWS", 50)
+    assert lower_bound(X, 4) == whole
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from microagg.bounds import lower_bound, proves_optimal, tight
+from microagg.bounds import bound_on, lower_bound, proves_optimal, tight
 from microagg.bounds.fast import neighbour_shares
 from microagg.bounds.master import Duals
-from microagg.errors import ParameterError
+from microagg.errors import InterruptedSearchWarning, ParameterError
 from microagg.kernels.pricing import group_errors, violated_triples
-from microagg.partitions import ICSM, MDAV
+from microagg.partitions import ICSM, MDAV, Auto
+from microagg.progress import listening
 from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 
 
@@ -147,3 +148,22 @@ def test_comes_near_to_a_good_partition(k):
 def test_refusals():
     with pytest.raises(ParameterError, match="time_budget must be a finite number of at least 0"):
         lower_bound([[1.0], [2.0]], 2, tightness="tight", time_budget=-1)
+
+
+def test_an_interrupt_leaves_the_bound_so_far():
+    X = np.random.default_rng(4).normal(size=(60, 3))
+
+    def interrupt(task, _done, _total):
+        if task == "tight bound":
+            raise KeyboardInterrupt
+
+    with listening(interrupt), pytest.warns(InterruptedSearchWarning, match="best bound so far"):
+        bound = lower_bound(X, 3, tightness="tight")
+    assert lower_bound(X, 3) <= bound < Auto(3, random_state=0).fit(X).sse_
+
+
+def test_large_groups_can_begin_it():
+    X = np.random.default_rng(5).normal(size=(40, 2))
+    labels = np.repeat([0, 1], 20)
+    bound = bound_on(X, 3, "tight", 20.0, labels)
+    assert bound == pytest.approx(lower_bound(X, 3, tightness="tight"), rel=1e-3)

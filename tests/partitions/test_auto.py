@@ -1,11 +1,15 @@
 """The default method: as good as can be found, the same every time, and stoppable at any time."""
 
+import time
+
 import numpy as np
 import pytest
 
 from microagg.errors import ParameterError
 from microagg.partitions import MDAV, Univariate, regions
-from microagg.partitions.auto import Auto
+from microagg.partitions.auto import EFFORTS, Auto
+from microagg.partitions.exchanging import Limits
+from microagg.partitions.improving import Improving
 from microagg.partitions.recombining import recombine
 from microagg.partitions.regions import split_into_regions
 from microagg.progress import listening
@@ -178,3 +182,21 @@ def test_options_out_of_range(option, value):
 def test_fast_is_below_mdav_on_the_benchmark_tables(standardised, name, k):
     records = standardised(name)
     assert fast(k).fit(records).sse_ < 0.98 * MDAV(k).fit(records).sse_
+
+
+def test_a_time_budget_is_shared_by_all_regions(monkeypatch):
+    monkeypatch.setattr(regions, "size_limit", lambda *_: 30)
+    limits = Limits(deadline=time.monotonic() + 1000)
+    rng = np.random.default_rng(0)
+    improving = Improving(X, MDAV(3).fit_predict(X), 3, limits, rng, 1)
+    improving.run(EFFORTS["fast"])
+    assert not improving.under_way
+    assert improving.n_made == improving._progress()[0] > 0.9 * improving.n_trials
+    improving.n_made = improving.n_trials // 2
+    assert improving._seconds_for(improving.n_trials // 8, n_searches=4) == pytest.approx(
+        250, abs=9
+    )
+    improving.n_jobs = 2
+    assert improving._seconds_for(improving.n_trials // 8, n_searches=4) == pytest.approx(
+        500, abs=9
+    )

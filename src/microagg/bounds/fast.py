@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.neighbour_bound import choose, list_nearest, move_prices
 from microagg.progress import paced, report
+from microagg.threads import side_by_side
+from microagg.validation import check_jobs
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -32,6 +34,8 @@ Rows = NDArray[np.intp]
 _TASK = "bound"
 # Neighbours among which prices are sought, for each record and unit of k; and at least.
 _LISTED, _LISTED_AT_LEAST = 2, 8
+# Parts of a table that are looked at side by side, and rows in one, at least.
+_PARTS, _LEAST_ROWS = 8, 2_000
 _ROUNDS = 100
 _FIRST_STEP = 0.5
 # Roundings of a distance, of the column that carries the price and of a sum, with room to spare.
@@ -85,11 +89,24 @@ def nearest_others(X: Floats, width: int) -> tuple[Floats, Rows]:
 
 def _nearest(points: Floats, records: Floats, width: int) -> tuple[Floats, Rows]:
     n = len(points)
-    blocks = make_blocks(records, np.arange(n))
     distances, rows = np.empty((n, width)), np.empty((n, width), dtype=np.intp)
-    for some in paced(np.arange(n)):
-        list_nearest(points, some, blocks, distances, rows)
-        report(_TASK, int(some[-1]) + 1, n)
+    n_parts = min(_PARTS, -(-n // _LEAST_ROWS))
+    done = np.zeros(n_parts, dtype=np.intp)
+
+    def fill(part: int) -> None:
+        blocks = make_blocks(records, np.arange(n))  # its own: they hold what a search writes down
+        for some in paced(np.array_split(np.arange(n), n_parts)[part]):
+            list_nearest(points, some, blocks, distances, rows)
+            done[part] += len(some)
+            report(_TASK, int(done.sum()), n)
+
+    side_by_side(
+        fill,
+        range(n_parts),
+        n_jobs=check_jobs(-1),
+        task=_TASK,
+        progress=lambda: (int(done.sum()), n),
+    )
     return distances, rows
 
 
