@@ -31,7 +31,7 @@ class Outcome:
 
     `violations` counts the records that violate each constraint; `added_loss` is what satisfying
     the constraints adds to the information loss, in per cent. `interrupted` says
-    whether the search for groups was ended from the keyboard.
+    whether the search for groups was ended from the keyboard, `timed_out` whether by the clock.
     """
 
     labels: Labels
@@ -41,6 +41,7 @@ class Outcome:
     added_loss: float
     promise: str
     interrupted: bool
+    timed_out: bool
 
 
 def group_and_aggregate(
@@ -64,9 +65,16 @@ def group_and_aggregate(
         _check_satisfied(system.violations(released.columns, units))
         added = _added_error(method, estimator, records, released, scaled)
     added_loss = Errors(added, errors.sst).information_loss
-    promise = _promise_of(method, estimator)
-    interrupted = getattr(estimator, "interrupted_", False)
-    return Outcome(labels, released, errors, violations, added_loss, promise, interrupted)
+    return Outcome(
+        labels,
+        released,
+        errors,
+        violations,
+        added_loss,
+        promise=_promise_of(method, estimator),
+        interrupted=getattr(estimator, "interrupted_", False),
+        timed_out=getattr(estimator, "timed_out_", False),
+    )
 
 
 def errors_of(method: Method, estimator: Any, X: Floats) -> Errors:

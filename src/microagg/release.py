@@ -280,6 +280,7 @@ def _finished(
         **request_facts(method, estimator, scale, roles, n_records=len(records.X)),
         "promise": outcome.promise,
         "interrupted": outcome.interrupted,
+        "timed_out": outcome.timed_out,
         **group_facts(outcome.labels, outcome.errors, classes),
         **bound_facts(bound, outcome.errors),
         "constraints": constraint_facts(outcome),

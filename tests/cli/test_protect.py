@@ -51,7 +51,7 @@ def test_summary_says_what_was_done(run):
     facts = {line[2:20].strip(): line[20:].strip() for line in out.splitlines()[2:]}
     assert facts["information loss"].endswith("%")
     assert re.fullmatch(r"1[0-5], of 4 to [5-7] records each", facts["groups"])
-    bound = r"[0-9.]+ %: the grouping is at most [0-9.]+ % above the best possible"
+    bound = r"[0-9.]+ % .fast.: the grouping is at most [0-9.]+ % above the best possible"
     assert re.fullmatch(bound, facts["lower bound"])
     assert facts["seed"] == "3"
     assert "at least 4 records" in facts["verified"]

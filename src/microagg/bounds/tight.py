@@ -25,7 +25,7 @@ from microagg.kernels.groups import summarise
 from microagg.kernels.pricing import Found, Prices, Tree, settle
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
-from microagg.progress import paced, report
+from microagg.progress import listening, paced, report
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -53,6 +53,7 @@ def generated_bound(X: Floats, k: int, seconds: float, labels: Rows | None = Non
 
     Looks for a good partition first, unless the labels of one are given.
     """
+    _compile()
     deadline = time.monotonic() + seconds
     shares = neighbour_shares(X, k)
     if labels is None:
@@ -61,6 +62,13 @@ def generated_bound(X: Floats, k: int, seconds: float, labels: Rows | None = Non
             raise KeyboardInterrupt
         labels = search.labels_
     return tight_bound(X, k, split_large(X, labels, k), shares, deadline)
+
+
+def _compile() -> None:
+    """Bound a few records, so that the first run of all does not spend its time on compiling."""
+    few = np.random.default_rng(0).normal(size=(9, 2))
+    with listening(None):
+        tight_bound(few, 2, np.repeat(np.arange(3), 3), neighbour_shares(few, 2))
 
 
 def tight_bound(

@@ -96,7 +96,7 @@ def compare(
         if output is not None:
             _write(done, output, force=force)
         if json:
-            print_json({**_facts(done, scale), "output": output})
+            print_json({**_facts(done, scale), "effort": effort, "output": output})
         elif not quiet and output != "-":
             typer.echo(_summary(done, output, began=context.obj))
     for line in failures(done.rows):

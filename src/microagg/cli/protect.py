@@ -72,8 +72,8 @@ def protect(
         str,
         typer.Option(
             metavar="B",
-            help="Prove how near to the best possible: fast, tight (minutes) or none. "
-            "Default: fast, unless there are very many records.",
+            help="Prove how near to the best possible: fast, tight (minutes), none, or auto: "
+            "fast, unless there are very many records.",
         ),
     ] = "auto",
     json: Json = False,

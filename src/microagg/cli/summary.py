@@ -35,6 +35,7 @@ def outcome(release: Any) -> Rows:
     rows = [
         ("information loss", _loss(done)),
         *_bound(done),
+        *_cut_short(done),
         ("groups", f"{done['n_groups']:,}, of {spread(low, high)} {records} each"),
     ]
     columns = names(done["quasi_identifiers"])
@@ -66,7 +67,15 @@ def _bound(done: dict[str, Any]) -> Rows:
     if done["gap"] is None:
         return [("lower bound", at_least(done["lower_bound"]))]
     above = f"the grouping is at most {at_most(done['gap'])} above the best possible"
-    return [("lower bound", f"{at_least(done['lower_bound'])}: {above}")]
+    return [("lower bound", f"{at_least(done['lower_bound'])} ({done['bound']}): {above}")]
+
+
+def _cut_short(done: dict[str, Any]) -> Rows:
+    """Say that more could have been found, if the search did not end by itself."""
+    if not (done["interrupted"] or done["timed_out"]):
+        return []
+    by = "Ctrl-C" if done["interrupted"] else "the time budget"
+    return [("search", f"ended by {by}: the best groups so far; another run may find others")]
 
 
 def percent(value: float, digits: int = 4) -> str:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 # Bars are left out where the lines have no room for this many marks, and no longer than this.
 SHORTEST_BAR, LONGEST_BAR = 6, 20
+MOST_BY_DEFAULT = 20
 HEAD = ("k", "loss %", "at least %", "gap %", "groups", "sizes", "seconds")
 NOTE = "gap: by how many per cent the loss is above the least possible, at most"
 
@@ -61,8 +62,14 @@ def sweep(
     context: typer.Context,
     source: Input,
     k: Annotated[
-        str, typer.Option("-k", metavar="K,...", help="Ranges of k and single ones: 2-20,30.")
-    ] = "2-20",
+        str | None,
+        typer.Option(
+            "-k",
+            metavar="K,...",
+            help="Ranges of k and single ones: 2-20,30. Default: 2-20, or to all records if these "
+            "are fewer.",
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +98,7 @@ def sweep(
     Nothing is released. Roles of columns are given as to protect. Groups are found as by
     the method auto, with less work where a K begins with the groups of a larger one.
     """
-    ks = listed_ks(k)
+    ks = None if k is None else listed_ks(k)
     request = {"effort": effort, "bound": bound}
     roles = {
         "quasi_identifiers": quasi_identifier,
@@ -99,7 +106,8 @@ def sweep(
         "sensitive": sensitive,
     }
     chosen = seed_or_none(seed)
-    _check_ks(ks)
+    if ks is not None:
+        _check_ks(ks)
     check_source(source)
     if output is not None:
         check_output(output, source, json=json, force=force)
@@ -111,7 +119,7 @@ def sweep(
     if json:
         print_json({**_facts(done), **request, "scale": scale, "output": output})
     elif not quiet and output != "-":
-        typer.echo(_summary(done, output, began=context.obj))
+        typer.echo(_summary(done, effort, output, began=context.obj))
 
 
 def _bar() -> Any:
@@ -140,13 +148,15 @@ def _check_choices(scale: str, request: dict[str, str]) -> None:
 
 def _swept(
     source: str,
-    ks: Sequence[Any],
+    ks: Sequence[Any] | None,
     roles: dict[str, Any],
     scale: str,
     seed: int | None,
     request: dict[str, str],
 ) -> _Done:
     table = read_table(source, roles)
+    if ks is None:
+        ks = range(2, max(3, min(MOST_BY_DEFAULT, len(table)) + 1))
 
     from microagg import sweeping
     from microagg.tables.records import open_records
@@ -187,11 +197,12 @@ def _facts(done: _Done) -> dict[str, Any]:
     }
 
 
-def _summary(done: _Done, output: str | None, *, began: float) -> str:
+def _summary(done: _Done, effort: str, output: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
     rows: Rows = [
         ("grouped by", names(columns)),
         *assumed(done.roles.assumed, columns),
+        ("effort", effort),
         ("seed", str(done.seed)),
         ("time", f"{time.perf_counter() - began:.2f} s"),
     ]

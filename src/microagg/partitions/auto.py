@@ -13,6 +13,7 @@ from microagg.partitions.improving import Effort, Improving
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
 from microagg.partitions.univariate import Univariate
+from microagg.progress import listening
 from microagg.threads import side_by_side
 from microagg.validation import check_choice, check_jobs, check_rng
 
@@ -78,6 +79,7 @@ class Auto(Partitioner):
     Attributes
     ----------
     interrupted_ : whether the search was ended from the keyboard; the groups are the best so far
+    timed_out_ : whether it was ended by the time budget
 
     Examples
     --------
@@ -107,10 +109,12 @@ class Auto(Partitioner):
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         effort = EFFORTS[check_choice("effort", self.effort, EFFORTS)]
+        if self.time_budget is not None:
+            _compile()
         limits = Limits.checked(None, self.time_budget)
         rng = check_rng(self.random_state)
         n_jobs = check_jobs(self.n_jobs)
-        self.interrupted_ = False
+        self.interrupted_ = self.timed_out_ = False
         if k == 1 or len(X) < 2 * k or X.shape[1] == 1:
             return without_search(X, k)
         X = without_offset(X)
@@ -120,7 +124,15 @@ class Auto(Partitioner):
         except KeyboardInterrupt:
             improving.adopt_what_was_found()
             self.interrupted_ = True
+        self.timed_out_ = limits.out_of_time() and not improving.is_complete()
         return improving.labels
+
+
+def _compile() -> None:
+    """Group a few records, so that the first run of all does not spend its time on compiling."""
+    few = np.random.default_rng(0).normal(size=(8, 2))
+    with listening(None):
+        Auto(2, effort="fast", random_state=0, n_jobs=1).fit(few)
 
 
 def without_search(X: Floats, k: int) -> Labels:

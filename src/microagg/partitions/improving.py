@@ -177,6 +177,10 @@ class Improving:
             self.regions[0].begin_round()
             self.labels = self.regions[0].labels
 
+    def is_complete(self) -> bool:
+        """Whether all trials were made, but for those lost to rounding."""
+        return self.n_made >= self.n_trials - len(self.regions) * _ROUNDS
+
     def _seconds_for(self, n_trials: int, n_searches: int) -> float:
         """The part of the time left that a search with so many trials may take."""
         left = self.limits.seconds_left()
