@@ -112,8 +112,10 @@ def test_large_tables_are_improved_region_by_region():
 def test_the_time_ends_the_search_with_valid_groups():
     model = Auto(3, effort="best", time_budget=0, random_state=0).fit(X)
     assert model.sse_ <= MDAV(3).fit(X).sse_
+    assert model.timed_out_
     assert not model.interrupted_
     assert np.bincount(model.labels_).min() >= 3
+    assert not Auto(3, effort="fast", time_budget=1000, random_state=0).fit(X).timed_out_
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -192,7 +194,8 @@ def test_a_time_budget_is_shared_by_all_regions(monkeypatch):
     improving.run(EFFORTS["fast"])
     assert not improving.under_way
     assert improving.n_made == improving._progress()[0] > 0.9 * improving.n_trials
-    improving.n_made = improving.n_trials // 2
+    assert improving.is_complete()
+    improving.ended = [improving.n_trials // 2]
     assert improving._seconds_for(improving.n_trials // 8, n_searches=4) == pytest.approx(
         250, abs=9
     )

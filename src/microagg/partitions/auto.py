@@ -124,7 +124,8 @@ class Auto(Partitioner):
         except KeyboardInterrupt:
             improving.adopt_what_was_found()
             self.interrupted_ = True
-        self.timed_out_ = limits.out_of_time() and not improving.is_complete()
+        ended_early = self.time_budget is not None and not improving.is_complete()
+        self.timed_out_ = ended_early and not self.interrupted_
         return improving.labels
 
 

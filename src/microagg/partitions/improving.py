@@ -121,6 +121,7 @@ class Improving:
         self.regions: list[Region] = []
         self.under_way: list[Wandering] = []
         self.n_trials = self.n_made = 0  # trials to be made, and those of the rounds before
+        self.ended: list[int] = []  # trials that were to be made by the searches that ended
 
     def run(self, effort: Effort) -> None:
         """Search as much as the effort says, or until the time is over."""
@@ -158,6 +159,7 @@ class Improving:
             n_trials = int(trials * len(region.X) / len(self.X))
             seconds = self._seconds_for(n_trials, len(searches))
             late = wandering.run(n_trials, seconds)
+            self.ended.append(n_trials)
             return late if islands > 1 else []
 
         found = side_by_side(
@@ -186,8 +188,8 @@ class Improving:
         left = self.limits.seconds_left()
         if math.isinf(left):
             return left
-        still = max(1, self.n_trials - self._progress()[0])
-        return max(0.0, left) * min(1.0, n_trials * min(self.n_jobs, n_searches) / still)
+        to_come = max(1, self.n_trials - sum(list(self.ended)))
+        return max(0.0, left) * min(1.0, n_trials * min(self.n_jobs, n_searches) / to_come)
 
     def _progress(self) -> tuple[int, int]:
         """Trials made so far, in this round and those before, and in all."""
