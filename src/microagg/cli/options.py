@@ -56,6 +56,15 @@ Constraints = Annotated[
         "--constraint", metavar="C", help='What every record satisfies: "net + tax = gross".'
     ),
 ]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Write the figures to a file as well, or as CSV to -.",
+    ),
+]
 Scale = Annotated[
     str, typer.Option(metavar="S", help="How columns are compared: standardise, or none.")
 ]
