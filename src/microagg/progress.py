@@ -83,14 +83,17 @@ def terminal_bar() -> Iterator[None]:
     from rich.progress import Progress
 
     with Progress(console=Console(file=sys.stderr), transient=True) as progress:
-        waiting = progress.add_task(PREPARING, total=None)
-        bars = {}
+        bars = {"": progress.add_task(PREPARING, total=None)}
+        shown = ""
 
         def show(task: str, done: int, total: int) -> None:
-            progress.update(waiting, visible=False)
+            nonlocal shown
             if task not in bars:
                 bars[task] = progress.add_task(task, total=total)
-            progress.update(bars[task], completed=done, total=total)
+            if task != shown:  # one line is enough: that of the latest task
+                progress.update(bars[shown], visible=False)
+                shown = task
+            progress.update(bars[task], completed=done, total=total, visible=True)
 
         with listening(show):
             yield
