@@ -44,8 +44,9 @@ def test_default_output_lies_beside_the_input_and_is_k_anonymous(run, folder):
     assert sum(float(row["height"]) for row in after) / len(after) == pytest.approx(mean)
 
 
-def test_summary_says_what_was_done(run):
+def test_summary_says_what_was_done(run, monkeypatch):
     argv = ("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", "age", "--seed", "3")
+    monkeypatch.setenv("COLUMNS", "110")
     out = run(*argv).out
     assert "Protected 60 records at k = 4 with auto" in out
     facts = {line[2:20].strip(): line[20:].strip() for line in out.splitlines()[2:]}

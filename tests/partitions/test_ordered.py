@@ -82,3 +82,11 @@ def test_unknown_names_come_with_a_suggestion():
         partitions.get("npn_mhm")
     with pytest.raises(ParameterError, match="Did you mean 'zscore'"):
         orderings.get("z-score")
+
+
+def test_a_tour_of_almost_equal_records_and_one_far_away_ends():
+    """What a move frees is then the rounding of the two long edges, which is no gain."""
+    near = -0.3333333333332776
+    column = np.array([*[near] * 6, -0.33333333333377885, near, 3.0, near])
+    labels = TSPMHM(k=2).fit_predict(column[:, None])
+    assert np.bincount(labels).min() >= 2

@@ -123,11 +123,8 @@ def move_segment(
     first, last = (row, other_end) if leads else (other_end, row)
     before = along(tour, place, first, -1)
     behind = along(tour, place, last, 1)
-    freed = (
-        distance_between(X, before, first)
-        + distance_between(X, last, behind)
-        - distance_between(X, before, behind)
-    )
+    ends = distance_between(X, before, first) + distance_between(X, last, behind)
+    freed = ends - distance_between(X, before, behind)
     for neighbour in neighbours[row]:
         join = distance_between(X, row, neighbour)
         if join >= freed:
@@ -139,9 +136,10 @@ def move_segment(
                 continue
             if in_segment(place, first, length, right, n):
                 continue
-            removed = freed + distance_between(X, left, right)
-            added = join + distance_between(X, other_end, beyond)
-            if removed - added > WORTHWHILE * removed:
+            split = distance_between(X, left, right)
+            gain = freed + split - join - distance_between(X, other_end, beyond)
+            # Beside the whole edges: what is freed may be no more than their roundings.
+            if gain > WORTHWHILE * (ends + split):
                 keeps_direction = (left == neighbour) == leads
                 splice(tour, place, before, first, last, behind, left, right, keeps_direction)
                 for changed in (before, first, last, behind, left, right):
