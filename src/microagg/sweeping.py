@@ -13,7 +13,7 @@ from microagg.bounds import gap, lower_bound
 from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
 from microagg.kernels.groups import Groups, summarise
 from microagg.kernels.offsets import without_offset
-from microagg.partitions.auto import EFFORTS, first_groups, without_search
+from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
 from microagg.partitions.exchanging import NO_LIMITS
 from microagg.partitions.improving import Effort, Improving, n_neighbours
 from microagg.partitions.splitting import split_large
@@ -175,12 +175,8 @@ class _Sweeping:
         self.found: dict[int, Groups] = {}
         self.bounds: dict[int, float] = {}
         self.seconds = dict.fromkeys(ks, 0.0)
-        searched = [k for k in ks if not self._is_plain(k)]
+        searched = [k for k in ks if not needs_no_search(self.X, k)]
         self.nearest = self._list_nearest(max(searched)) if searched else None
-
-    def _is_plain(self, k: int) -> bool:
-        """Whether the best groups need no search."""
-        return k == 1 or len(self.X) < 2 * k or self.X.shape[1] == 1
 
     def _list_nearest(self, k: int) -> tuple[Floats, Labels]:
         """Distances and rows of as many neighbours as the largest k needs."""
@@ -211,7 +207,7 @@ class _Sweeping:
 
     def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
         """Improve the better of the first groups of this k and the groups of a larger one."""
-        if self.nearest is None or self._is_plain(k):
+        if self.nearest is None or needs_no_search(self.X, k):
             return without_search(self.X, k)
         start, effort = first_groups(self.centred, k, rng, n_jobs), self.effort
         if larger is not None:
@@ -245,7 +241,7 @@ class _Sweeping:
 
     def _bound(self, k: int) -> float:
         began = time.perf_counter()
-        if self._is_plain(k):
+        if needs_no_search(self.X, k):
             bound = lower_bound(self.X, k)
         else:
             bound = neighbour_shares(self.X, k, self.nearest).bound

@@ -115,7 +115,7 @@ class Auto(Partitioner):
         rng = check_rng(self.random_state)
         n_jobs = check_jobs(self.n_jobs)
         self.interrupted_ = self.timed_out_ = False
-        if k == 1 or len(X) < 2 * k or X.shape[1] == 1:
+        if needs_no_search(X, k):
             return without_search(X, k)
         X = without_offset(X)
         improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
@@ -134,6 +134,11 @@ def _compile() -> None:
     few = np.random.default_rng(0).normal(size=(8, 2))
     with listening(None):
         Auto(2, effort="fast", random_state=0, n_jobs=1).fit(few)
+
+
+def needs_no_search(X: Floats, k: int) -> bool:
+    """Whether the best groups are known at once: of one, of all, or of one column."""
+    return k == 1 or len(X) < 2 * k or X.shape[1] == 1
 
 
 def without_search(X: Floats, k: int) -> Labels:
