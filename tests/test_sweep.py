@@ -12,7 +12,7 @@ from microagg.bounds import lower_bound
 from microagg.bounds.fast import nearest_others, neighbour_shares
 from microagg.errors import DataError, ParameterError
 from microagg.partitions import Auto, Univariate, regions
-from microagg.partitions.wandering import near_within
+from microagg.partitions.neighbours import near_within
 from tests.references import best_partition, sse
 
 X = np.random.default_rng(3).normal(size=(150, 3))

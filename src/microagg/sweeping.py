@@ -16,6 +16,7 @@ from microagg.kernels.offsets import without_offset
 from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
 from microagg.partitions.exchanging import NO_LIMITS
 from microagg.partitions.improving import Effort, Improving, n_neighbours
+from microagg.partitions.neighbours import has_equal_records, near_lists
 from microagg.partitions.splitting import split_large
 from microagg.progress import ProgressCallback, heard_by, listening, report
 from microagg.threads import side_by_side
@@ -176,12 +177,17 @@ class _Sweeping:
         self.bounds: dict[int, float] = {}
         self.seconds = dict.fromkeys(ks, 0.0)
         searched = [k for k in ks if not needs_no_search(self.X, k)]
-        self.nearest = self._list_nearest(max(searched)) if searched else None
+        self.nearest: tuple[Floats, Labels] | None = None
+        if searched:
+            self._list_nearest(max(searched))
 
-    def _list_nearest(self, k: int) -> tuple[Floats, Labels]:
-        """Distances and rows of as many neighbours as the largest k needs."""
+    def _list_nearest(self, k: int) -> None:
+        """List as many neighbours as the largest k needs, for the bounds and for the searches."""
         width = min(len(self.X) - 1, max(n_neighbours(k), n_listed(k)))
-        return nearest_others(self.X, width)
+        self.nearest = nearest_others(self.X, width)
+        self.near = self.nearest[1]
+        if has_equal_records(self.X):
+            self.near = near_lists(self.centred, n_neighbours(k), self.n_jobs)
 
     def find_groups(self) -> None:
         """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
@@ -214,7 +220,7 @@ class _Sweeping:
             split = split_large(self.centred, self.found[larger].labels, k)
             start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
             effort = effort.for_good_groups(share_of_trials(k, larger))
-        near = np.ascontiguousarray(self.nearest[1][:, : n_neighbours(k)])
+        near = np.ascontiguousarray(self.near[:, : n_neighbours(k)])
         improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near)
         improving.run(effort)
         return improving.labels

@@ -24,7 +24,7 @@ from microagg.kernels.trials import (
     rebuild,
     run_trials,
 )
-from microagg.partitions.wandering import near_lists
+from microagg.partitions.neighbours import near_lists
 from tests.references import sse
 
 
@@ -184,17 +184,3 @@ def test_draws_are_even():
     counts = np.bincount([draw(search, 7) for _ in range(2100)], minlength=7)
     assert len(counts) == 7
     assert 240 < counts.min() <= counts.max() < 360
-
-
-def test_near_lists_hold_the_nearest():
-    X = np.random.default_rng(8).normal(size=(40, 3))
-    distances = ((X[:, None] - X) ** 2).sum(axis=2)
-    np.fill_diagonal(distances, np.inf)
-    assert near_lists(X, 5).tolist() == distances.argsort(axis=1)[:, :5].tolist()
-
-
-def test_all_equal_records_are_on_near_lists():
-    X = np.repeat([[0.0, 3.0], [1.0, 0.0]], 60, axis=0)
-    near = near_lists(X, 10)
-    assert len(np.unique(near)) > 100
-    assert np.array_equal(near < 60, np.repeat([[True] * 10, [False] * 10], 60, axis=0))

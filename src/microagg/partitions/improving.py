@@ -10,8 +10,9 @@ from microagg.kernels.groups import summarise
 from microagg.partitions import regions
 from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits
+from microagg.partitions.neighbours import near_lists, near_within
 from microagg.partitions.recombining import recombine
-from microagg.partitions.wandering import Wandering, near_lists, near_within
+from microagg.partitions.wandering import Wandering
 from microagg.threads import Best, side_by_side
 
 Floats = NDArray[np.float64]

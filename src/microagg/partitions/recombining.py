@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.kernels.groups import summarise
 from microagg.partitions.base import Labels
+from microagg.partitions.neighbours import kinds_of_records
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +34,8 @@ def recombine(X: Floats, partitions: Sequence[Labels], seconds: float = math.inf
     partitions = [summarise(X, labels).labels for labels in partitions]
     errors = [summarise(X, labels).sse for labels in partitions]
     best = partitions[int(np.argmin(errors))]
-    kinds = _kinds_of_equal_records(X)
+    equal = kinds_of_records(X)
+    kinds = equal.rows[equal.begins[equal.of_record]]  # the first row that equals each
     groups = _distinct_groups(partitions, kinds)
     nothing_else = len(groups) == len(_distinct_groups([best], kinds))
     if nothing_else or len(X) > _MOST_RECORDS or min(errors) == 0.0:
@@ -44,13 +46,6 @@ def recombine(X: Floats, partitions: Sequence[Labels], seconds: float = math.inf
     labels = _hand_out(kinds, chosen)
     covered = sum(map(len, chosen)) == len(X) and labels.min() >= 0
     return labels if covered and summarise(X, labels).sse < min(errors) else best
-
-
-def _kinds_of_equal_records(X: Floats) -> Labels:
-    """A number for each record: the first row that equals it."""
-    _, first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    kinds: Labels = first[inverse.reshape(-1)]
-    return kinds
 
 
 def _distinct_groups(partitions: Sequence[Labels], kinds: Labels) -> list[Labels]:

@@ -7,14 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.blocks import make_blocks
 from microagg.kernels.journal import WAITING, make_search
 from microagg.kernels.steps import settle
-from microagg.kernels.tours import list_neighbours
 from microagg.kernels.trials import run_trials
 from microagg.partitions.base import Labels
 from microagg.progress import report
-from microagg.threads import side_by_side
 
 Floats = NDArray[np.float64]
 Offer = Callable[[float, Labels], None]
@@ -23,54 +20,8 @@ Offer = Callable[[float, Labels], None]
 # decides nothing else.
 _TRIALS_PER_CALL = 1_000  # at k = 3
 _ROWS_PER_CALL = 2_000
-# Parts of a table whose neighbours are listed side by side, and rows in one, at least.
-_PARTS, _LEAST_ROWS = 8, 5_000
-_NEIGHBOURS = "finding neighbours"
 # Parts of the trials after which the groups are written down, to be recombined.
 _SNAPSHOTS = 12
-# Standard deviations by which a record is moved to break ties of neighbours.
-_TIE_BREAK = 1e-12
-
-
-def near_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
-    """The nearest other records of every record, nearest first.
-
-    Where many are equally near, each record lists others of them: if all listed the lowest rows,
-    most of a heap of equal records would be on no list.
-    """
-    n = len(X)
-    near = np.empty((n, min(count, n - 1)), dtype=np.intp)
-    X = X + _TIE_BREAK * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
-    width = max(_LEAST_ROWS, -(-n // _PARTS))
-
-    def fill(first: int) -> None:
-        blocks = make_blocks(X, np.arange(n))  # its own: they hold what a search writes down
-        part = near[first : first + width]
-        for begin in range(0, len(part), _ROWS_PER_CALL):
-            list_neighbours(X, blocks, first + begin, part[begin : begin + _ROWS_PER_CALL])
-            report(_NEIGHBOURS, begin, len(part))
-
-    side_by_side(fill, range(0, n, width), n_jobs=n_jobs, task=_NEIGHBOURS)
-    return near
-
-
-def near_within(near: Labels, rows: Labels) -> Labels:
-    """Each row's listed neighbours that are among the rows, as their places there.
-
-    A row stands in for those that it lacks: that is no neighbour to any search.
-
-    >>> near_within(np.array([[1, 2], [0, 2], [1, 0]]), np.array([1, 2])).tolist()
-    [[1, 0], [0, 1]]
-    """
-    if len(rows) == len(near):
-        return near
-    own = np.arange(len(rows))[:, None]
-    place = np.full(len(near), -1, dtype=np.intp)
-    place[rows] = own[:, 0]
-    places = place[near[rows]]
-    order = np.argsort(places < 0, axis=1, kind="stable")
-    places = np.take_along_axis(places, order, axis=1)
-    return np.where(places < 0, own, places)
 
 
 class Wandering:
