@@ -5,7 +5,7 @@ import os
 import pytest
 
 from microagg.errors import ParameterError
-from microagg.tables.atomic import atomic_write, check_target
+from microagg.tables.atomic import atomic_write, atomic_write_all, check_target
 
 
 def _write(target, *, force, then):
@@ -118,3 +118,90 @@ def test_system_errors_are_worded(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(ParameterError, match="Read-only file system"):
         check_target(tmp_path / "out.csv", force=False)
+
+
+def _text(content):
+    return lambda path: path.write_text(content)
+
+
+def _failing(*_args):
+    raise OSError(5, "Input/output error")
+
+
+def test_several_files_appear_together_and_the_last_last(tmp_path, monkeypatch):
+    names = []
+    real = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (names.append(b.name), real(a, b)))
+    atomic_write_all({tmp_path / "m.json": _text("m"), tmp_path / "a.csv": _text("a")}, force=False)
+    assert names == ["m.json", "a.csv"]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "m.json": "m",
+        "a.csv": "a",
+    }
+
+
+def test_all_bytes_reach_the_disk_before_the_first_name(tmp_path, monkeypatch):
+    calls = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
+    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
+    atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
+    assert calls[:4] == ["fsync", "fsync", "replace", "replace"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_a_writer_that_fails_leaves_no_file_at_all(tmp_path, failure):
+    def write(_path):
+        raise failure
+
+    (tmp_path / "m").write_text("old")
+    with pytest.raises(failure):
+        atomic_write_all({tmp_path / "m": _text("new"), tmp_path / "a": write}, force=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"m": "old"}
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_name_that_cannot_be_taken_undoes_the_others(tmp_path, monkeypatch, existing, links):
+    if existing:
+        (tmp_path / "m").write_text("old")
+    (tmp_path / "a").write_text("old")
+    real = os.replace
+    monkeypatch.setattr(
+        os, "replace", lambda a, b: _failing() if b == tmp_path / "a" else real(a, b)
+    )
+    if not links:
+        monkeypatch.setattr(os, "link", _failing)
+    with pytest.raises(ParameterError, match="Input/output error"):
+        atomic_write_all({tmp_path / "m": _text("new"), tmp_path / "a": _text("new")}, force=True)
+    expected = {"a": "old"}
+    if existing:
+        expected["m"] = "old" if links else "new"  # without links there is no way back
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == expected
+
+
+def test_what_replaces_leaves_no_spare(tmp_path):
+    for name in ("m", "a"):
+        (tmp_path / name).write_text("old")
+    atomic_write_all({tmp_path / "m": _text("new"), tmp_path / "a": _text("new")}, force=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"m": "new", "a": "new"}
+
+
+def test_one_of_several_that_exists_already_stops_all(tmp_path):
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(ParameterError, match="exists already"):
+        atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_two_outputs_in_one_file_are_refused(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    with pytest.raises(ParameterError, match="same file"):
+        atomic_write_all({tmp_path / "a": _text("x"), tmp_path / "link": _text("y")}, force=True)
+
+
+def test_what_waits_to_be_renamed_can_be_told_by_its_name(tmp_path):
+    with atomic_write(tmp_path / "out.csv", force=False):
+        (name,) = os.listdir(tmp_path)
+    assert name.startswith(".microagg-")
+    assert name.endswith(".tmp")

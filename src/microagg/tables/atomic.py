@@ -1,14 +1,21 @@
-"""Write a file whole or not at all: beside the target first, then renamed."""
+"""Write files whole or not at all: beside the target first, then renamed.
+
+The files beside a target are named `.microagg-*.tmp`; one that is there without a run was left by a
+run that was killed, and may be removed.
+"""
 
 import os
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from microagg.errors import ParameterError
+
+# What writes a file, given the path to write to.
+Writer = Callable[[Path], object]
 
 
 def check_target(path: Path, *, force: bool, source: Path | int | None = None) -> None:
@@ -30,9 +37,7 @@ def check_target(path: Path, *, force: bool, source: Path | int | None = None) -
             raise ParameterError(
                 f"the folder of the output {str(path)!r} does not exist. Make it first."
             )
-        probe, stream = _open_beside(_followed(path))
-        stream.close()
-        probe.unlink()
+        _open_beside(_followed(path)).unlink()
 
 
 @contextmanager
@@ -43,23 +48,94 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     stays a link: the file that it leads to is replaced. A file that is replaced passes on its
     permissions.
     """
-    _check_absent(path, force=force)
-    with _writing(path):
-        target = _followed(path)
-        beside, stream = _open_beside(target)
-        try:
-            with stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            # Another run may have written it in the meantime.
+    with _staged([path], force=force) as (beside,), _writing(path), beside.open("wb") as stream:
+        yield stream
+
+
+def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
+    r"""Write several files together, or none of them; each writer gets a path to write to.
+
+    All files are written and synced beside their targets first. Then they take their names in the
+    order given: put last what must never be there without the others. What fails before the first
+    takes its name leaves nothing behind. What fails later is undone: new files are removed, and
+    replaced ones come back where the file system has hard links. As with `atomic_write`, links stay
+    links and permissions are passed on.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> atomic_write_all(
+    ...     {
+    ...         folder / "manifest.json": lambda path: path.write_text("{}"),
+    ...         folder / "table.csv": lambda path: path.write_text("a\n1\n"),
+    ...     },
+    ...     force=False,
+    ... )
+    >>> sorted(path.name for path in folder.iterdir())
+    ['manifest.json', 'table.csv']
+    """
+    if len({os.path.realpath(path) for path in writers}) < len(writers):
+        raise ParameterError("two outputs lead to the same file. Give each a name of its own.")
+    with _staged(list(writers), force=force) as besides:
+        for beside, (path, write) in zip(besides, writers.items(), strict=True):
+            with _writing(path):
+                write(beside)
+
+
+@contextmanager
+def _staged(paths: Sequence[Path], *, force: bool) -> Iterator[list[Path]]:
+    """Give an empty file beside each path; they take the names when the block succeeds."""
+    besides: list[Path] = []
+    try:
+        for path in paths:
             _check_absent(path, force=force)
-            with suppress(FileNotFoundError):
-                beside.chmod(stat.S_IMODE(target.stat().st_mode))
-            os.replace(beside, target)
-        finally:
+            with _writing(path):
+                besides.append(_open_beside(_followed(path)))
+        yield besides
+        for path, beside in zip(paths, besides, strict=True):
+            with _writing(path):
+                with suppress(FileNotFoundError):
+                    beside.chmod(stat.S_IMODE(path.stat().st_mode))
+                _sync(beside)
+                # Another run may have written it in the meantime.
+                _check_absent(path, force=force)
+        _rename(paths, besides)
+    finally:
+        for beside in besides:
             beside.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+    for folder in {_followed(path).parent for path in paths}:
+        _sync_folder(folder)
+
+
+def _rename(paths: Sequence[Path], besides: Sequence[Path]) -> None:
+    """Rename in order; what was renamed before one that fails is undone."""
+    with ExitStack() as spares, ExitStack() as undoing:
+        for path, beside in zip(paths, besides, strict=True):
+            with _writing(path):
+                target = _followed(path)
+                # After the last there is nothing to undo.
+                undo = None if path is paths[-1] else _way_back(target, spares)
+                os.replace(beside, target)
+                if undo is not None:
+                    undoing.callback(_attempt, undo)
+        undoing.pop_all()
+
+
+def _attempt(undo: Callable[[], object]) -> None:
+    with suppress(OSError):  # what went wrong first is what is reported
+        undo()
+
+
+def _way_back(target: Path, spares: ExitStack) -> Callable[[], object] | None:
+    """Return what brings back the state of the target as it is now, if anything can."""
+    if not target.exists():
+        return target.unlink
+    spare = _name_beside(target)
+    try:
+        os.link(target, spare)
+    except OSError:  # no hard links here
+        return None
+    spares.callback(spare.unlink, missing_ok=True)
+    return lambda: os.replace(spare, target)
 
 
 def _followed(path: Path) -> Path:
@@ -81,14 +157,15 @@ def _check_absent(path: Path, *, force: bool) -> None:
         )
 
 
-def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
-    beside = path.with_name(f".microagg-{secrets.token_hex(8)}.tmp")
+def _name_beside(path: Path) -> Path:
+    return path.with_name(f".microagg-{secrets.token_hex(8)}.tmp")
+
+
+def _open_beside(path: Path) -> Path:
+    beside = _name_beside(path)
     # Not tempfile: its files are for their owner only, and the result would be too.
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _O_BINARY, 0o666)
-    return beside, os.fdopen(descriptor, "wb")
-
-
-_O_BINARY: int = getattr(os, "O_BINARY", 0)
+    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    return beside
 
 
 @contextmanager
@@ -102,8 +179,13 @@ def _writing(path: Path) -> Iterator[None]:
         ) from None
 
 
+def _sync(path: Path) -> None:
+    with path.open("r+b") as stream:
+        os.fsync(stream.fileno())
+
+
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut, where the system can."""
+    """Make the new names survive a power cut, where the system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
