@@ -1,125 +1,178 @@
 """CSV text -> table: checked whole before a library parses it, so that no message quotes a value.
 
-Raggedness, names, quotes and encoding are judged with Python's csv module; polars then parses the
-columns. The two must agree on the number of records.
+Raggedness and quotes are judged on the bytes, and with Python's csv module where these are
+irregular; polars then parses the columns that are wanted. The two must agree on the number of
+records.
 """
 
 import csv
-import io
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NoReturn
 
 import polars as pl
 
 from microagg.errors import DataError
+from microagg.tables.dialect import (
+    DELIMITERS,
+    Dialect,
+    decoded,
+    detected_delimiter,
+    long_fields,
+    utf8_lines,
+)
+from microagg.tables.numerals import LEADING_ZERO as LEADING_ZERO
+from microagg.tables.numerals import as_numbers, with_decimal
+from microagg.tables.regularity import count_regular_records
 
 STANDARD_INPUT = "standard input"
 
-_BOM = b"\xef\xbb\xbf"
 _FOREIGN = {
     b"PAR1": ("Parquet", "Name it .parquet"),
+    b"ARROW1": ("Arrow", "Name it .arrow"),
     b"\x1f\x8b": ("gzip", "Name it .csv.gz"),
     b"PK\x03\x04": ("a zip archive or an Excel workbook", "Export it as CSV"),
-    b"\xff\xfe": ("UTF-16 text", "Save it as UTF-8"),
-    b"\xfe\xff": ("UTF-16 text", "Save it as UTF-8"),
 }
 # What stands for a stream has no name to change.
-_PIPED = {"Parquet": "Name a .parquet file instead", "gzip": "Pipe it through gunzip"}
-
-# The csv module refuses longer fields than it is told; a record may hold a whole text.
-_LONGEST_FIELD = 2**31 - 1
-
-# Codes such as postcodes: as numbers they would lose their zeros.
-LEADING_ZERO = r"^\s*[+-]?0[0-9]"
+_PIPED = {
+    "Parquet": "Name a .parquet file instead",
+    "Arrow": "Name an .arrow file instead",
+    "gzip": "Pipe it through gunzip",
+}
 
 
 class DelimitedText:
-    """The bytes of a comma-separated file with its header read; `table` parses the records."""
+    """The bytes of a CSV file with its header read; `table` parses the records."""
 
-    def __init__(self, data: bytes, where: str) -> None:
+    def __init__(self, data: bytes, where: str, dialect: Dialect | None = None) -> None:
+        given = dialect or Dialect()
         _check_is_text(data, where)
+        text, encoding = decoded(data, where, given.encoding)
+        _check_is_written(text, where)
+        delimiter = given.delimiter or detected_delimiter(text, where, given.decimal)
         self._where = where
-        self._data = data.removeprefix(_BOM)
-        self.columns, self._body = _header(self._data, where)
+        self._delimiter = delimiter
+        decimal = "." if delimiter == "," else given.decimal
+        self._dialect = Dialect(delimiter, decimal, encoding)
+        self.columns, begin = _header(text, delimiter, where)
         _check_names(self.columns, where)
+        self._header_height = text.count(b"\n", 0, begin)
+        self._records = text[begin : _end_of_records(text, begin, len(self.columns))]
 
-    def table(self, *, as_text: Collection[str]) -> pl.DataFrame:
+    @property
+    def dialect(self) -> Dialect:
+        """How the file is written; the decimal mark is known once records have been read."""
+        if self._dialect.decimal is None:
+            self.table()
+        return self._dialect
+
+    def table(
+        self, *, as_text: Collection[str] = (), columns: Collection[str] | None = None
+    ) -> pl.DataFrame:
         """Parse the records into numbers where all entries of a column are numbers.
 
-        The columns of `as_text` come as they are written, character by character.
+        The columns of `as_text` come as they are written, character by character. Only the
+        `columns` are parsed, in the order of the file; all records are checked all the same.
         """
-        # The file's own header may hold quotes and names that polars reads in its own way.
-        plain = [f"c{j}" for j in range(len(self.columns))]
-        data = b"".join((",".join(plain).encode(), b"\n", self._records()))
-        n_records = self._count_records(data)
-        try:
-            table = pl.read_csv(data, infer_schema=False)
-        except Exception:  # a library's message quotes values
-            table = pl.DataFrame()
-        if table.shape != (n_records, len(plain)):
+        n_records = self._count_records()
+        wanted = [j for j, name in enumerate(self.columns) if columns is None or name in columns]
+        table = self._parsed(wanted)
+        if table.shape != (n_records, len(wanted)):
             raise DataError(
                 f"{self._where} is not well-formed CSV: its quotes or line ends are irregular."
             )
-        return pl.DataFrame(
-            [
-                (column if name in as_text else _as_numbers(column)).alias(name)
-                for column, name in zip(table.get_columns(), self.columns, strict=True)
-            ]
+        texts = [
+            column.alias(self.columns[j])
+            for j, column in zip(wanted, table.get_columns(), strict=True)
+        ]
+        del table
+        return pl.DataFrame(self._with_numbers(texts, as_text))
+
+    def _parsed(self, wanted: Sequence[int]) -> pl.DataFrame:
+        # The names in the file may be such as polars reads in its own way.
+        plain = [f"column_{j}" for j in range(1, len(self.columns) + 1)]
+        try:
+            return pl.read_csv(
+                self._records,
+                has_header=False,
+                schema=dict.fromkeys(plain, pl.String),
+                columns=[plain[j] for j in wanted],
+                separator=self._delimiter,
+            )
+        except Exception:  # a library's message quotes values
+            return pl.DataFrame()
+
+    def _with_numbers(self, texts: list[pl.Series], as_text: Collection[str]) -> list[pl.Series]:
+        decimal = self._dialect.decimal
+        if decimal is not None:
+            for j, column in enumerate(texts):
+                if column.name not in as_text:
+                    texts[j] = as_numbers(column, decimal)
+            return texts
+        read, decimal = with_decimal(
+            [column for column in texts if column.name not in as_text],
+            [column for column in texts if column.name in as_text],
+            self._delimiter,
+            self._where,
         )
+        self._dialect = replace(self._dialect, decimal=decimal)
+        numbers = iter(read)
+        return [column if column.name in as_text else next(numbers) for column in texts]
 
-    def _records(self) -> memoryview:
-        """Return what follows the header, without blank lines at the end.
+    def _count_records(self) -> int:
+        """Count the records, if all are as wide as the header."""
+        width = len(self.columns)
+        n_records = count_regular_records(self._records, self._delimiter, width)
+        if n_records is None:
+            n_records = self._count_one_by_one()
+        if n_records == 0:
+            raise DataError(f"{self._where} has a header but no records.")
+        return n_records
 
-        With one column a blank line is a record whose value is missing.
-        """
-        end = len(self._data)
-        if len(self.columns) > 1:
-            while end > self._body and self._data[end - 1] in b"\r\n":
-                end -= 1
-        return memoryview(self._data)[self._body : end]
-
-    def _count_records(self, data: bytes) -> int:
-        """Count the records of `data`, which has a header of one line, if all are as wide."""
+    def _count_one_by_one(self) -> int:
         width = len(self.columns)
         n_rows = 0
         with _judging(self._where):
-            reader = csv.reader(_text(data), strict=True)
+            reader = csv.reader(utf8_lines(self._records), strict=True, delimiter=self._delimiter)
             for row in reader:
                 if len(row) != width and (row or width > 1):
-                    line = self._data[: self._body].count(b"\n") + reader.line_num - 1
+                    line = self._header_height + reader.line_num
                     fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                     got = fields if row else "nothing"
+                    signs = DELIMITERS.get(self._delimiter, "delimiters")
                     raise DataError(
                         f"line {line} of {self._where} holds {got} where the header names {width}. "
-                        "Repair or remove it; fields with commas need double quotes."
+                        f"Repair or remove it; fields with {signs} need double quotes."
                     )
                 n_rows += 1
-        if n_rows < 2:
-            raise DataError(f"{self._where} has a header but no records.")
-        return n_rows - 1
+        return n_rows
 
 
-def _text(data: bytes) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+def _end_of_records(text: bytes, begin: int, width: int) -> int:
+    """Return where the last record ends: blank lines behind it are no records.
+
+    With one column a blank line is a record whose value is missing.
+    """
+    end = len(text)
+    if width > 1:
+        while end > begin and text[end - 1] in b"\r\n":
+            end -= 1
+    return end
 
 
 @contextmanager
 def _judging(where: str) -> Iterator[None]:
-    """Word what the csv module and the decoder have to say, without what they quote."""
-    longest = csv.field_size_limit(_LONGEST_FIELD)
+    """Word what the csv module has to say, without what it quotes."""
     try:
-        yield
-    except UnicodeDecodeError:
-        raise DataError(f"{where} is not UTF-8 text. Save it as UTF-8 first.") from None
+        with long_fields():
+            yield
     except csv.Error:
         raise DataError(
             f"{where} is not well-formed CSV: a double quote is not closed or not doubled."
         ) from None
-    finally:
-        csv.field_size_limit(longest)
 
 
 def _remembering(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
@@ -128,32 +181,31 @@ def _remembering(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
         yield line
 
 
-def _header(data: bytes, where: str) -> tuple[tuple[str, ...], int]:
+def _header(text: bytes, delimiter: str, where: str) -> tuple[tuple[str, ...], int]:
     """Return the names of the columns, and where the records begin."""
     lines: list[str] = []
     with _judging(where):
         # A name in quotes may hold line ends.
-        names = next(csv.reader(_remembering(_text(data), lines), strict=True))
+        rows = csv.reader(_remembering(utf8_lines(text), lines), strict=True, delimiter=delimiter)
+        names = next(rows)
     if not names:
         raise DataError(f"the first line of {where} should name the columns; it is blank.")
-    if len(names) == 1:
-        for separator, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-            if separator in names[0]:
-                raise DataError(
-                    f"{where} seems to be separated by {word}; commas are expected. Export it "
-                    "with commas (and decimal points) first."
-                )
     return tuple(names), len("".join(lines).encode())
 
 
 def _check_is_text(data: bytes, where: str) -> None:
-    if not re.search(rb"\S", data.removeprefix(_BOM)):
+    if not data:
         raise DataError(f"{where} is empty.")
     for magic, (kind, remedy) in _FOREIGN.items():
         if data.startswith(magic):
             piped = where == STANDARD_INPUT
             _refuse_kind(where, kind, _PIPED.get(kind, remedy) if piped else remedy)
-    if b"\0" in data:
+
+
+def _check_is_written(text: bytes, where: str) -> None:
+    if not re.search(rb"\S", text):
+        raise DataError(f"{where} is empty.")
+    if b"\0" in text:
         _refuse_kind(where, "binary, not text", "Export it as CSV in UTF-8")
 
 
@@ -178,32 +230,6 @@ def _check_names(names: tuple[str, ...], where: str) -> None:
 
 def _is_number(name: str) -> bool:
     try:
-        return math.isfinite(float(name))
+        return math.isfinite(float(name.replace(",", ".")))
     except ValueError:
         return False
-
-
-def _as_numbers(column: pl.Series) -> pl.Series:
-    """Return the entries as numbers if every one is a number, the column as it is otherwise.
-
-    An entry with a leading zero is a code, not a number.
-    The rule does not depend on how a version of polars guesses types, and takes half the time.
-    """
-    if column.str.contains(LEADING_ZERO).any():
-        return column
-    if (numbers := _cast(column)) is None:
-        entries = column.str.strip_chars()
-        numbers = _cast(entries.set(entries == "", None))
-    return column if numbers is None else numbers
-
-
-def _cast(entries: pl.Series) -> pl.Series | None:
-    if entries.null_count() == len(entries):
-        return None
-    for dtype in (pl.Int64, pl.UInt64, pl.Float64):
-        if dtype == pl.Float64 and entries.str.contains(r"^[+-]?[0-9]+$").all():
-            return None  # whole numbers beyond 64 bits: not to be rounded behind anybody's back
-        numbers = entries.cast(dtype, strict=False)
-        if numbers.null_count() == entries.null_count():
-            return numbers
-    return None

@@ -1,0 +1,148 @@
+"""Columns of text -> columns of numbers, where every entry is a number.
+
+The rules do not depend on how a version of a library guesses types.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from microagg.errors import DataError
+
+# Codes such as postcodes: as numbers they would lose their zeros.
+LEADING_ZERO = r"^\s*[+-]?0[0-9]"
+
+# Most columns of text show in the first entries that they are.
+_N_FIRST = 500
+_OTHER = {".": ",", ",": "."}
+_WORDS = {".": "points", ",": "commas"}
+_SAY_DECIMAL = "Give the decimal mark (--decimal, or decimal= in Python)."
+
+
+def as_numbers(column: pl.Series, decimal: str = ".") -> pl.Series:
+    """Return the entries as numbers if every one is a number, the column as it is otherwise.
+
+    An entry with a leading zero is a code, not a number. No entry may hold separators of
+    thousands.
+
+    >>> as_numbers(pl.Series(["1,5", "-2"]), decimal=",").to_list()
+    [1.5, -2.0]
+    >>> as_numbers(pl.Series(["1.234,5", "2"]), decimal=",").to_list()
+    ['1.234,5', '2']
+    """
+    if column.len() > _N_FIRST and _is_text(column.head(_N_FIRST), decimal):
+        return column
+    numbers = _numbers(column, decimal)
+    return column if numbers is None else numbers
+
+
+def with_decimal(
+    columns: Sequence[pl.Series], others: Sequence[pl.Series], delimiter: str, where: str
+) -> tuple[list[pl.Series], str]:
+    """Return the columns as numbers where they are, and the decimal mark that they show.
+
+    Columns that only make sense with points beside columns that only make sense with commas are
+    refused, and so are marks that may all part thousands. The `others`, which stay text, are asked
+    only if the columns show no mark; if nothing does, files with semicolons have commas.
+    """
+    read = [_read_either_way(column) for column in columns]
+    marks = [_mark(column, numbers) for column, numbers in zip(columns, read, strict=True)]
+    if decimal := _agreed(columns, marks, delimiter, where):
+        return read, decimal
+    shown = {_mark(column, _read_either_way(column)) for column in others} - {None}
+    if len(shown) == 1:
+        return read, str(shown.pop())
+    return read, "," if delimiter == ";" else "."
+
+
+def _read_either_way(column: pl.Series) -> pl.Series:
+    numbers = as_numbers(column, ".")
+    return numbers if numbers is not column else as_numbers(column, ",")
+
+
+def _mark(column: pl.Series, numbers: pl.Series) -> str | None:
+    """Return the decimal mark that the column shows, None for text and for whole numbers."""
+    if numbers is column:
+        return None
+    return next((mark for mark in _OTHER if _holds(column, mark)), None)
+
+
+def _agreed(
+    columns: Sequence[pl.Series], marks: Sequence[str | None], delimiter: str, where: str
+) -> str | None:
+    marked = {
+        mark: [column for column, shown in zip(columns, marks, strict=True) if shown == mark]
+        for mark in _OTHER
+    }
+    if marked["."] and marked[","]:
+        raise DataError(
+            f"{where} has decimal points in {marked['.'][0].name!r} and decimal commas in "
+            f"{marked[','][0].name!r}. {_SAY_DECIMAL}"
+        )
+    for mark, witnesses in marked.items():
+        if not witnesses:
+            continue
+        doubtful = mark == "," or delimiter == ";"
+        if doubtful and all(_may_part_thousands(column, mark) for column in witnesses):
+            raise DataError(
+                f"the {_WORDS[mark]} in {witnesses[0].name!r} of {where} may be decimal marks or "
+                f"part thousands. {_SAY_DECIMAL}"
+            )
+        return mark
+    return None
+
+
+def _may_part_thousands(column: pl.Series, mark: str) -> bool:
+    holding = column.filter(column.str.contains(mark, literal=True).fill_null(False))
+    return bool(holding.str.contains(rf"^\s*[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*$").all())
+
+
+def _holds(column: pl.Series, mark: str) -> bool:
+    return bool(column.str.contains(mark, literal=True).any())
+
+
+def _is_text(entries: pl.Series, decimal: str) -> bool:
+    """Whether some entry is no number, so that the column cannot be one of numbers."""
+    bare = _without_blanks(entries.str.replace(decimal, ".", literal=True))
+    return bare.cast(pl.Float64, strict=False).null_count() > bare.null_count()
+
+
+def _without_blanks(column: pl.Series) -> pl.Series:
+    entries = column.str.strip_chars()
+    return entries.set(entries == "", None)
+
+
+def _numbers(column: pl.Series, decimal: str) -> pl.Series | None:
+    if decimal == ",":
+        if _holds(column, "."):
+            return None
+        column = column.str.replace(",", ".", literal=True)
+    if (numbers := _cast(column)) is None:
+        numbers = _cast(_without_blanks(column))
+    return None if numbers is None or _holds_codes(column) else numbers
+
+
+def _holds_codes(column: pl.Series) -> bool:
+    # The few that may have a leading zero are soon found; the pattern takes ten times as long.
+    suspect = column.str.starts_with("0")
+    for beginning in ("-0", "+0", " ", "\t"):
+        suspect |= column.str.starts_with(beginning)
+    return bool(column.filter(suspect).str.contains(LEADING_ZERO).any())
+
+
+def _cast(entries: pl.Series) -> pl.Series | None:
+    if entries.null_count() == len(entries):
+        return None
+    if _are_whole(entries.head(_N_FIRST)):
+        for dtype in (pl.Int64, pl.UInt64):
+            numbers = entries.cast(dtype, strict=False)
+            if numbers.null_count() == entries.null_count():
+                return numbers
+        if _are_whole(entries):
+            return None  # beyond 64 bits: not to be rounded behind anybody's back
+    numbers = entries.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == entries.null_count() else None
+
+
+def _are_whole(entries: pl.Series) -> bool:
+    return bool(entries.str.contains(r"^[+-]?[0-9]+$").all())
