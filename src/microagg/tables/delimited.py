@@ -5,17 +5,18 @@ irregular; polars then parses the columns that are wanted. The two must agree on
 records.
 """
 
+import codecs
 import csv
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import polars as pl
 
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.tables.dialect import (
     DELIMITERS,
     Dialect,
@@ -29,6 +30,9 @@ from microagg.tables.numerals import as_numbers, with_decimal
 from microagg.tables.regularity import count_regular_records
 
 STANDARD_INPUT = "standard input"
+
+# Records that are encoded at a time.
+_N_ENCODED = 100_000
 
 _FOREIGN = {
     b"PAR1": ("Parquet", "Name it .parquet"),
@@ -233,3 +237,34 @@ def _is_number(name: str) -> bool:
         return math.isfinite(float(name.replace(",", ".")))
     except ValueError:
         return False
+
+
+def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | None = None) -> None:
+    """Write the table as CSV; what a dialect leaves open is a comma, a point and UTF-8."""
+    dialect = dialect or Dialect()
+    delimiter = dialect.delimiter or ","
+    encoding = codecs.lookup(dialect.encoding or "utf-8").name
+    ready = table.select(_as_written(name, table, dialect) for name in table.columns)
+    if encoding == "utf-8":
+        ready.write_csv(stream, separator=delimiter)
+        return
+    encoder = codecs.getincrementalencoder(encoding)()
+    try:
+        for j, part in enumerate(ready.iter_slices(_N_ENCODED)):
+            text = part.write_csv(separator=delimiter, include_header=j == 0)
+            stream.write(encoder.encode(text))
+        stream.write(encoder.encode("", True))
+    except UnicodeEncodeError:  # the message quotes characters
+        raise ParameterError(
+            f"the encoding {encoding} lacks characters of the table. Give another, such as utf-8 "
+            "(--encoding, or encoding= in Python)."
+        ) from None
+
+
+def _as_written(name: str, table: pl.DataFrame, dialect: Dialect) -> pl.Expr:
+    column, dtype = pl.nth(table.get_column_index(name)), table.schema[name]
+    if dialect.decimal == "," and (dtype.is_float() or dtype.is_decimal()):
+        return column.cast(pl.String).str.replace(".", ",", literal=True)
+    if dialect.delimiter not in (None, *DELIMITERS) and dtype.is_temporal():
+        return column.cast(pl.String)  # quoted where it holds the delimiter, as dates are not
+    return column

@@ -1,46 +1,53 @@
-"""Files in and out: .csv, .csv.gz and .parquet by suffix, `-` for standard input and output."""
+"""Files in and out, by suffix; `-` stands for standard input and output, which are CSV."""
 
 import gzip
 import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import BinaryIO, cast
 
 import polars as pl
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.atomic import atomic_write
-from microagg.tables.delimited import STANDARD_INPUT, DelimitedText
+from microagg.tables.atomic import Writer, atomic_write_all
+from microagg.tables.columnar import ArrowFile, ParquetFile
+from microagg.tables.delimited import STANDARD_INPUT, DelimitedText, write_delimited
+from microagg.tables.dialect import Dialect
 
 STANDARD = "-"
-
-Result = TypeVar("Result")
 
 
 class Format(StrEnum):
     """What a file holds, as its suffix says."""
 
-    CSV = ".csv"
     CSV_GZ = ".csv.gz"
+    CSV = ".csv"
     PARQUET = ".parquet"
+    ARROW = ".arrow"
+    FEATHER = ".feather"
+    IPC = ".ipc"
+
+
+DELIMITED = (Format.CSV, Format.CSV_GZ)
 
 
 def format_of(path: str) -> Format:
     """Return the format that the path's suffix names; standard input and output are CSV."""
     if path == STANDARD:
         return Format.CSV
-    for format_ in (Format.CSV_GZ, Format.CSV, Format.PARQUET):
+    for format_ in Format:
         if path.lower().endswith(format_):
             return format_
+    *suffixes, last = sorted(Format)
     raise ParameterError(
-        f"files must end in .csv, .csv.gz or .parquet (or be - for standard input and output); "
-        f"got {path!r}."
+        f"files must end in {', '.join(suffixes)} or {last} (or be - for standard input and "
+        f"output); got {path!r}."
     )
 
 
@@ -53,50 +60,51 @@ def protected_name(path: str) -> str:
 
 
 class TableFile:
-    """An input file, opened and recognised: `columns` are known, `table` reads the records."""
+    """An input file, opened and recognised: `columns` are known, `table` reads the records.
 
-    def __init__(self, path: str) -> None:
+    `dialect` says how a CSV file is written, as far as that is known; the rest is detected.
+    """
+
+    def __init__(self, path: str, *, dialect: Dialect | None = None) -> None:
         format_ = format_of(path)
         where = STANDARD_INPUT if path == STANDARD else repr(path)
-        data = _standard_bytes() if path == STANDARD else _bytes_of(Path(path))
-        self._source: DelimitedText | _Parquet
-        if format_ is Format.PARQUET:
-            self._source = _Parquet(data, where)
-        else:
+        self._where = where
+        self._source: DelimitedText | ParquetFile | ArrowFile
+        if format_ in DELIMITED:
+            data = _standard_bytes() if path == STANDARD else _bytes_of(Path(path))
             text = _decompressed(data, where) if format_ is Format.CSV_GZ else data
-            self._source = DelimitedText(text, where)
+            self._source = DelimitedText(text, where, dialect)
+            return
+        if dialect not in (None, Dialect()):
+            raise ParameterError(
+                f"a delimiter, a decimal mark or an encoding is for CSV; {where} is {format_}."
+            )
+        with _reading(Path(path)):
+            kind = ParquetFile if format_ is Format.PARQUET else ArrowFile
+            self._source = kind(Path(path), where)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return self._source.columns
 
-    def table(self, *, as_text: Collection[str] = ()) -> pl.DataFrame:
-        """Read the records; of a text file, the columns of `as_text` come just as written."""
-        return self._source.table(as_text=as_text)
+    @property
+    def dialect(self) -> Dialect | None:
+        """How a CSV file is written, with nothing left open; None for other formats."""
+        return self._source.dialect if isinstance(self._source, DelimitedText) else None
 
+    def table(
+        self, *, as_text: Collection[str] = (), columns: Collection[str] | None = None
+    ) -> pl.DataFrame:
+        """Read the records; of a text file, the columns of `as_text` come just as written.
 
-class _Parquet:
-    def __init__(self, data: bytes, where: str) -> None:
-        if not data:
-            raise DataError(f"{where} is empty.")
-        self._data = data
-        self._where = where
-        if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
-            raise DataError(f"{where} should be Parquet; its content is something else.")
-        self.columns = tuple(self._read(pl.read_parquet_schema))
-
-    def table(self, *, as_text: Collection[str]) -> pl.DataFrame:  # noqa: ARG002
-        table = self._read(pl.read_parquet)
-        if table.is_empty():
-            raise DataError(f"{self._where} has columns but no records.")
-        return table
-
-    def _read(self, reader: Callable[[io.BytesIO], Result]) -> Result:
-        try:
-            return reader(io.BytesIO(self._data))
-        except (Exception, pl.exceptions.PanicException):  # a library's message may quote values
-            raise DataError(f"{self._where} is a damaged Parquet file.") from None
+        Only the `columns` are loaded if they are named, in the order of the file.
+        """
+        if missing := [name for name in columns or () if name not in self.columns]:
+            raise ParameterError(f"{self._where} has no column {missing[0]!r}.")
+        if isinstance(self._source, DelimitedText):
+            return self._source.table(as_text=as_text, columns=columns)
+        return self._source.table(columns=columns)
 
 
 def check_readable(path: Path) -> None:
@@ -157,7 +165,7 @@ def _decompressed(data: bytes, where: str) -> bytes:
 
 def check_fits(table: pl.DataFrame, path: str) -> None:
     """Refuse columns that the output's format cannot hold, before any long work."""
-    if format_of(path) is Format.PARQUET:
+    if format_of(path) not in DELIMITED:
         return
     unfit = [
         repr(name)
@@ -173,35 +181,65 @@ def check_fits(table: pl.DataFrame, path: str) -> None:
         )
 
 
-def write_table(table: pl.DataFrame, path: str, *, force: bool = False) -> None:
-    """Write the table in the format of the path's suffix, whole or not at all."""
+def write_table(
+    table: pl.DataFrame, path: str, *, force: bool = False, dialect: Dialect | None = None
+) -> None:
+    """Write the table in the format of the path's suffix, whole or not at all.
+
+    CSV is written in the `dialect`, such as that of the input; without one it has commas, decimal
+    points and UTF-8.
+    """
+    if path == STANDARD:
+        check_fits(table, path)
+        buffer = io.BytesIO()
+        write_delimited(table, buffer, dialect)
+        _write_standard(buffer.getbuffer())
+        return
+    writer = table_writer(table, path, dialect=dialect)
+    atomic_write_all({Path(path): writer}, force=force)
+
+
+def table_writer(table: pl.DataFrame, path: str, *, dialect: Dialect | None = None) -> Writer:
+    """Return what writes the table in the format of the path, for `atomic_write_all`.
+
+    Columns that the format cannot hold are refused at once.
+    """
     format_ = format_of(path)
     check_fits(table, path)
-    if path == STANDARD:
-        _write_standard(table.write_csv().encode())
-        return
-    with atomic_write(Path(path), force=force) as stream:
+
+    def write(target: Path) -> None:
         try:
-            _write_to(stream, table, format_)
+            with target.open("wb") as stream:
+                _write_to(stream, table, format_, dialect)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             # Also how polars reports a full disk; its message may quote values.
             raise OSError from None
 
+    return write
 
-def _write_standard(data: bytes) -> None:
-    rest = memoryview(data)
+
+def _write_standard(data: memoryview) -> None:
     # With PYTHONUNBUFFERED set, one call may write a part only.
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
+    while data:
+        data = data[sys.stdout.buffer.write(data) :]
     sys.stdout.buffer.flush()
 
 
-def _write_to(stream: BinaryIO, table: pl.DataFrame, format_: Format) -> None:
+def _write_to(
+    stream: BinaryIO, table: pl.DataFrame, format_: Format, dialect: Dialect | None
+) -> None:
     if format_ is Format.PARQUET:
         table.write_parquet(stream)
     elif format_ is Format.CSV:
-        table.write_csv(stream)
-    else:
+        write_delimited(table, stream, dialect)
+    elif format_ is Format.CSV_GZ:
         # No name and no time inside: the same table gives the same bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-            table.write_csv(cast(BinaryIO, packed))
+            write_delimited(table, cast(BinaryIO, packed), dialect)
+    else:
+        # Types that any reader of Arrow knows; Feather is compressed as its other writers do it.
+        table.write_ipc(
+            stream,
+            compression="lz4" if format_ is Format.FEATHER else "uncompressed",
+            compat_level=pl.CompatLevel.oldest(),
+        )
