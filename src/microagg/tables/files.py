@@ -15,10 +15,13 @@ from typing import BinaryIO, cast
 import polars as pl
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables.annotations import Annotations, Family
 from microagg.tables.atomic import Writer, atomic_write_all
 from microagg.tables.columnar import ArrowFile, ParquetFile
 from microagg.tables.delimited import STANDARD_INPUT, DelimitedText, write_delimited
 from microagg.tables.dialect import Dialect
+from microagg.tables.statistical import FAMILIES, StatisticalFile
+from microagg.tables.statistical_out import check_statistical, write_statistical
 
 STANDARD = "-"
 
@@ -32,6 +35,11 @@ class Format(StrEnum):
     ARROW = ".arrow"
     FEATHER = ".feather"
     IPC = ".ipc"
+    SAV = ".sav"
+    ZSAV = ".zsav"
+    DTA = ".dta"
+    SAS7BDAT = ".sas7bdat"
+    XPT = ".xpt"
 
 
 DELIMITED = (Format.CSV, Format.CSV_GZ)
@@ -52,11 +60,16 @@ def format_of(path: str) -> Format:
 
 
 def protected_name(path: str) -> str:
-    """Return the name beside the input that a protected file gets by default."""
+    """Return the name beside the input that a protected file gets by default.
+
+    SAS files cannot be written: theirs ends in .sav, a format that keeps labels.
+    """
     if path == STANDARD:
         return STANDARD
     suffix = format_of(path)
-    return f"{path[: -len(suffix)]}-protected{path[-len(suffix) :]}"
+    stem, own = path[: -len(suffix)], path[-len(suffix) :]
+    is_sas = FAMILIES.get(suffix) is Family.SAS
+    return f"{stem}-protected{Format.SAV if is_sas else own}"
 
 
 class TableFile:
@@ -69,19 +82,26 @@ class TableFile:
         format_ = format_of(path)
         where = STANDARD_INPUT if path == STANDARD else repr(path)
         self._where = where
-        self._source: DelimitedText | ParquetFile | ArrowFile
+        self._source: DelimitedText | ParquetFile | ArrowFile | StatisticalFile
         if format_ in DELIMITED:
             data = _standard_bytes() if path == STANDARD else _bytes_of(Path(path))
             text = _decompressed(data, where) if format_ is Format.CSV_GZ else data
             self._source = DelimitedText(text, where, dialect)
             return
-        if dialect not in (None, Dialect()):
+        given = dialect or Dialect()
+        is_statistical = format_ in FAMILIES
+        if given.delimiter or given.decimal or (given.encoding and not is_statistical):
             raise ParameterError(
-                f"a delimiter, a decimal mark or an encoding is for CSV; {where} is {format_}."
+                "a delimiter, a decimal mark or an encoding is for files whose text can be read "
+                f"with different ones; {where} ends in {format_}."
             )
-        with _reading(Path(path)):
-            kind = ParquetFile if format_ is Format.PARQUET else ArrowFile
-            self._source = kind(Path(path), where)
+        check_readable(Path(path))
+        if is_statistical:
+            self._source = StatisticalFile(Path(path), where, format_, encoding=given.encoding)
+        elif format_ is Format.PARQUET:
+            self._source = ParquetFile(Path(path), where)
+        else:
+            self._source = ArrowFile(Path(path), where)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -93,16 +113,25 @@ class TableFile:
         """How a CSV file is written, with nothing left open; None for other formats."""
         return self._source.dialect if isinstance(self._source, DelimitedText) else None
 
+    @property
+    def annotations(self) -> Annotations | None:
+        """What an SPSS, Stata or SAS file says about its columns; None for other formats.
+
+        Once the table has been read, it also says in which columns codes were kept.
+        """
+        return self._source.annotations if isinstance(self._source, StatisticalFile) else None
+
     def table(
         self, *, as_text: Collection[str] = (), columns: Collection[str] | None = None
     ) -> pl.DataFrame:
         """Read the records; of a text file, the columns of `as_text` come just as written.
 
+        Of an SPSS or Stata file, these columns keep user-missing codes, which are nulls elsewhere.
         Only the `columns` are loaded if they are named, in the order of the file.
         """
         if missing := [name for name in columns or () if name not in self.columns]:
             raise ParameterError(f"{self._where} has no column {missing[0]!r}.")
-        if isinstance(self._source, DelimitedText):
+        if isinstance(self._source, DelimitedText | StatisticalFile):
             return self._source.table(as_text=as_text, columns=columns)
         return self._source.table(columns=columns)
 
@@ -165,7 +194,10 @@ def _decompressed(data: bytes, where: str) -> bytes:
 
 def check_fits(table: pl.DataFrame, path: str) -> None:
     """Refuse columns that the output's format cannot hold, before any long work."""
-    if format_of(path) not in DELIMITED:
+    format_ = format_of(path)
+    if format_ in FAMILIES:
+        check_statistical(table, format_)
+    if format_ not in DELIMITED:
         return
     unfit = [
         repr(name)
@@ -182,12 +214,18 @@ def check_fits(table: pl.DataFrame, path: str) -> None:
 
 
 def write_table(
-    table: pl.DataFrame, path: str, *, force: bool = False, dialect: Dialect | None = None
+    table: pl.DataFrame,
+    path: str,
+    *,
+    force: bool = False,
+    dialect: Dialect | None = None,
+    annotations: Annotations | None = None,
 ) -> None:
     """Write the table in the format of the path's suffix, whole or not at all.
 
     CSV is written in the `dialect`, such as that of the input; without one it has commas, decimal
-    points and UTF-8.
+    points and UTF-8. An SPSS or Stata file gets the `annotations`, such as those of the input, as
+    far as it can hold them; other formats hold none.
     """
     if path == STANDARD:
         check_fits(table, path)
@@ -195,11 +233,17 @@ def write_table(
         write_delimited(table, buffer, dialect)
         _write_standard(buffer.getbuffer())
         return
-    writer = table_writer(table, path, dialect=dialect)
+    writer = table_writer(table, path, dialect=dialect, annotations=annotations)
     atomic_write_all({Path(path): writer}, force=force)
 
 
-def table_writer(table: pl.DataFrame, path: str, *, dialect: Dialect | None = None) -> Writer:
+def table_writer(
+    table: pl.DataFrame,
+    path: str,
+    *,
+    dialect: Dialect | None = None,
+    annotations: Annotations | None = None,
+) -> Writer:
     """Return what writes the table in the format of the path, for `atomic_write_all`.
 
     Columns that the format cannot hold are refused at once.
@@ -208,6 +252,9 @@ def table_writer(table: pl.DataFrame, path: str, *, dialect: Dialect | None = No
     check_fits(table, path)
 
     def write(target: Path) -> None:
+        if format_ in FAMILIES:
+            write_statistical(table, target, format_, annotations)
+            return
         try:
             with target.open("wb") as stream:
                 _write_to(stream, table, format_, dialect)
