@@ -19,10 +19,11 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _UTF8_MARK = codecs.BOM_UTF8
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 20
-# Two or more bytes that are one character of UTF-8: hardly ever seen in Windows-1252 text.
-_UTF8_CHARACTER = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-)
+# Bytes that are one character of UTF-8. In Windows-1252 the pairs may stand for a capital letter
+# and a quotation mark, the others for signs that hardly ever follow each other.
+_PAIR = re.compile(rb"[\xc4-\xdf][\x80-\xbf]")
+_TELLING = re.compile(rb"[\xc2\xc3][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_HIGH = re.compile(rb"[\x80-\xff]")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SAY_ENCODING = "Give its encoding (--encoding, or encoding= in Python), or save it as UTF-8 first."
 
@@ -117,7 +118,7 @@ def _decoded_as_told(data: bytes, where: str, name: str) -> tuple[bytes, str]:
 
 
 def _decoded_as_windows(data: bytes, where: str) -> bytes:
-    if data.startswith(_UTF8_MARK) or _UTF8_CHARACTER.search(data):
+    if _seems_damaged_utf8(data):
         raise DataError(
             f"{where} is UTF-8 text in some places and not in others: it is damaged or in another "
             f"encoding. {_SAY_ENCODING}"
@@ -128,6 +129,13 @@ def _decoded_as_windows(data: bytes, where: str) -> bytes:
     except UnicodeError:
         pass
     raise DataError(f"{where} is neither UTF-8 nor Windows-1252 text. {_SAY_ENCODING}")
+
+
+def _seems_damaged_utf8(data: bytes) -> bool:
+    if data.startswith(_UTF8_MARK) or _TELLING.search(data):
+        return True
+    n_paired = 2 * sum(1 for _ in _PAIR.finditer(data))
+    return 3 * n_paired > 2 * sum(1 for _ in _HIGH.finditer(data))
 
 
 def _is_utf8(data: bytes) -> bool:

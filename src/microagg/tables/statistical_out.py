@@ -280,7 +280,7 @@ def _as_wide(column: pl.Series, format_: str | None) -> pl.Series:
     if column.is_empty() or not (found := re.fullmatch(r"A(\d+)", format_ or "")):
         return column
     first = column[0] or ""
-    return column.scatter(0, first + " " * (int(found[1]) - len(first.encode())))
+    return column.clone().scatter(0, first + " " * (int(found[1]) - len(first.encode())))
 
 
 def _meets(column: pl.Series, codes: tuple[tuple[Code, Code], ...]) -> bool:
