@@ -121,3 +121,13 @@ def test_any_bytes_give_a_table_or_one_of_our_errors(data):
         table = source.table(as_text=())
         assert tuple(table.columns) == source.columns
         assert table.height > 0
+
+
+@given(st.text('"",,\n\r a', max_size=16))
+def test_what_is_read_is_what_the_csv_module_reads(body):
+    try:
+        table = parse("x,y\n" + body, as_text=["x", "y"])
+    except DataError:
+        return
+    rows = csv.reader(io.StringIO(body.rstrip("\r\n"), newline=""), strict=True)
+    assert table.fill_null("").rows() == [tuple(row) for row in rows]

@@ -1,11 +1,24 @@
 """Files in and out by their suffix."""
 
+import gzip
+from pathlib import Path
+
 import pandas as pd
 import polars as pl
 import pytest
+from pyarrow import feather
 
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.tables.files import Format, TableFile, format_of, protected_name, write_table
+from microagg.tables.atomic import atomic_write_all
+from microagg.tables.dialect import Dialect
+from microagg.tables.files import (
+    Format,
+    TableFile,
+    format_of,
+    protected_name,
+    table_writer,
+    write_table,
+)
 from microagg.tables.frames import to_polars
 
 TABLE = pl.DataFrame(
@@ -19,6 +32,10 @@ TABLE = pl.DataFrame(
         ("a/people.csv", Format.CSV, "a/people-protected.csv"),
         ("people.v2.csv.gz", Format.CSV_GZ, "people.v2-protected.csv.gz"),
         ("P.PARQUET", Format.PARQUET, "P-protected.PARQUET"),
+        ("p.feather", Format.FEATHER, "p-protected.feather"),
+        ("p.sav", Format.SAV, "p-protected.sav"),
+        ("p.zsav", Format.ZSAV, "p-protected.zsav"),
+        ("p.XPT", Format.XPT, "p-protected.sav"),
         ("-", Format.CSV, "-"),
     ],
 )
@@ -99,3 +116,109 @@ def test_a_writer_that_fails_is_not_quoted(tmp_path, monkeypatch):
         write_table(TABLE, str(tmp_path / "t.parquet"))
     assert "Sentinella" not in str(refused.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arrow"])
+def test_only_the_named_columns_are_read_in_the_order_of_the_file(tmp_path, name):
+    path = str(tmp_path / name)
+    write_table(TABLE, path)
+    table = TableFile(path).table(columns=["t", "i"])
+    assert table.rows() == TABLE.select("i", "t").rows()
+    with pytest.raises(ParameterError, match="has no column 'x'"):
+        TableFile(path).table(columns=["x"])
+
+
+def test_records_are_checked_whole_whatever_columns_are_wanted(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n")
+    with pytest.raises(DataError, match="line 3"):
+        TableFile(str(tmp_path / "t.csv")).table(columns=["a"])
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_the_other_columns_stay_on_disk(tmp_path, monkeypatch, name):
+    path = str(tmp_path / name)
+    write_table(TABLE, path)
+    monkeypatch.setattr(Path, "read_bytes", None)
+    assert TableFile(path).table(columns=["f"]).columns == ["f"]
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_arrow_files_of_others_are_read(tmp_path, compression):
+    feather.write_feather(TABLE.to_arrow(), tmp_path / "t.feather", compression=compression)
+    assert TableFile(str(tmp_path / "t.feather")).table().rows() == TABLE.rows()
+
+
+@pytest.mark.parametrize("name", ["t.arrow", "t.feather", "t.ipc"])
+def test_others_read_our_arrow_files(tmp_path, name):
+    write_table(TABLE, str(tmp_path / name))
+    table = feather.read_table(tmp_path / name)
+    assert table.schema.field("t").type == "large_string"  # not a type that old readers lack
+    assert table.to_pylist() == TABLE.to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n1,2\n", "should be Arrow"),
+        (b"FEA1    FEA1", "version 1"),
+        (b"ARROW1", "damaged Arrow"),
+        (b"ARROW1\0\0SentinellaARROW1", "damaged Arrow"),
+    ],
+)
+def test_bad_arrow_files_get_one_sentence(tmp_path, content, words):
+    (tmp_path / "t.arrow").write_bytes(content)
+    with pytest.raises(DataError, match=words) as refused:
+        TableFile(str(tmp_path / "t.arrow"))
+    assert "Sentinella" not in str(refused.value)
+
+
+def test_an_arrow_file_without_records(tmp_path):
+    write_table(TABLE.clear(), str(tmp_path / "t.arrow"))
+    with pytest.raises(DataError, match="no records"):
+        TableFile(str(tmp_path / "t.arrow")).table()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_a_file_is_written_in_the_dialect_of_another(tmp_path, name):
+    text = "größe;ort\n1,5;Köln\n-2,25;a|b\n".encode("cp1252")
+    source = tmp_path / name
+    source.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    file = TableFile(str(source))
+    table = file.table()
+    assert table.rows() == [(1.5, "Köln"), (-2.25, "a|b")]
+    assert file.dialect == Dialect(";", ",", "cp1252")
+    write_table(table, str(tmp_path / f"out-{name}"), dialect=file.dialect)
+    written = (tmp_path / f"out-{name}").read_bytes()
+    assert (gzip.decompress(written) if name.endswith("gz") else written) == text
+
+
+def test_a_dialect_is_for_text(tmp_path):
+    path = str(tmp_path / "t.parquet")
+    write_table(TABLE, path)
+    assert TableFile(path).dialect is None
+    for options in ({"delimiter": ";"}, {"decimal": ","}, {"encoding": "utf-8"}):
+        with pytest.raises(ParameterError, match="a delimiter, a decimal mark or an encoding"):
+            TableFile(path, dialect=Dialect(**options))
+
+
+def test_a_table_and_its_manifest_are_written_together(tmp_path):
+    table, manifest = tmp_path / "t.csv", tmp_path / "t.json"
+
+    def failing(_path):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ParameterError, match="No space left"):
+        atomic_write_all({manifest: failing, table: table_writer(TABLE, str(table))}, force=False)
+    assert list(tmp_path.iterdir()) == []
+    atomic_write_all(
+        {manifest: lambda path: path.write_text("{}"), table: table_writer(TABLE, str(table))},
+        force=False,
+    )
+    assert TableFile(str(table)).table().rows() == TABLE.rows()
+
+
+def test_standard_output_gets_the_dialect_too(capfdbinary):
+    write_table(TABLE, "-", dialect=Dialect(";", ",", "utf-16"))
+    out = capfdbinary.readouterr().out.decode("utf-16")
+    assert out == "i;f;t\n1;0,1;x,y\n2;1e+300;\n"

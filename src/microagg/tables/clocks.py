@@ -9,6 +9,8 @@ import polars as pl
 from microagg.tables.annotations import Family
 
 _DAY = 86_400_000_000
+# Microseconds that the stored floats tell apart in any year: those of SPSS count from 1582.
+_GRAIN = 100
 _YEAR_1 = (date.min - date(1970, 1, 1)).days * _DAY
 _YEAR_9999 = ((date.max - date(1970, 1, 1)).days + 1) * _DAY
 
@@ -29,7 +31,7 @@ DATETIME_FORMAT = {Family.SPSS: "DATETIME20", Family.STATA: "%tc"}
 
 @dataclass(frozen=True)
 class Clock:
-    """How a format counts: in steps of so many microseconds, from a day before or after 1970."""
+    """How a format counts: in steps of so many microseconds, from a day before 1970."""
 
     is_date: bool
     step: int
@@ -38,7 +40,7 @@ class Clock:
     def read(self, numbers: pl.Series) -> pl.Series:
         """Return dates, or datetimes if some are not at midnight; numbers if a year is absurd."""
         whole = numbers.cast(pl.Float64).floor()
-        rest = ((numbers - whole) * self.step).round()
+        rest = ((numbers - whole) * self.step / _GRAIN).round() * _GRAIN
         if not (whole.abs().max() or 0) * self.step < 2.0**62:  # type: ignore[operator]
             return numbers
         moments = (
@@ -73,9 +75,7 @@ def clock_of(format_: str | None, family: Family) -> Clock | None:
     first = date(1582, 10, 14) if family is Family.SPSS else date(1960, 1, 1)
     origin = (first - date(1970, 1, 1)).days * _DAY
     if family is Family.SPSS:
-        step = 1_000_000
-    elif is_date:
-        step = _DAY
-    else:
-        step = 1000 if family is Family.STATA else 1_000_000
-    return Clock(is_date, step, origin)
+        return Clock(is_date, 1_000_000, origin)
+    if is_date:
+        return Clock(is_date, _DAY, origin)
+    return Clock(is_date, 1000 if family is Family.STATA else 1_000_000, origin)

@@ -117,10 +117,10 @@ def _problem(column: pl.Series, family: Family) -> str | None:
     return None
 
 
-def _largest(column: pl.Series) -> float:
+def _largest(column: pl.Series) -> Any:
     """Return the largest absolute value; 0 if there is none."""
     ends: list[Any] = [end for end in (column.min(), column.max()) if end is not None]
-    return float(max((abs(end) for end in ends), default=0))
+    return max((abs(end) for end in ends), default=0)
 
 
 def write_statistical(
@@ -216,7 +216,8 @@ class _Sheet:
         as_long = self.family is Family.STATA and is_whole
         if as_long and column.drop_nulls().is_between(*_STATA_LONG).all():
             return column.cast(pl.Int32), format_
-        return column.cast(pl.Float64), format_
+        # Without a format, Stata shows and we read large whole numbers as others.
+        return column.cast(pl.Float64), format_ or ("%16.0f" if as_long else None)
 
     def _add_labels(self, name: str, variable: Variable) -> None:
         if variable.label is not None:
@@ -291,8 +292,8 @@ def _plain(column: pl.Series) -> pl.Series:
     """Return the column in one of the types that are stored."""
     if column.dtype in (pl.Categorical, pl.Enum):
         return column.cast(pl.String)
-    if column.dtype == pl.Boolean:
-        return column.cast(pl.Int8)
+    if column.dtype == pl.Boolean or column.dtype.is_integer():
+        return column.cast(pl.Int64)
     if column.dtype == pl.Null:
         return column.cast(pl.Float64)
     if column.dtype.is_float():
