@@ -118,7 +118,8 @@ def _numbers(column: pl.Series, decimal: str) -> pl.Series | None:
             return None
         column = column.str.replace(",", ".", literal=True)
     if (numbers := _cast(column)) is None:
-        numbers = _cast(_without_blanks(column))
+        column = _without_blanks(column)
+        numbers = _cast(column)
     return None if numbers is None or _holds_codes(column) else numbers
 
 
