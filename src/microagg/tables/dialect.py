@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from microagg.errors import DataError, ParameterError
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -24,7 +26,7 @@ _CHUNK = 1 << 20
 _PAIR = re.compile(rb"[\xc4-\xdf][\x80-\xbf]")
 _TELLING = re.compile(rb"[\xc2\xc3][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
 _SAY_ENCODING = "Give its encoding (--encoding, or encoding= in Python), or save it as UTF-8 first."
 
 # The csv module refuses longer fields than it is told; a record may hold a whole text.
@@ -124,7 +126,7 @@ def _decoded_as_windows(data: bytes, where: str) -> bytes:
             f"encoding. {_SAY_ENCODING}"
         )
     try:
-        if not _CONTROL.search(data):
+        if len(data.translate(None, _CONTROLS)) == len(data):
             return data.decode("cp1252").encode()
     except UnicodeError:
         pass
@@ -132,10 +134,23 @@ def _decoded_as_windows(data: bytes, where: str) -> bytes:
 
 
 def _seems_damaged_utf8(data: bytes) -> bool:
-    if data.startswith(_UTF8_MARK) or _TELLING.search(data):
+    around = _around_high_bytes(data)
+    if data.startswith(_UTF8_MARK) or _TELLING.search(around):
         return True
-    n_paired = 2 * sum(1 for _ in _PAIR.finditer(data))
-    return 3 * n_paired > 2 * sum(1 for _ in _HIGH.finditer(data))
+    n_paired = 2 * sum(1 for _ in _PAIR.finditer(around))
+    return 3 * n_paired > 2 * sum(1 for _ in _HIGH.finditer(around))
+
+
+def _around_high_bytes(data: bytes) -> bytes:
+    """Return the bytes beyond ASCII, each with what follows it: all that patterns need to see."""
+    parts = []
+    for start in range(0, len(data), _CHUNK):
+        chunk = np.frombuffer(data[start : start + _CHUNK], np.uint8)
+        kept = chunk >= 0x80
+        kept[1:] |= kept[:-1].copy()
+        kept[0] = True  # it may follow one of the chunk before
+        parts.append(chunk[kept].tobytes())
+    return b"".join(parts)
 
 
 def _is_utf8(data: bytes) -> bool:
