@@ -166,7 +166,9 @@ def test_utf_16_in_either_order(order):
         (b"\xff\xfea", "not text in the encoding utf-16"),
     ],
 )
-def test_bytes_that_are_no_text_are_refused(data, words):
+@pytest.mark.parametrize("chunk", [1, 3, 1 << 20])
+def test_bytes_that_are_no_text_are_refused(data, words, chunk, monkeypatch):
+    monkeypatch.setattr("microagg.tables.dialect._CHUNK", chunk)
     with pytest.raises(DataError, match=words) as refused:
         read(data)
     assert "--encoding" in str(refused.value)
