@@ -249,9 +249,9 @@ class _Sheet:
     def _without_tags(self, column: pl.Series) -> tuple[pl.Series, pl.Series | None]:
         """Part text of numbers and tagged missing values, as Stata columns may come, into both."""
         original = self.said.variables.get(column.name)
-        if self.family is not Family.STATA or original is None or original.is_text:
+        if original is None or original.is_text or column.dtype != pl.String:
             return column, None
-        if column.dtype != pl.String:
+        if not self.family is self.said.family is Family.STATA:
             return column, None
         tags = column.str.extract(r"^\.([a-z])$", 1)
         entries = column.set(tags.is_not_null(), None)
