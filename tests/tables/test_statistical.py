@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.errors import DataError, MicroaggError, ParameterError
@@ -507,3 +507,33 @@ def test_times_come_back_to_their_step(times, kind):
 @pytest.mark.parametrize("number", [1e300, -1e12, 1e15])
 def test_numbers_that_are_no_date_stay_numbers(number):
     assert clock_of("DATE11", Family.SPSS).read(pl.Series([number])).to_list() == [number]
+
+
+text = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.integers(-(2**53), 2**53),
+            st.none() | st.floats(-1e300, 1e300, allow_nan=False),
+            text,
+            st.none() | st.dates(),
+            st.none() | st.datetimes(),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from([".sav", ".zsav", ".dta"]),
+)
+def test_any_table_comes_back(tmp_path_factory, rows, suffix):
+    schema = {"i": pl.Int64, "f": pl.Float64, "t": pl.String, "d": pl.Date, "m": pl.Datetime("us")}
+    table = pl.DataFrame(rows, schema=schema, orient="row").with_columns(
+        pl.col("m").dt.truncate("1ms")
+    )
+    path = str(tmp_path_factory.mktemp("any") / f"t{suffix}")
+    write_table(table, path)
+    entries = pl.col("t") if suffix == ".dta" else pl.col("t").str.strip_chars_end(" ")
+    expected = table.with_columns(pl.when(entries != "").then(entries).alias("t"))
+    assert TableFile(path).table().equals(expected)

@@ -63,11 +63,13 @@ def _can_hold(dtype: pl.DataType) -> bool:
 
 
 def _check_names(names: list[str], suffix: str, package: Any) -> None:
-    """Let the library try each name, for it knows the rules and the reserved words."""
+    """Let the library try the names, for it knows the rules and the reserved words."""
     family = FAMILIES[suffix]
+    refused: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / f"names{suffix}"
-        refused = [name for name in names if not _is_written(package, name, target)]
+        target = Path(folder) / "names"
+        if not _takes(package, names, target, suffix):
+            refused = [name for name in names if not _takes(package, [name], target, suffix)]
     if refused:
         raise ParameterError(
             f"{family} files cannot have columns named {listed(refused)}. Rename them: a letter "
@@ -80,9 +82,9 @@ def _check_names(names: list[str], suffix: str, package: Any) -> None:
         )
 
 
-def _is_written(package: Any, name: str, target: Path) -> bool:
+def _takes(package: Any, names: list[str], target: Path, suffix: str) -> bool:
     try:
-        _write(package, pl.DataFrame({name: [0.0]}), target, target.suffix)
+        _write(package, pl.DataFrame({name: [0.0] for name in names}), target, suffix)
     except Exception:
         return False
     return True
