@@ -124,7 +124,7 @@ def test_bad_requests_run_nothing(monkeypatch, arguments, words):
 @pytest.mark.parametrize(
     "option",
     [
-        {"scale": "log"},
+        {"scale": "logs"},
         {"random_state": -1},
         {"effort": "much"},
         {"effort": "fast"},  # none of the methods makes an effort

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from microagg.comparison import compare
     from microagg.partitions.ordered import cut_path
     from microagg.registry import methods
-    from microagg.release import Release, protect
+    from microagg.release import Release, protect, protect_as_planned
     from microagg.sweeping import sweep
+    from microagg.tables.plan import Plan
     from microagg.utility.information_loss import information_loss
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Plan": "microagg.tables.plan",
     "Release": "microagg.release",
     "compare": "microagg.comparison",
     "cut_path": "microagg.partitions.ordered",
@@ -26,11 +28,13 @@ _HOMES = {
     "lower_bound": "microagg.bounds",
     "methods": "microagg.registry",
     "protect": "microagg.release",
+    "protect_as_planned": "microagg.release",
     "sweep": "microagg.sweeping",
 }
 _ROOMS = ("errors", "orderings", "partitions")
 
 __all__ = [
+    "Plan",
     "Release",
     "__version__",
     "compare",
@@ -42,6 +46,7 @@ __all__ = [
     "orderings",
     "partitions",
     "protect",
+    "protect_as_planned",
     "sweep",
 ]
 

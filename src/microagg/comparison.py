@@ -16,11 +16,18 @@ from microagg.kernels.blocks import ONE_BLOCK
 from microagg.outcome import errors_of
 from microagg.progress import ProgressCallback, heard_by, listening, report
 from microagg.registry import ALL, Method, find_all, method_names
-from microagg.request import EFFORT, SeedLike, check_request, check_single_column
-from microagg.tables.encoding import SCALES
+from microagg.request import (
+    EFFORT,
+    SeedLike,
+    check_drawable,
+    check_request,
+    check_single_column,
+)
 from microagg.tables.frames import new_table, open_frame
-from microagg.tables.records import open_records
+from microagg.tables.plan import as_records
+from microagg.tables.records import Records, open_records
 from microagg.tables.roles import Names, Roles
+from microagg.tables.scaling import SCALES
 from microagg.threads import side_by_side
 from microagg.validation import check_choice, check_jobs, check_ks, check_seed
 
@@ -87,6 +94,8 @@ def compare(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    columns: Mapping[str, Any] | None = None,
+    missing: str = "error",
     scale: str = "standardise",
     random_state: SeedLike = None,
     effort: str = EFFORT,
@@ -105,7 +114,7 @@ def compare(
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that can serve the table, which leaves out those for one column where there
         are several, and those whose records draw what they get
-    quasi_identifiers, identifiers, sensitive, scale : as in `protect`
+    quasi_identifiers, identifiers, sensitive, columns, missing, scale : as in `protect`
     random_state : the seed of all methods with chance in them; None draws one
     effort : how much work "auto" does: "fast", "balanced" or "best"
     n_jobs : how many runs are side by side; -1 for as many as there are cores, 1 for times that no
@@ -132,11 +141,13 @@ def compare(
         table,
         ks,
         methods,
-        roles={
-            "quasi_identifiers": quasi_identifiers,
-            "identifiers": identifiers,
-            "sensitive": sensitive,
-        },
+        of_columns=as_records(
+            columns,
+            missing,
+            quasi_identifiers=quasi_identifiers,
+            identifiers=identifiers,
+            sensitive=sensitive,
+        ),
         scale=scale,
         random_state=random_state,
         effort=effort,
@@ -157,7 +168,7 @@ def run_comparison(
     ks: int | Iterable[int],
     methods: str | Iterable[str],
     *,
-    roles: Mapping[str, Names],
+    of_columns: Mapping[str, Any],
     scale: str,
     random_state: SeedLike = None,
     effort: str = EFFORT,
@@ -171,15 +182,15 @@ def run_comparison(
     _check_effort(effort, wanted)
     seed, jobs = check_seed(random_state), check_jobs(n_jobs)
     listener = heard_by(progress)
-    records = open_records(table, each_k, scale=scale, **roles)
-    unfit = [m for m in wanted if m.draws or (m.single_column and len(records.columns) > 1)]
+    records = open_records(table, each_k, scale=scale, **of_columns)
+    unfit = [m for m in wanted if m.draws or (m.single_column and records.X.shape[1] > 1)]
     left_out = [method for method in unfit if method.name not in names]
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in each_k]
     workers = min(jobs, len(runs))
     # Runs that are side by side take one core each.
     n_jobs = 1 if workers > 1 else jobs
-    trial = _Trial(records.X, records.roles, scale, seed, n_jobs, effort=effort)
+    trial = _Trial(records, records.X, scale, seed, n_jobs, effort=effort)
     with listener:
         costs = _warm_up(trial, served)
         results = _run_all(trial, runs, workers, costs)
@@ -210,8 +221,8 @@ def _check_effort(effort: str, methods: Sequence[Method]) -> None:
 class _Trial:
     """What all runs have in common."""
 
-    X: NDArray[np.float64]
-    roles: Roles
+    records: Records
+    X: NDArray[np.float64]  # of all records, or of a few
     scale: str
     seed: int
     n_jobs: int
@@ -233,7 +244,8 @@ class _Trial:
 
     def run(self, method: Method, k: int) -> Row:
         """Group the records and measure the groups."""
-        check_single_column(method, self.roles)
+        check_single_column(method, self.records)
+        check_drawable(method, self.records, scale=self.scale)
         estimator = self.estimator(method, k)
         began = time.perf_counter()
         labels = estimator.fit(self.X).labels_

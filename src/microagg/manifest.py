@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.bounds.choice import Bound
+from microagg.grouping import Grouped
 from microagg.outcome import Outcome, n_expecting_fewer
 from microagg.registry import Method
+from microagg.tables.records import Records
 from microagg.tables.roles import Roles
 from microagg.tables.verification import Classes
 from microagg.utility.information_loss import Errors
@@ -36,17 +38,19 @@ def request_facts(
         "scale": scale,
         "quasi_identifiers": list(roles.quasi_identifiers),
         "assumed_quasi_identifiers": list(roles.assumed),
-        "identifiers": list(roles.identifiers),
         "sensitive": list(roles.sensitive),
+        "strata": list(roles.strata),
+        "weights": roles.weights,
+        "unchanged": list(roles.unchanged),
     }
 
 
-def group_facts(labels: Labels, errors: Errors, classes: Classes) -> dict[str, Any]:
+def group_facts(grouped: Grouped, errors: Errors, classes: Classes) -> dict[str, Any]:
     """Say how the groups came out, what they cost, and what the finished table keeps."""
-    sizes = np.bincount(labels)
+    sizes = np.concatenate([np.bincount(labels) for labels in grouped.labels])
     histogram = np.bincount(sizes)
     return {
-        "n_records": len(labels),
+        "n_records": len(grouped.labels[0]),
         "n_groups": len(sizes),
         "min_group": int(sizes.min()),
         "max_group": int(sizes.max()),
@@ -72,16 +76,59 @@ def bound_facts(bound: Bound, errors: Errors) -> dict[str, Any]:
 
 def constraint_facts(outcome: Outcome) -> dict[str, Any] | None:
     """Say how many violated which constraint, and what it took to satisfy all; None without any."""
-    satisfied = outcome.released.satisfied
-    if satisfied is None:
+    found = outcome.constrained
+    if found is None:
         return None
     return {
-        "records_in_violation": dict(outcome.violations),
-        "groups_moved": satisfied.moved,
-        "groups_not_proved_nearest": satisfied.unproved,
-        "farther_than_nearest_by_at_most": satisfied.excess,
-        "added_information_loss": outcome.added_loss,
+        "records_in_violation": dict(found.violations),
+        "groups_moved": sum(block.moved for block in found.satisfied),
+        "groups_not_proved_nearest": sum(block.unproved for block in found.satisfied),
+        "farther_than_nearest_by_at_most": max(block.excess for block in found.satisfied),
+        "added_information_loss": Errors(found.added, outcome.errors.sst).information_loss,
     }
+
+
+def column_facts(records: Records) -> dict[str, dict[str, Any]]:
+    """Say what each quasi-identifier was taken for, and how much of it was missing."""
+    return {
+        name: {
+            "type": str(column.type),
+            "aggregate": str(column.aggregate),
+            "weight": column.weight,
+            "missing": column.values.n_missing,
+        }
+        for name, column in records.columns.items()
+    }
+
+
+def missing_facts(records: Records, outcome: Outcome) -> dict[str, Any] | None:
+    """Say how many values were missing before and after; None if none was."""
+    before = records.n_missing
+    if not before:
+        return None
+    after = {name: outcome.released[name].n_missing for name in before}
+    return {"treatment": str(records.missing), "before": before, "after": after}
+
+
+def strata_facts(records: Records) -> dict[str, Any] | None:
+    """Say how many strata there are and how small they get; None without any."""
+    if records.strata is None:
+        return None
+    sizes = np.bincount(records.strata.of_record)
+    return {
+        "columns": list(records.roles.strata),
+        "count": int(np.count_nonzero(sizes)),
+        "smallest": int(sizes[sizes > 0].min()),
+        "merged": records.strata.n_merged,
+    }
+
+
+def combination_facts(outcome: Outcome) -> dict[str, int] | None:
+    """Say how many combinations of categories are new; None with fewer than two such columns."""
+    found = outcome.new_combinations
+    if found is None:
+        return None
+    return {"combinations": found.combinations, "records": found.records}
 
 
 def draw_facts(estimator: Any) -> dict[str, Any]:

@@ -1,49 +1,34 @@
 """protect(): from a table to a table that is safe to publish. Release: what came out."""
 
-import time
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from microagg import __version__
-from microagg.bounds.choice import AUTO, Bound, find_bound
-from microagg.constraints.grammar import Constraint
-from microagg.constraints.system import System, check_exact
-from microagg.errors import InterruptedSearchWarning, ParameterError, PrivacyWarning
-from microagg.manifest import (
-    bound_facts,
-    constraint_facts,
-    draw_facts,
-    group_facts,
-    request_facts,
-)
-from microagg.outcome import (
-    K_ANONYMITY,
-    NOTHING,
-    Outcome,
-    group_and_aggregate,
-    n_expecting_fewer,
-)
+from microagg.bounds.choice import AUTO
+from microagg.errors import ParameterError, PrivacyWarning, warn
+from microagg.outcome import K_ANONYMITY
+from microagg.pipeline import Origin, Source, run
 from microagg.progress import ProgressCallback, heard_by
-from microagg.registry import DEFAULT, Method, find
+from microagg.registry import DEFAULT
 from microagg.request import (
     EFFORT,
     SeedLike,
     check_constraints,
-    check_request,
-    check_single_column,
 )
+from microagg.saving import save_release
 from microagg.tables.files import STANDARD, write_table
-from microagg.tables.frames import open_frame, to_polars, with_released
-from microagg.tables.records import Records, open_records
-from microagg.tables.roles import Names
-from microagg.tables.verification import count_classes, require_k
+from microagg.tables.frames import (
+    to_polars,
+)
+from microagg.tables.plan import Plan, columns_by_name
+from microagg.tables.roles import Names, as_names
+from microagg.validation import check_mapping, check_seed
 
 Labels = NDArray[np.intp]
 
@@ -70,20 +55,67 @@ class Release:
     lower_bound: float | None
     manifest: dict[str, Any]
 
-    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Write the table to a .csv, .csv.gz or .parquet file, whole or not at all.
+    _origin: "Origin"
 
-        An existing file is replaced only with `force`. Of a pandas index only levels with a name
-        are written. Returns the path.
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write the table to a file, and beside it the manifest as NAME.manifest.json.
+
+        Both are written whole or not at all; existing files are replaced only with `force`. The
+        suffix names the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
+        `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
+        release of the same table lies in the same folder, a `PrivacyWarning` says so. Returns the
+        path.
         """
         target = _file_name(path)
-        write_table(to_polars(self.table), target, force=force)
+        save_release(
+            to_polars(self.table),
+            self.manifest,
+            target,
+            force=force,
+            dialect=self._origin.dialect,
+            annotations=self._origin.annotations,
+        )
         return Path(target)
+
+    def write_to_standard_output(self) -> None:
+        """Write the table as CSV to standard output."""
+        write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
+
+    def save_audit(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write a file that says which record is in which group: not for publication.
+
+        It holds a line for each record: its number, from 1, its identifiers, its random key if it
+        has one, and its group, from 1, in every block. Whoever has it can undo what the release
+        does, and a `PrivacyWarning` says so. Returns the path.
+        """
+        target = _file_name(path)
+        write_table(self._audit(), target, force=force)
+        warn(
+            f"{target!r} says which record is in which group: it must not leave the house.",
+            PrivacyWarning,
+        )
+        return Path(target)
+
+    def _audit(self) -> pl.DataFrame:
+        numbers = pl.Series("record", np.arange(1, len(self.labels) + 1))
+        columns = [numbers, *self._origin.identifiers]
+        labels = self.labels.reshape(len(self.labels), -1).T + 1
+        names = ["group"] if len(labels) == 1 else [f"group_{at + 1}" for at in range(len(labels))]
+        columns += [pl.Series(name, own) for name, own in zip(names, labels, strict=True)]
+        found: dict[str, pl.Series] = {}
+        for column in columns:
+            name = column.name
+            while name in found:
+                name += "_"
+            found[name] = column
+        return pl.DataFrame(found)
 
     def __repr__(self) -> str:
         facts = self.manifest
         sizes = spread(facts["min_group"], facts["max_group"])
-        promise = f"promises {facts['promise']}, " if facts["draw"] else ""
+        promise = ""
+        if facts["promise"] != K_ANONYMITY:
+            promise = f"promises {facts['promise']}, "
         return (
             f"<Release of {facts['n_records']} records in {facts['n_groups']} groups of {sizes}: "
             f"k = {facts['k']}, {facts['method']}, {promise}information loss "
@@ -115,11 +147,19 @@ def protect(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    columns: Mapping[str, Any] | None = None,
     method: str = DEFAULT,
     method_options: Mapping[str, Any] | None = None,
     constraints: Iterable[str] | str | None = None,
     strict_k: bool = False,
     scale: str = "standardise",
+    missing: str = "error",
+    strata: Names = None,
+    small_strata: str = "error",
+    weights: str | None = None,
+    blocks: Iterable[Iterable[str]] = (),
+    valid_combinations: bool = False,
+    keep_key: bool = False,
     random_state: SeedLike = None,
     effort: str = EFFORT,
     time_budget: float | None = None,
@@ -129,19 +169,25 @@ def protect(
     """Release a table in which each combination of quasi-identifiers stands for k records or more.
 
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
-    its group's mean; whole numbers stay whole, rounded half away from zero. The finished table is
-    checked before it is handed out. `table` itself is not changed. Only the methods "fcm" and
-    "efcm", whose records draw what they get, promise less, unless `strict_k` is given.
+    its group's mean (whole numbers stay whole, rounded half away from zero), median or most
+    frequent value, as fits the type of the column. The finished table is checked before it is
+    handed out. `table` itself is not changed. Only the methods "fcm" and "efcm", whose records draw
+    what they get, and `blocks` promise less.
 
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow
     k : the least number of records that may share a released combination; 1 protects nobody, and
         a `PrivacyWarning` says so
-    quasi_identifiers : columns that could tell who a record is, whole numbers or floats; columns
-        of numbers without any role count as well, and the manifest lists them as assumed
+    quasi_identifiers : columns that could tell who a record is: numbers, text, categories, true or
+        false, dates; columns of numbers without any role count as well, and the manifest lists them
+        as assumed
     identifiers : columns to drop, such as names and numbers of persons
     sensitive : columns to publish unchanged
+    columns : what is said of single columns, by name: a mapping with "type" ("continuous",
+        "integer", "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an
+        ordinal column, the lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of
+        times ("day", "hour", "minute", "second"), "weight" in comparisons, "role"
     method : a registered name, see `microagg.methods()`; "auto" loses least
     method_options : parameters of the method that are no arguments here
     constraints : texts such as "net + tax = gross", "part <= total" or "age >= 0" that every
@@ -149,7 +195,22 @@ def protect(
         integers, and the manifest says how many records violated which
     strict_k : for methods whose records draw what they get ("fcm", "efcm"): merge small classes
         until at least k records share every released combination
-    scale : "standardise" compares columns in units of their standard deviation, "none" as they are
+    scale : how numbers are compared: "standardise" in units of their standard deviation, "robust"
+        in a unit that outliers do not change, "rank" by their ranks, "log" by their sizes, "none"
+        as they are
+    missing : what becomes of missing values in quasi-identifiers: "error" refuses them, "value"
+        takes them for a value that whole groups release or none, "impute" replaces them by their
+        group's aggregate
+    strata : columns within whose values records are grouped; they are published
+    small_strata : what becomes of strata of fewer than k records: "error", or "merge": each joins
+        the stratum whose mean is nearest, the smallest first, and takes on its values
+    weights : a column that says for how many a record stands: means, medians, most frequent values
+        and the loss count so; it is published as it is
+    blocks : lists of quasi-identifiers that are grouped block by block, those in none as one more;
+        a `PrivacyWarning` says that k holds within each block only
+    valid_combinations : whether the categories that a group releases are those of one of its
+        records, so that no combination appears that did not exist
+    keep_key : whether the first identifier is replaced by a random number instead of being dropped
     random_state : the seed of a method with chance in it, a whole number below 2**32; the same
         seed gives the same groups. None draws one. The manifest records it; methods without chance
         give the same groups for any seed, and their manifest says None.
@@ -160,7 +221,7 @@ def protect(
     bound : how to prove how far from the best possible the groups can be: "fast", "tight" (for
         some thousand records and small k; minutes), "none", or "auto": fast where that takes less
         time than grouping: up to 50,000 records with "auto", 10,000 with other methods or a
-        time_budget, and any number in one column
+        time_budget, and any number in one column; none with weights
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
@@ -179,129 +240,49 @@ def protect(
     >>> release.information_loss < 10
     True
     """
-    began = time.perf_counter()
-    estimator = check_request(
-        method,
-        k,
-        method_options=method_options,
-        scale=scale,
-        random_state=random_state,
-        strict_k=strict_k,
+    plan = Plan.of(
+        k=k,
+        method=method,
+        options=check_mapping("method_options", method_options),
+        seed=None if random_state is None else check_seed(random_state),
         effort=effort,
         time_budget=time_budget,
         bound=bound,
-    )
-    asked = check_constraints(constraints)
-    listener = heard_by(progress)
-    records = open_records(
-        table,
-        [k],
-        quasi_identifiers=quasi_identifiers,
-        identifiers=identifiers,
-        sensitive=sensitive,
         scale=scale,
+        missing=missing,
+        constraints=tuple(constraint.text for constraint in check_constraints(constraints)),
+        strict_k=strict_k,
+        small_strata=small_strata,
+        blocks=tuple(as_names("a block of blocks", block) for block in blocks),
+        valid_combinations=valid_combinations,
+        keep_key=keep_key,
+        columns=columns_by_name(
+            columns,
+            quasi_identifiers=quasi_identifiers,
+            identifiers=identifiers,
+            sensitive=sensitive,
+            strata=strata,
+            weights=weights,
+        ),
     )
-    found = find(method)
-    check_single_column(found, records.roles)
-    system = _system(asked, records) if asked else None
-    if k == 1:
-        warnings.warn(
-            "k = 1 protects nobody: every record may stand alone with its own values; use k = 2 "
-            "or more.",
-            PrivacyWarning,
-            stacklevel=2,
-        )
-    with listener:
-        outcome = group_and_aggregate(found, estimator, records, system, scale=scale)
-        proof = _proof(bound, found, records, outcome, k=k, time_budget=time_budget)
-    if outcome.interrupted:
-        warnings.warn(
-            "interrupted: these are the best groups so far, not those of the whole search.",
-            InterruptedSearchWarning,
-            stacklevel=2,
-        )
-    if outcome.promise == NOTHING and k > 1:
-        warnings.warn(
-            f"{method!r} draws and keeps no k: {n_expecting_fewer(estimator)} of its centres "
-            f"expect fewer than {k} records; use strict_k (--strict-k) for groups of k or more.",
-            PrivacyWarning,
-            stacklevel=2,
-        )
-    return _finished(found, estimator, records, outcome, proof, scale=scale, began=began)
+    return protect_as_planned(table, plan, progress=progress)
 
 
-def _proof(
-    bound: str,
-    method: Method,
-    records: Records,
-    outcome: Outcome,
+def protect_as_planned(
+    table: Any,
+    plan: Plan,
     *,
-    k: int,
-    time_budget: float | None,
-) -> Bound:
-    """Return what no groups of k lose less than, if that is asked for and not interrupted."""
-    if outcome.promise != K_ANONYMITY:
-        return Bound()  # groups of fewer than k may lose less than any of k
-    try:
-        return find_bound(
-            bound,
-            records.X,
-            outcome.labels,
-            k,
-            searched=method.name == DEFAULT,
-            time_budget=time_budget,
-        )
-    except KeyboardInterrupt:
-        warnings.warn(
-            "interrupted while a bound was sought: the groups are complete, and there is no bound.",
-            InterruptedSearchWarning,
-            stacklevel=3,
-        )
-        return Bound()
-
-
-def _finished(
-    method: Method,
-    estimator: Any,
-    records: Records,
-    outcome: Outcome,
-    bound: Bound,
-    *,
-    scale: str,
-    began: float,
+    source: Source | None = None,
+    progress: bool | ProgressCallback = False,
 ) -> Release:
-    """Put the released values into the table, check it, and say what was done."""
-    roles = records.roles
-    finished = with_released(records.frame, outcome.released.columns, dropped=roles.identifiers)
-    checked = require_k if outcome.promise == K_ANONYMITY else count_classes
-    classes = checked(open_frame(finished), roles.quasi_identifiers, k=estimator.k)
-    manifest = {
-        "microagg_version": __version__,
-        **request_facts(method, estimator, scale, roles, n_records=len(records.X)),
-        "promise": outcome.promise,
-        "interrupted": outcome.interrupted,
-        "timed_out": outcome.timed_out,
-        **group_facts(outcome.labels, outcome.errors, classes),
-        **bound_facts(bound, outcome.errors),
-        "constraints": constraint_facts(outcome),
-        "draw": draw_facts(estimator) if method.draws else None,
-        "seconds": time.perf_counter() - began,
-    }
-    outcome.labels.flags.writeable = False
-    loss = outcome.errors.information_loss
-    return Release(finished, outcome.labels, loss, manifest["lower_bound"], manifest)
-
-
-def _system(constraints: Sequence[Constraint], records: Records) -> System:
-    roles = records.roles
-    limits = {
-        name: (int(np.iinfo(values.dtype).min), int(np.iinfo(values.dtype).max))
-        for name, values in records.columns.items()
-        if values.dtype.kind in "iu"
-    }
-    others = dict.fromkeys(roles.identifiers, "an identifier")
-    others |= dict.fromkeys(roles.sensitive, "sensitive")
-    for name in limits:
-        if any(name in constraint.coefficients for constraint in constraints):
-            check_exact(name, records.columns[name])
-    return System.of(constraints, roles.quasi_identifiers, integers=limits, other_columns=others)
+    """Release a table as a plan says; `source` is where it comes from, if not from memory."""
+    made = run(table, plan, source, heard_by(progress))
+    facts = made.manifest
+    return Release(
+        made.table,
+        made.labels,
+        facts["information_loss"],
+        facts["lower_bound"],
+        facts,
+        made.origin,
+    )

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from microagg.aggregates.released import Missing
 from microagg.bounds.choice import AUTO, BOUNDS, NONE
 from microagg.constraints.grammar import Constraint, parse
-from microagg.errors import ParameterError
+from microagg.errors import DataError, ParameterError
 from microagg.registry import GIVEN_OTHERWISE, Method, find
-from microagg.tables.encoding import SCALES
-from microagg.tables.roles import Roles
+from microagg.tables.columns import ColumnType
+from microagg.tables.records import Records
+from microagg.tables.scaling import LINEAR, SCALES, UNSCALED
 from microagg.validation import (
     check_choice,
     check_count,
     check_flag,
+    check_mapping,
     check_number,
     check_seed,
     did_you_mean,
@@ -54,7 +57,7 @@ def check_request(
     k = check_count("k", k)
     check_choice("scale", scale, SCALES)
     options = _check_options(found, method_options)
-    if options.get("integer") is True and scale != "none":
+    if options.get("integer") is True and scale != UNSCALED:
         raise ParameterError(
             "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
             "or scale='none' in Python)."
@@ -131,12 +134,7 @@ def _one_seed(seed: int, random_state: object, option: object) -> int:
 
 
 def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[str, Any]:
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise ParameterError(
-            f"method_options must be a mapping of names to values; got {type(options).__name__}."
-        )
+    options = check_mapping("method_options", options)
     parameters = [name for name in inspect.signature(method.cls).parameters if name != "k"]
     known = [name for name in parameters if name not in GIVEN_OTHERWISE]
     for name in options:
@@ -149,15 +147,78 @@ def _check_options(method: Method, options: Mapping[str, Any] | None) -> dict[st
                 f"method {method.name!r} has no option {name!r}; {those}."
                 f"{did_you_mean(name, known)}"
             )
-    return dict(options)
+    return options
 
 
-def check_single_column(method: Method, roles: Roles) -> None:
-    """Refuse a method for one column where there are several quasi-identifiers."""
-    if method.single_column and len(roles.quasi_identifiers) > 1:
-        listing = ", ".join(repr(name) for name in roles.quasi_identifiers)
+def check_single_column(method: Method, records: Records) -> None:
+    """Refuse a method for one column where records are compared by several."""
+    if not method.single_column:
+        return
+    for block in records.blocks:
+        if len(block.names) > 1:
+            listing = ", ".join(repr(name) for name in block.names)
+            raise ParameterError(
+                f"method {method.name!r} takes exactly one quasi-identifier; got "
+                f"{len(block.names)}: {listing}. Give the others another role, or use a method for "
+                "several columns such as 'mdav'."
+            )
+        if block.X.shape[1] > 1:
+            raise ParameterError(
+                f"method {method.name!r} takes one column of numbers; {block.names[0]!r} has "
+                "values without an order, or missing ones. Use another method, such as 'mdav'."
+            )
+
+
+def check_drawable(method: Method, records: Records, *, scale: str) -> None:
+    """Refuse what methods whose records draw cannot do: they release centres, not aggregates."""
+    if not method.draws:
+        return
+    unfit = {
+        "strata": records.strata is not None,
+        "weights": records.weights is not None,
+        "blocks": len(records.blocks) > 1,
+        "missing values": bool(records.n_missing),
+        f"the scale {scale!r}": scale not in LINEAR,
+        "quasi-identifiers that are no numbers": not all(
+            column.type.is_number for column in records.columns.values()
+        ),
+        "medians": any(column.aggregate != "mean" for column in records.columns.values()),
+        "column weights": any(column.weight != 1.0 for column in records.columns.values()),
+    }
+    if found := [what for what, is_there in unfit.items() if is_there]:
         raise ParameterError(
-            f"method {method.name!r} takes exactly one quasi-identifier; got "
-            f"{len(roles.quasi_identifiers)}: {listing}. Give the others another role, or use a "
-            "method for several columns such as 'mdav'."
+            f"method {method.name!r} draws centres of numbers; it does not work with "
+            f"{', '.join(found)}. Use another method, such as 'auto'."
         )
+
+
+def check_bound(bound: str, records: Records) -> str:
+    """Return which bound to seek: none with weights, which no bound knows of."""
+    if records.weights is None:
+        return bound
+    if bound in (AUTO, NONE):
+        return NONE
+    raise ParameterError(
+        f"a bound (--bound {bound}) is for records without weights. Leave it out, or the weights."
+    )
+
+
+def check_constrained(columns: Iterable[str], records: Records) -> None:
+    """Refuse constraints on what has no means of its own."""
+    for name in columns:
+        column = records.columns[name]
+        if column.type not in (ColumnType.CONTINUOUS, ColumnType.INTEGER):
+            raise ParameterError(
+                f"constraints are on numbers; {name!r} is of the type {str(column.type)!r}. Remove "
+                "the constraint, or change the type."
+            )
+        if column.aggregate != "mean":
+            raise ParameterError(
+                f"constraints start from means; {name!r} has the aggregate "
+                f"{str(column.aggregate)!r}. Remove the constraint, or the aggregate."
+            )
+        if column.values.n_missing and records.missing is not Missing.IMPUTE:
+            raise DataError(
+                f"{name!r} is in a constraint, and values of it are missing, which satisfy none. "
+                "Use --missing impute (missing='impute' in Python), or remove the constraint."
+            )

@@ -3,7 +3,7 @@
 import math
 import numbers
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
@@ -44,6 +44,15 @@ def check_flag(parameter: str, value: object) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise ParameterError(f"{parameter} must be True or False; got {value!r}.")
+
+
+def check_mapping(parameter: str, value: object) -> dict[str, Any]:
+    """Return a mapping of names to values as a dictionary; None is an empty one."""
+    if value is None or isinstance(value, Mapping):
+        return dict(value or {})
+    raise ParameterError(
+        f"{parameter} must be a mapping of names to values; got {type(value).__name__}."
+    )
 
 
 def check_count(

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microagg.aggregates.mean import group_means, released_means, released_points
+from microagg.aggregates.mean import group_means, in_type, means_in_type
 from microagg.errors import DataError
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
 
 def released(values, labels):
-    return released_means(np.asarray(values), np.asarray(labels, dtype=np.intp), name="x")
+    labels = np.asarray(labels, dtype=np.intp)
+    return means_in_type(np.asarray(values), labels, name="x")[labels]
 
 
 def exact_mean(members):
@@ -134,9 +135,7 @@ def test_means_of_groups_come_in_the_order_of_their_numbers():
     ],
 )
 def test_points_are_released_in_the_type_of_the_column(points, like, expected):
-    points = np.asarray(points)
-    labels = np.arange(len(points))
-    got = released_points(points, labels, like=np.array([like]), name="x")
+    got = in_type(np.asarray(points), dtype=like.dtype, name="x")
     assert got.dtype == like.dtype
     assert got.tolist() == expected
 
@@ -144,6 +143,24 @@ def test_points_are_released_in_the_type_of_the_column(points, like, expected):
 @pytest.mark.parametrize("point", [255.5, -0.6, 1e30])
 def test_points_that_the_type_cannot_hold_are_refused(point):
     with pytest.raises(DataError, match=r"do not fit the type of 'x' \(uint8\)"):
-        released_points(
-            np.array([point]), np.array([0]), like=np.array([1], dtype=np.uint8), name="x"
-        )
+        in_type(np.array([point]), dtype=np.dtype(np.uint8), name="x")
+
+
+@given(st.data())
+def test_a_weight_counts_as_so_many_records(data):
+    n = data.draw(st.integers(1, 9))
+    values = data.draw(hnp.arrays(np.float64, n, elements=st.floats(-1e6, 1e6)))
+    labels = np.unique(
+        data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), return_inverse=True
+    )[1]
+    weights = np.array(data.draw(st.lists(st.integers(1, 5), min_size=n, max_size=n)))
+    repeated = group_means(np.repeat(values, weights), np.repeat(labels, weights))
+    weighted = group_means(values, labels, weights.astype(float))
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-12, atol=1e-9)
+
+
+def test_equal_values_keep_their_value_whatever_the_weights():
+    values, weights = np.full(3, 0.1), np.array([0.3, 0.7, 1e-3])
+    assert group_means(values, np.zeros(3, dtype=np.intp), weights).tolist() == [0.1]
+    whole = means_in_type(np.array([5, 5, 5]), np.zeros(3, dtype=np.intp), weights, name="x")
+    assert whole.tolist() == [5]

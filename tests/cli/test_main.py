@@ -203,7 +203,11 @@ def test_an_interrupt_of_the_search_writes_the_best_so_far(run, folder, monkeypa
     assert "written to" in outcome.out
     checked = run("verify", "people-protected.csv", "-k", "4", "--sensitive", "code")
     assert checked.code == 0
-    assert sorted(os.listdir(folder)) == ["people-protected.csv", "people.csv"]
+    assert sorted(os.listdir(folder)) == [
+        "people-protected.csv",
+        "people-protected.manifest.json",
+        "people.csv",
+    ]
 
 
 def test_an_interrupt_of_the_bound_leaves_a_release_without_one(run, monkeypatch):

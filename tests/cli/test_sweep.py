@@ -146,7 +146,7 @@ def test_bad_ks(refused, written, message):
     [
         (("--effort", "much"), "effort must be one of 'fast', 'balanced', 'best'"),
         (("--bound", "tight"), "bound must be one of 'fast', 'none'"),
-        (("--scale", "log"), "scale must be one of"),
+        (("--scale", "logs"), "scale must be one of"),
         (("--seed", "-1"), "--seed must be"),
     ],
 )

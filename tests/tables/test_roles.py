@@ -92,7 +92,7 @@ def test_other_types_without_a_role_stop_with_their_names(values, word):
     table = pl.DataFrame({"n": [1, 2, 3], "odd": values})
     with pytest.raises(
         DataError,
-        match=rf"'odd' \({word}\)\. Convert it to .*identifiers=\['odd'\].*--sens.*=\['odd'\]",
+        match=rf"'odd' \({word}\)\. Protect it as .*identifiers=\['odd'\].*--sens.*=\['odd'\]",
     ) as stop:
         roles_of(table)
     assert "Sentinella" not in str(stop.value)
@@ -100,15 +100,32 @@ def test_other_types_without_a_role_stop_with_their_names(values, word):
 
 
 def test_only_text_is_told_of_markers():
-    with pytest.raises(DataError, match=r"numbers \(markers such as NA or \? count as text\)"):
+    with pytest.raises(DataError, match=r"Markers such as NA or \? count as text"):
         roles_of(pl.DataFrame({"n": [1, 2], "t": ["NA", "1"]}))
-    with pytest.raises(DataError, match="Convert it to numbers, drop it"):
+    with pytest.raises(DataError, match=r"sensitive=\['b'\]\)\.$"):
         roles_of(pl.DataFrame({"n": [1, 2], "b": [True, False]}))
 
 
-def test_text_cannot_be_a_quasi_identifier_yet():
-    with pytest.raises(DataError, match=r"so far; got 'name' \(text in 1 of 1 records\)"):
-        roles_of(TABLE, quasi_identifiers=["name"], sensitive=["code"])
+def test_lists_cannot_be_quasi_identifiers():
+    table = pl.DataFrame({"n": [1], "many": [[1, 2]]})
+    with pytest.raises(DataError, match=r"or dates; got 'many' \(lists\)"):
+        roles_of(table, quasi_identifiers=["many"])
+
+
+def test_a_column_of_which_somebody_said_more_is_a_quasi_identifier():
+    roles = roles_of(TABLE, identifiers=["name"], typed=["code"])
+    assert roles.quasi_identifiers == ("age", "height", "code")
+    assert roles.assumed == ("age", "height")
+    assert roles_of(TABLE, identifiers=["name"], sensitive="code", typed=["code"]).sensitive
+
+
+def test_strata_and_weights_are_shown_and_not_grouped_by():
+    roles = roles_of(TABLE, identifiers=["name"], strata="code", weights="height")
+    assert (roles.quasi_identifiers, roles.strata, roles.weights) == (("age",), ("code",), "height")
+    assert roles.shown == ("age", "code")
+    assert roles.unchanged == ("height",)
+    with pytest.raises(ParameterError, match="named as sensitive and as a stratum"):
+        roles_of(TABLE, sensitive=["code"], strata=["code"])
 
 
 def test_nothing_left_to_protect():

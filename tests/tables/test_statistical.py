@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg.errors import DataError, MicroaggError, ParameterError
+from microagg.errors import AnnotationWarning, DataError, MicroaggError, ParameterError
 from microagg.tables.annotations import (
     Annotations,
-    AnnotationWarning,
     Family,
     Variable,
     fitting_label,

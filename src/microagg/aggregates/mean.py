@@ -10,54 +10,60 @@ from microagg.kernels.groups import summarise
 from microagg.kernels.rounding import half_away_from_zero
 
 Labels = NDArray[np.intp]
+Floats = NDArray[np.float64]
 
 # Sums of the differences of larger floats could overflow; they are averaged at a smaller scale.
 _LARGE = 2.0**900
 _SHRINK = 100
 
 
-def released_means(values: NDArray[Any], labels: Labels, *, name: str) -> NDArray[Any]:
-    """Return for every record the mean of its group, in the column's own type.
+def means_in_type(
+    values: NDArray[Any], labels: Labels, weights: Floats | None = None, *, name: str
+) -> NDArray[Any]:
+    """Return the mean of every group in the type of the values; every label from 0 occurs.
 
-    Members of a group get the same bits, and never -0.0. Whole numbers are averaged exactly and
-    rounded half away from zero. `name` is the column's, for the error message.
+    Never -0.0. Whole numbers are averaged exactly, unless with weights, and rounded half away from
+    zero. `name` is the column's, for the error message.
 
-    >>> released_means(np.array([1, 2, 7], dtype=np.int8), np.array([0, 0, 1]), name="age")
-    array([2, 2, 7], dtype=int8)
+    >>> means_in_type(np.array([1, 2, 7], dtype=np.int8), np.array([0, 0, 1]), name="age")
+    array([2, 7], dtype=int8)
     """
-    if values.dtype.kind in "iu":
+    if values.dtype.kind in "iu" and weights is None:
         return _integer_means(values, labels, name)
-    return released_points(group_means(values, labels), labels, like=values, name=name)
+    return in_type(group_means(values, labels, weights), dtype=values.dtype, name=name)
 
 
-def group_means(values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
-    """Return the mean of every group, one entry for each; labels are numbered from 0.
+def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = None) -> Floats:
+    """Return the mean of every group, one entry for each; every label from 0 occurs.
+
+    A record of weight 2 counts as two.
 
     >>> group_means(np.array([1, 2, 7], dtype=np.int8), np.array([0, 0, 1]))
     array([1.5, 7. ])
     """
-    column = np.array(values, dtype=np.float64).reshape(-1, 1)
+    column = np.array(values, dtype=np.float64)
     shrunk = bool(np.abs(column).max(initial=0.0) > _LARGE)
     if shrunk:
         column = np.ldexp(column, -_SHRINK)
-    groups = summarise(column, labels)
+    groups = summarise(column[:, None], labels)
     means = np.empty(len(groups.sizes))
     means[labels] = groups.centers[groups.labels, 0]  # which numbers them by their first records
+    if weights is not None:
+        # From the mean without weights on: equal values then have just their own value as mean.
+        differences = np.bincount(labels, weights=weights * (column - means[labels]))
+        means += differences / np.bincount(labels, weights=weights)
     return np.ldexp(means, _SHRINK) if shrunk else means
 
 
-def released_points(
-    points: NDArray[Any], labels: Labels, *, like: NDArray[Any], name: str
-) -> NDArray[Any]:
-    """Return for every record the point of its group, in the type of the column `like`.
+def in_type(points: NDArray[Any], *, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
+    """Return numbers in the type of a column.
 
-    Whole numbers come from the nearest, halves away from zero. A point that the type cannot hold
+    Whole numbers come from the nearest, halves away from zero. A number that the type cannot hold
     is refused; `name` is the column's.
 
-    >>> released_points(np.array([1.5, 7.0]), np.array([1, 0]), like=np.array([1, 9]), name="age")
-    array([7, 2])
+    >>> in_type(np.array([1.5, 7.0]), dtype=np.dtype(np.int64), name="age")
+    array([2, 7])
     """
-    dtype = like.dtype
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         if points.dtype.kind == "f":
@@ -67,9 +73,9 @@ def released_points(
                 f"the values to release do not fit the type of {name!r} ({dtype}). Convert the "
                 "column to a wider type first."
             )
-        return points.astype(dtype)[labels]
+        return points.astype(dtype)
     # Adding zero turns -0.0 into 0.0: equal numbers must not be told apart by their sign.
-    released: NDArray[Any] = (points.astype(dtype) + dtype.type(0.0))[labels]
+    released: NDArray[Any] = points.astype(dtype) + dtype.type(0.0)
     return released
 
 
@@ -87,9 +93,10 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
         groups = summarise(column, labels)
     except DataError:
         raise _too_far_apart(name) from None
-    means = groups.centers[groups.labels, 0]
-    released: NDArray[Any] = means.astype(values.dtype) + values.dtype.type(offset)
-    return released
+    means = np.empty(len(groups.sizes), dtype=values.dtype)
+    means[labels] = groups.centers[groups.labels, 0].astype(values.dtype)
+    moved_back: NDArray[Any] = means + values.dtype.type(offset)
+    return moved_back
 
 
 def _too_far_apart(name: str) -> DataError:

@@ -1,79 +1,133 @@
 """What is released: the value of every group in every column, within the constraints."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.aggregates.mean import group_means, released_means, released_points
+from microagg.aggregates.mean import group_means, in_type, means_in_type
+from microagg.aggregates.median import group_medians
+from microagg.aggregates.mode import group_modes
+from microagg.aggregates.values import Values
 from microagg.constraints.system import Satisfied, System
 
 Labels = NDArray[np.intp]
-Columns = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Released:
-    """One value for each record in each column; `satisfied` says what constraints changed."""
+class Aggregate(StrEnum):
+    """What a group releases of a column."""
 
-    columns: dict[str, NDArray[Any]]
-    satisfied: Satisfied | None
+    MEAN = "mean"
+    MEDIAN = "median"
+    LOWER_MEDIAN = "lower median"
+    MODE = "mode"
 
 
-def released_columns(
-    columns: Columns,
+class Missing(StrEnum):
+    """What to do where values of quasi-identifiers are missing."""
+
+    ERROR = "error"
+    VALUE = "value"
+    IMPUTE = "impute"
+
+
+def group_values(
+    values: Values,
     labels: Labels,
+    how: Aggregate,
+    missing: Missing,
+    weights: Floats | None = None,
     *,
-    points: Columns | None = None,
-    system: System | None = None,
+    name: str,
+) -> Values:
+    """Return what every group releases of a column, in the column's own type.
+
+    Missing ones do not count. A group in which more are missing than not releases a missing value;
+    when these are imputed, only one without any value has none of its own, and gets that of all
+    records together. `name` is the column's, for error messages.
+    """
+    if values.missing is None:
+        return Values(_aggregated(values.numbers, labels, how, weights, name))
+    there = ~values.missing
+    n_groups = int(labels.max()) + 1
+    if not there.any():
+        return Values(np.zeros(n_groups, dtype=values.numbers.dtype), np.ones(n_groups, np.bool_))
+    own = None if weights is None else weights[there]
+    found, compact = np.unique(labels[there], return_inverse=True)
+    compact = compact.reshape(-1)
+    numbers = np.zeros(n_groups, dtype=values.numbers.dtype)
+    if missing is Missing.IMPUTE:
+        everyone = np.zeros(len(compact), dtype=np.intp)
+        numbers[:] = _aggregated(values.present, everyone, how, own, name)[0]
+    numbers[found] = _aggregated(values.present, compact, how, own, name)
+    if missing is Missing.IMPUTE:
+        return Values(numbers)
+    counts = np.ones(len(labels)) if weights is None else weights
+    absent = np.bincount(labels, weights=counts * values.missing)
+    total = np.bincount(labels, weights=counts)
+    return Values.of(numbers, absent > total / 2.0)
+
+
+def _aggregated(
+    numbers: NDArray[Any], labels: Labels, how: Aggregate, weights: Floats | None, name: str
+) -> NDArray[Any]:
+    if how is Aggregate.MODE:
+        return group_modes(numbers, labels, weights)
+    if how is Aggregate.MEAN:
+        return means_in_type(numbers, labels, weights, name=name)
+    middle = group_medians(numbers, labels, weights, lower=how is Aggregate.LOWER_MEDIAN)
+    return in_type(middle, dtype=numbers.dtype, name=name)
+
+
+def satisfied_means(
+    system: System,
+    values: Mapping[str, Values],
+    labels: Labels,
     units: Mapping[str, float],
-) -> Released:
-    """Return what every record gets: the mean of its group, or the group's entry in `points`.
-
-    Values have the types of their columns. Where a system of constraints speaks of a column, its
-    values are those nearest to the means or points, in `units`, that satisfy the system.
-    """
-    satisfied = None
-    chosen = dict(points or {})
-    if system is not None:
-        centers = {
-            name: group_means(columns[name], labels) if points is None else points[name]
-            for name in system.columns
-        }
-        satisfied = _satisfied(system, centers, columns, units)
-        chosen |= satisfied.values
-    released = {
-        name: released_points(chosen[name], labels, like=values, name=name)
-        if name in chosen
-        else released_means(values, labels, name=name)
-        for name, values in columns.items()
-    }
-    return Released(released, satisfied)
-
-
-def _satisfied(
-    system: System, centers: Columns, columns: Columns, units: Mapping[str, float]
+    *,
+    weights: Floats | None = None,
+    points: Mapping[str, Floats] | None = None,
 ) -> Satisfied:
-    """Return the nearest values that satisfy the system, 32-bit floats as those can hold them.
+    """Return values of every group, nearest to its means in `units`, that satisfy the system.
 
-    These are rounded first, and the other columns make up for it.
+    `points` stand in for the means where they are given. Columns of 32-bit floats get values that
+    those can hold: these are rounded first, and the other columns make up for it.
     """
-    found = system.nearest(centers, units)
-    narrow = [name for name in system.columns if columns[name].dtype == np.float32]
+    centers = points
+    if centers is None:
+        centers = {name: _centers(values[name], labels, weights) for name in system.columns}
+    types = {name: values[name].numbers.dtype for name in system.columns}
+    found = system.nearest({name: centers[name] for name in system.columns}, units)
+    narrow = [name for name in system.columns if types[name] == np.float32]
     if not narrow:
         return found
-    values = found.values
-    rounded = {name: _narrowed(values[name], *system.bounds(name)) for name in narrow}
+    chosen = found.values
+    rounded = {name: _narrowed(chosen[name], *system.bounds(name)) for name in narrow}
     if len(narrow) < len(system.columns):
         held = {**units, **dict.fromkeys(narrow, 0.0)}
-        values = system.nearest({**values, **rounded}, held).values
-        rounded = {name: _narrowed(values[name], *system.bounds(name)) for name in narrow}
-    return replace(found, values={**values, **rounded})
+        chosen = system.nearest({**chosen, **rounded}, held).values
+        rounded = {name: _narrowed(chosen[name], *system.bounds(name)) for name in narrow}
+    return replace(found, values={**chosen, **rounded})
 
 
-def _narrowed(values: NDArray[Any], low: float, high: float) -> NDArray[np.float64]:
+def _centers(values: Values, labels: Labels, weights: Floats | None) -> Floats:
+    """Return the means of what is there; a group without any has the mean of all."""
+    if values.missing is None:
+        return group_means(values.numbers, labels, weights)
+    there = ~values.missing
+    own = None if weights is None else weights[there]
+    everyone = np.zeros(int(there.sum()), dtype=np.intp)
+    centers = np.full(int(labels.max()) + 1, group_means(values.present, everyone, own)[0])
+    found, compact = np.unique(labels[there], return_inverse=True)
+    centers[found] = group_means(values.present, compact.reshape(-1), own)
+    return centers
+
+
+def _narrowed(values: NDArray[Any], low: float, high: float) -> Floats:
     """Return the nearest 32-bit floats within the bounds, in 64 bits."""
     with np.errstate(over="ignore"):
         least, most = np.float32(low), np.float32(high)

@@ -12,6 +12,7 @@ from microagg.cli.demo import demo
 from microagg.cli.layout import width
 from microagg.cli.methods import methods
 from microagg.cli.options import Version
+from microagg.cli.plan import plan
 from microagg.cli.protect import protect
 from microagg.cli.sweep import sweep
 from microagg.cli.verify import verify
@@ -25,6 +26,10 @@ HELP = (
 )
 
 COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
+    plan: (
+        "Draft what each column of a file is.",
+        "microagg plan people.csv -o people.toml",
+    ),
     protect: (
         "Make a file safe to publish.",
         "microagg protect people.csv -k 5 --identifier name --sensitive diagnosis",

@@ -11,18 +11,25 @@ import typer
 
 from microagg.cli.layout import counted, decimals_for, facts, names, print_json, short_seconds
 from microagg.cli.options import (
+    Decimal,
+    Delimiter,
     Effort,
+    Encoding,
     Force,
     Identifiers,
     Input,
     Json,
+    Missing,
+    Orders,
     Output,
     QuasiIdentifiers,
     Quiet,
     Scale,
     Seed,
     Sensitive,
+    Types,
     Version,
+    by_column,
     count_or_text,
     seed_or_none,
 )
@@ -51,12 +58,18 @@ def compare(
     quasi_identifier: QuasiIdentifiers = None,
     identifier: Identifiers = None,
     sensitive: Sensitive = None,
+    column_type: Types = None,
+    order: Orders = None,
+    missing: Missing = "error",
     scale: Scale = "standardise",
     seed: Seed = None,
     effort: Effort = "balanced",
     jobs: Annotated[
         str, typer.Option(metavar="N", help="How many runs side by side; -1: one on every core.")
     ] = "-1",
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -75,16 +88,19 @@ def compare(
         "effort": effort,
         "n_jobs": _jobs(jobs),
     }
-    roles = {
+    asked = {
+        "columns": by_column(type=column_type, order=order),
+        "missing": missing,
         "quasi_identifiers": quasi_identifier,
         "identifiers": identifier,
         "sensitive": sensitive,
     }
+    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     _check_request(request)
     check_source(source)
     if output is not None:
         check_output(output, source, json=json, force=force)
-    done = _compared(source, request, roles, quiet=quiet)
+    done = _compared(source, request, asked, dialect, quiet=quiet)
     if not done.exit_code:
         if output is not None:
             _write(done, output, force=force)
@@ -116,16 +132,21 @@ def _check_request(request: dict[str, Any]) -> None:
 
 
 def _compared(
-    source: str, request: dict[str, Any], roles: dict[str, Any], *, quiet: bool
+    source: str,
+    request: dict[str, Any],
+    asked: dict[str, Any],
+    dialect: dict[str, Any],
+    *,
+    quiet: bool,
 ) -> "Comparison":
     from microagg.progress import terminal_bar
 
     with nullcontext() if quiet else terminal_bar():
-        table = read_table(source, roles)
+        table, of_columns = read_table(source, asked, dialect)
 
         from microagg.comparison import run_comparison
 
-        return run_comparison(table, **request, roles=roles)
+        return run_comparison(table, **request, of_columns=of_columns)
 
 
 def _write(done: "Comparison", output: str, *, force: bool) -> None:

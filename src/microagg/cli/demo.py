@@ -22,7 +22,7 @@ def demo(
         typer.Option("-k", metavar="K", help="Least number of records behind a combination."),
     ] = "5",
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where the two files go.")
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
     ] = "microagg-demo",
     quiet: Quiet = False,
     force: Force = False,
@@ -30,6 +30,7 @@ def demo(
 ) -> None:
     """Protect the diabetes patients that come with scikit-learn, and show what was lost."""
     from microagg.progress import terminal_bar
+    from microagg.saving import manifest_path
     from microagg.tables.atomic import check_target
     from microagg.tables.files import write_table
     from microagg.validation import check_count
@@ -37,7 +38,7 @@ def demo(
     least = check_count("k", count_or_text(k))
     with _folder(output) as folder, warnings_as_lines(quiet=quiet):
         original, protected = folder / "diabetes.csv", folder / "diabetes-protected.csv"
-        for path in (original, protected):
+        for path in (original, protected, manifest_path(str(protected))):
             check_target(path, force=force)
         with nullcontext() if quiet else terminal_bar():
             from microagg.release import protect
@@ -45,7 +46,7 @@ def demo(
             table = diabetes()
             release = protect(table, least, sensitive=[SENSITIVE], random_state=SEED)
         write_table(table, str(original), force=force)
-        write_table(release.table, str(protected), force=force)
+        release.save(protected, force=force)
     if not quiet:
         typer.echo(_story(table, release, original, protected))
 
@@ -91,12 +92,15 @@ def diabetes() -> Any:
 
 
 def _story(table: Any, release: Any, original: Path, protected: Path) -> str:
+    from microagg.saving import manifest_path
+
     done = release.manifest
     rows = [
         *outcome(release),
         ("unchanged", names(done["sensitive"])),
         ("original", str(original)),
         ("result", str(protected)),
+        ("manifest", str(manifest_path(str(protected)))),
     ]
     by_hand = f"microagg protect {original} -k {done['k']} --sensitive {SENSITIVE}"
     return (

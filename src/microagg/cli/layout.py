@@ -12,9 +12,9 @@ from typing import Any
 
 import typer
 
-from microagg.errors import InterruptedSearchWarning, PrivacyWarning
+from microagg.errors import AnnotationWarning, InterruptedSearchWarning, PrivacyWarning
 
-_TOLD = (InterruptedSearchWarning, PrivacyWarning)
+_TOLD = (AnnotationWarning, InterruptedSearchWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 _LONGEST_NAME = 40
 # Losses are shown with this many decimals, more where the least of them would not be seen.

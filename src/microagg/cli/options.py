@@ -1,5 +1,6 @@
 """Options that several commands share, and how their values are read."""
 
+import csv
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -31,8 +32,19 @@ Force = Annotated[
     bool, typer.Option("--force", help="Replace an existing output (never the input).")
 ]
 
-Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
+FILES = "A .csv, .csv.gz, .parquet, .arrow, .feather, .sav, .dta or SAS file, or - (CSV)."
+Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(metavar="D", help="What separates the fields of a CSV file. Default: detected."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="M", help="Decimal mark of a CSV file, . or , Default: detected."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="E", help="Encoding of a CSV, SPSS or Stata file. Default: detected."),
 ]
 QuasiIdentifiers = Annotated[
     list[str] | None,
@@ -50,6 +62,28 @@ Sensitive = Annotated[
     list[str] | None,
     typer.Option("--sensitive", metavar="C", help="Column to publish unchanged."),
 ]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="C=T",
+        help="Type of a column: continuous, integer, ordinal, nominal, boolean, date or "
+        "datetime. Default: as it is stored.",
+    ),
+]
+Orders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--order", metavar="C=A,B,..", help="Values of an ordinal column, the lowest first."
+    ),
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="M",
+        help="Missing values: error, value (groups release them together), or impute.",
+    ),
+]
 Constraints = Annotated[
     list[str] | None,
     typer.Option(
@@ -66,7 +100,10 @@ Output = Annotated[
     ),
 ]
 Scale = Annotated[
-    str, typer.Option(metavar="S", help="How columns are compared: standardise, or none.")
+    str,
+    typer.Option(
+        metavar="S", help="How numbers are compared: standardise, robust, rank, log, or none."
+    ),
 ]
 Effort = Annotated[
     str, typer.Option(metavar="E", help="How much work auto does: fast, balanced or best.")
@@ -139,3 +176,40 @@ def _read_value(text: str) -> Value:
         return _WORDS[text.lower()]
     number = whole_or_text(text)
     return number if isinstance(number, int) else number_or_text(text)
+
+
+def listed_names(text: str) -> list[str]:
+    """Return the names in a text that lists them with commas; quotes hold commas together.
+
+    >>> listed_names('age, "city, country"')
+    ['age', 'city, country']
+    """
+    (found,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
+    return [name.strip() for name in found if name.strip()]
+
+
+def by_column(**given: Sequence[str] | None) -> dict[str, dict[str, Value | list[str]]]:
+    """Return what is said of columns in options such as --type sex=nominal, by column.
+
+    >>> by_column(type=["sex=nominal"], order=["size=S,M,L"], weight=["sex=2"])
+    {'sex': {'type': 'nominal', 'weight': 2}, 'size': {'order': ['S', 'M', 'L']}}
+    """
+    said: dict[str, dict[str, Value | list[str]]] = {}
+    for key, pairs in given.items():
+        option = "--column-weight" if key == "weight" else f"--{key}"
+        for pair in pairs or ():
+            # From the right: a name may hold an equals sign, a value of these hardly.
+            name, equals, value = pair.partition("=") if key == "order" else pair.rpartition("=")
+            if not (name and equals and value.strip()):
+                raise ParameterError(f"{option} must be COLUMN=VALUE; got {pair!r}.")
+            if key in said.setdefault(name, {}):
+                raise ParameterError(f"{option} is given twice for {name!r}. Remove one of them.")
+            value = value.strip()
+            said[name][key] = (
+                listed_names(value)
+                if key == "order"
+                else _read_value(value)
+                if key == "weight"
+                else value
+            )
+    return said

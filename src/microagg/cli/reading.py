@@ -10,14 +10,24 @@ from microagg.errors import ParameterError
 _MOST_KS = 1000
 
 
-def read_table(source: str, roles: dict[str, Any]) -> Any:
-    """Return the table in a file; columns that nobody computes with stay text."""
+def read_table(
+    source: str, asked: dict[str, Any], dialect: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the table in a file, and what is said of its columns as `open_records` takes it.
+
+    Identifiers are not read, as nothing is released.
+    """
+    from microagg.tables.dialect import Dialect
     from microagg.tables.files import TableFile
+    from microagg.tables.plan import as_records
     from microagg.tables.roles import check_named
 
-    file = TableFile(source)
-    named = check_named(file.columns, **roles)
-    return file.table(as_text=(*named.identifiers, *named.sensitive))
+    of_columns = as_records(**asked)
+    file = TableFile(source, dialect=Dialect(**dialect))
+    given = {name: of_columns[name] for name in of_columns if name not in ("wishes", "missing")}
+    named = check_named(file.columns, **given, typed=of_columns["wishes"])
+    kept = [name for name in file.columns if name not in named.identifiers]
+    return file.table(as_text=named.sensitive, columns=kept), {**of_columns, "identifiers": ()}
 
 
 def listed_ks(text: str) -> list[int | str]:

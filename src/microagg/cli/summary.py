@@ -44,7 +44,8 @@ def outcome(release: Any) -> Rows:
         return [*rows, ("verified", alone), ("grouped by", columns)]
     least = counted(done["smallest_class"], "record")
     if done["draw"] is None or done["promise"] == K_ANONYMITY:
-        verified = f"every released combination stands for at least {least}"
+        where = "in each block " if len(done["blocks"]) > 1 else ""
+        verified = f"{where}every released combination stands for at least {least}"
         return [*rows, ("verified", verified), ("protected", columns)]
     return [*rows, *_drawn(done), ("drawn for", columns)]
 
@@ -153,3 +154,38 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
         return []
     listed = "all of these" if len(columns) == len(quasi_identifiers) else names(columns)
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
+
+
+def table_rows(done: dict[str, Any]) -> Rows:
+    """Say what was done about missing values, strata, weights, blocks, types and keys."""
+    rows: Rows = []
+    if missing := done["missing_values"]:
+        before, after = (sum(missing[when].values()) for when in ("before", "after"))
+        rows.append(("missing values", f"{before:,} before, {after:,} released"))
+    if strata := done["strata_found"]:
+        merged = f", after {counted(strata['merged'], 'small one')} joined others"
+        rows.append(
+            (
+                "strata",
+                f"{strata['count']:,} by {names(strata['columns'])}, the smallest of "
+                f"{counted(strata['smallest'], 'record')}{merged if strata['merged'] else ''}",
+            )
+        )
+    if done["weights"] is not None:
+        rows.append(("weights", f"{names([done['weights']])}, in means and in the loss"))
+    if len(done["blocks"]) > 1:
+        rows.append(("blocks", "; ".join(names(block) for block in done["blocks"])))
+    if new := done["new_combinations"]:
+        rows.append(("new combinations", _new_combinations(new)))
+    if done["key"] is not None:
+        rows.append(("random key", f"in the place of {names([done['key']])}"))
+    return rows
+
+
+def _new_combinations(new: dict[str, int]) -> str:
+    if not new["combinations"]:
+        return "none: all combinations of categories existed before"
+    return (
+        f"{counted(new['combinations'], 'combination')} of categories in "
+        f"{counted(new['records'], 'record')} did not exist before; --valid-combinations avoids it"
+    )

@@ -20,18 +20,25 @@ from microagg.cli.layout import (
     width,
 )
 from microagg.cli.options import (
+    Decimal,
+    Delimiter,
     Effort,
+    Encoding,
     Force,
     Identifiers,
     Input,
     Json,
+    Missing,
+    Orders,
     Output,
     QuasiIdentifiers,
     Quiet,
     Scale,
     Seed,
     Sensitive,
+    Types,
     Version,
+    by_column,
     seed_or_none,
 )
 from microagg.cli.paths import check_output, check_source
@@ -75,12 +82,18 @@ def sweep(
     quasi_identifier: QuasiIdentifiers = None,
     identifier: Identifiers = None,
     sensitive: Sensitive = None,
+    column_type: Types = None,
+    order: Orders = None,
+    missing: Missing = "error",
     scale: Scale = "standardise",
     effort: Effort = "fast",
     bound: Annotated[
         str, typer.Option(metavar="B", help="What the loss is at least: fast, or none.")
     ] = "fast",
     seed: Seed = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -93,11 +106,14 @@ def sweep(
     """
     ks = None if k is None else listed_ks(k)
     request = {"effort": effort, "bound": bound}
-    roles = {
+    asked = {
+        "columns": by_column(type=column_type, order=order),
+        "missing": missing,
         "quasi_identifiers": quasi_identifier,
         "identifiers": identifier,
         "sensitive": sensitive,
     }
+    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     chosen = seed_or_none(seed)
     if ks is not None:
         _check_ks(ks)
@@ -106,7 +122,7 @@ def sweep(
         check_output(output, source, json=json, force=force)
     with nullcontext() if quiet else _bar():
         _check_choices(scale, request)
-        done = _swept(source, ks, roles, scale, chosen, request)
+        done = _swept(source, ks, asked, dialect, scale, chosen, request)
     if output is not None:
         _write(done.sweep, output, force=force)
     if json:
@@ -131,7 +147,7 @@ def _check_choices(scale: str, request: dict[str, str]) -> None:
     """Refuse what can be refused before anything is read."""
     from microagg.partitions.auto import EFFORTS
     from microagg.sweeping import BOUNDS
-    from microagg.tables.encoding import SCALES
+    from microagg.tables.scaling import SCALES
     from microagg.validation import check_choice
 
     check_choice("scale", scale, SCALES)
@@ -142,12 +158,13 @@ def _check_choices(scale: str, request: dict[str, str]) -> None:
 def _swept(
     source: str,
     ks: Sequence[Any] | None,
-    roles: dict[str, Any],
+    asked: dict[str, Any],
+    dialect: dict[str, Any],
     scale: str,
     seed: int | None,
     request: dict[str, str],
 ) -> _Done:
-    table = read_table(source, roles)
+    table, of_columns = read_table(source, asked, dialect)
     if ks is None:
         ks = range(2, max(3, min(MOST_BY_DEFAULT, len(table)) + 1))
 
@@ -155,7 +172,7 @@ def _swept(
     from microagg.tables.records import open_records
     from microagg.validation import check_seed
 
-    records = open_records(table, ks, scale=scale, **roles)
+    records = open_records(table, ks, scale=scale, **of_columns)
     drawn = check_seed(seed)
     found = sweeping.sweep(
         records.X, ks, effort=request["effort"], bound=request["bound"], random_state=drawn

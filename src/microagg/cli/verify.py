@@ -6,14 +6,22 @@ from typing import Annotated, Any
 import typer
 
 from microagg.cli.layout import counted, facts, names, print_json
-from microagg.cli.options import Constraints, Json, Quiet, Version, count_or_text
-from microagg.errors import GuaranteeError, ParameterError
+from microagg.cli.options import (
+    FILES,
+    Constraints,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Json,
+    Quiet,
+    Version,
+    count_or_text,
+)
+from microagg.errors import DataError, GuaranteeError, ParameterError
 
 
 def verify(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A .csv, .csv.gz or .parquet file, or - (CSV).")
-    ],
+    file: Annotated[str, typer.Argument(metavar="FILE", help=FILES)],
     k: Annotated[
         str, typer.Option("-k", metavar="K", help="Least number of records behind a combination.")
     ],
@@ -25,6 +33,9 @@ def verify(
         list[str] | None, typer.Option(metavar="C", help="Column to leave out of the check.")
     ] = None,
     constraint: Constraints = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     json: Json = False,
     quiet: Quiet = False,
     _version: Version = False,
@@ -37,7 +48,8 @@ def verify(
     from microagg.validation import check_count
 
     least = check_count("k", count_or_text(k))
-    found = _count(file, least, quasi_identifier, sensitive, constraint or ())
+    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    found = _count(file, least, quasi_identifier, sensitive, constraint or (), dialect)
     if json:
         print_json(found)
     elif not quiet:
@@ -52,13 +64,15 @@ def _count(
     quasi_identifiers: list[str] | None,
     sensitive: list[str] | None,
     constraints: Sequence[str],
+    dialect: dict[str, Any],
 ) -> dict[str, Any]:
+    from microagg.tables.dialect import Dialect
     from microagg.tables.files import TableFile
     from microagg.tables.frames import open_frame
     from microagg.tables.roles import check_named
     from microagg.tables.verification import count_classes
 
-    file = TableFile(path)
+    file = TableFile(path, dialect=Dialect(**dialect))
     named = check_named(file.columns, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     checked = named.quasi_identifiers or tuple(c for c in file.columns if c not in named.sensitive)
     if not checked:
@@ -82,16 +96,23 @@ def _violations(file: Any, constraints: Sequence[str]) -> dict[str, int]:
     """Count the records that violate each constraint."""
     from microagg.constraints.system import System
     from microagg.request import check_constraints
-    from microagg.tables.encoding import numeric_columns, scaling
     from microagg.tables.frames import open_frame
     from microagg.tables.roles import require_numbers
+    from microagg.tables.scaling import scaling
+    from microagg.tables.typed import code_numbers
 
     system = System.of(check_constraints(constraints), file.columns)
     frame = open_frame(file.table(as_text=[c for c in file.columns if c not in system.columns]))
     require_numbers(frame, system.columns)
-    columns = numeric_columns(frame, system.columns)
-    units = scaling(columns, scale="standardise").units.tolist()
-    return system.violations(columns, dict(zip(columns, units, strict=True)))
+    values = {name: code_numbers(frame, name) for name in system.columns}
+    if absent := [name for name in values if values[name].n_missing]:
+        raise DataError(
+            f"values are missing in {', '.join(map(repr, absent))}, which satisfy no constraint. "
+            "Leave the constraint out."
+        )
+    columns = {name: values[name].numbers for name in values}
+    units = {name: scaling(numbers).unit for name, numbers in columns.items()}
+    return system.violations(columns, units)
 
 
 def _summary(found: dict[str, Any]) -> str:

@@ -13,10 +13,6 @@ from enum import StrEnum
 Code = float | str
 
 
-class AnnotationWarning(UserWarning):
-    """Something that the input says about its columns is not in the output."""
-
-
 class Family(StrEnum):
     """Whose file it is."""
 

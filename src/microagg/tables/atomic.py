@@ -55,8 +55,9 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     r"""Write several files together, or none of them; each writer gets a path to write to.
 
-    All files are written and synced beside their targets first. Then they take their names in the
-    order given: put last what must never be there without the others. What fails before the first
+    All files are written and synced beside their targets first, the last one first, so that those
+    before it can speak of it. Then they take their names in the order given: put last what must
+    never be there without the others. What fails before the first
     takes its name leaves nothing behind. What fails later is undone: new files are removed, and
     replaced ones come back where the file system has hard links. As with `atomic_write`, links stay
     links and permissions are passed on.
@@ -76,7 +77,8 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     if len({os.path.realpath(path) for path in writers}) < len(writers):
         raise ParameterError("two outputs lead to the same file. Give each a name of its own.")
     with _staged(list(writers), force=force) as besides:
-        for beside, (path, write) in zip(besides, writers.items(), strict=True):
+        pairs = list(zip(besides, writers.items(), strict=True))
+        for beside, (path, write) in reversed(pairs):
             with _writing(path):
                 write(beside)
 

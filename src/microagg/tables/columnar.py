@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
+from polars.selectors import by_name
 
 from microagg.errors import DataError
 
@@ -23,7 +24,9 @@ class ParquetFile:
     def table(self, *, columns: Collection[str] | None = None) -> pl.DataFrame:
         """Read the records of the `columns`, in the order of the file."""
         names = _wanted(self.columns, columns)
-        return _checked(self._read(lambda: self._lazy().select(names).collect()), self._where)
+        return _checked(
+            self._read(lambda: self._lazy().select(by_name(*names)).collect()), self._where
+        )
 
     def _lazy(self) -> pl.LazyFrame:
         # Absolute, and neither a pattern nor a set of folders: the name is just a name.

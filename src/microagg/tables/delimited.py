@@ -244,7 +244,10 @@ def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | No
     dialect = dialect or Dialect()
     delimiter = dialect.delimiter or ","
     encoding = codecs.lookup(dialect.encoding or "utf-8").name
-    ready = table.select(_as_written(name, table, dialect) for name in table.columns)
+    # A name such as "^.*$" is a pattern to polars, also where its column is named by its number.
+    plain = table.rename({name: f"c{j}" for j, name in enumerate(table.columns)})
+    ready = plain.select(_as_written(name, plain, dialect) for name in plain.columns)
+    ready.columns = table.columns
     if encoding == "utf-8":
         ready.write_csv(stream, separator=delimiter)
         return
@@ -262,7 +265,7 @@ def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | No
 
 
 def _as_written(name: str, table: pl.DataFrame, dialect: Dialect) -> pl.Expr:
-    column, dtype = pl.nth(table.get_column_index(name)), table.schema[name]
+    column, dtype = pl.col(name), table.schema[name]
     if dialect.decimal == "," and (dtype.is_float() or dtype.is_decimal()):
         return column.cast(pl.String).str.replace(".", ",", literal=True)
     if dialect.delimiter not in (None, *DELIMITERS) and dtype.is_temporal():

@@ -1,125 +1,126 @@
-"""Quasi-identifiers -> the matrix in which records are compared."""
+"""Quasi-identifiers -> the matrix in which records are compared.
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+Every column, whatever its type, adds a variance of its weight: numbers are scaled, a nominal column
+becomes one axis for each of its values. So a nominal column counts as much as a numeric one.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.aggregates.released import Missing
+from microagg.aggregates.values import Values
 from microagg.errors import DataError
-from microagg.tables.frames import Frame, column_values
+from microagg.tables.columns import Column, ColumnType
+from microagg.tables.scaling import SCALES, UNSCALED
 from microagg.validation import check_choice, check_matrix
 
-SCALES = ("standardise", "none")
+Floats = NDArray[np.float64]
+
+# Nominal columns of more values get as many axes, on which values are nearly equally far apart.
+_MOST_AXES = 32
 
 
-def numeric_columns(frame: Frame, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the columns as arrays of their own types, if every value is a finite number."""
-    columns: dict[str, NDArray[Any]] = {}
-    missing: dict[str, int] = {}
-    infinite: dict[str, int] = {}
-    for name in names:
-        values = column_values(frame, name)
-        absent = int(frame[name].null_count())
-        if values.dtype.kind == "f":
-            absent = max(absent, int(np.count_nonzero(np.isnan(values))))
-            if unbounded := int(np.count_nonzero(np.isinf(values))):
-                infinite[name] = unbounded
-        if absent:
-            missing[name] = absent
-        columns[name] = values
-    if missing or infinite:
-        found = [
-            f"{word} in {', '.join(f'{name!r} ({count})' for name, count in counts.items())}"
-            for word, counts in (("missing", missing), ("infinite", infinite))
-            if counts
-        ]
-        raise DataError(
-            "quasi-identifiers must hold a finite number in every record; values are "
-            f"{' and '.join(found)}. Remove or impute those records first."
-        )
-    return columns
+def encode(
+    columns: Sequence[Column],
+    *,
+    scale: str,
+    missing: Missing = Missing.VALUE,
+    weights: Floats | None = None,
+) -> Floats:
+    """Return the matrix of the columns, side by side.
 
-
-def encode(columns: Mapping[str, NDArray[Any]], *, scale: str) -> NDArray[np.float64]:
-    """Return one float64 column for each quasi-identifier.
-
-    With `scale="standardise"` each has mean 0 and standard deviation 1 (ddof = 1), a constant one
-    zeros; a large common offset and very large or small numbers cost no digits. With
-    `scale="none"` the numbers are taken as they are.
+    A missing value stands apart from all others; where it is to be imputed, in the middle of its
+    column. With `scale="none"` numbers are taken as they are, and unequal values of a nominal
+    column are at a distance of 1. `weights` are those of the records.
     """
     check_choice("scale", scale, SCALES)
-    first = next(iter(columns.values()))
-    matrix = np.empty((len(first), len(columns)))
-    for j, values in enumerate(columns.values()):
-        matrix[:, j] = standardised(values) if scale == "standardise" else values
-    if scale == "none":
-        _check_unscaled(matrix, list(columns))
-    return matrix
+    matrix = np.hstack([_encoded(column, scale, missing, weights) for column in columns])
+    if scale == UNSCALED:
+        _check_unscaled(matrix, columns)
+    return np.ascontiguousarray(matrix)
 
 
-def standardised(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return (values - mean) / standard deviation, or zeros where all values are equal."""
-    if values.min() == values.max():
-        return np.zeros(len(values))
-    centred, _, _ = _centred(values)
-    centred /= _deviation(centred)
-    return centred
-
-
-class Scaling(NamedTuple):
-    """How the columns of the matrix become those of the table again: matrix * units + offsets.
-
-    The unit of a column whose values are all equal is 0.
-    """
-
-    offsets: NDArray[np.float64]
-    units: NDArray[np.float64]
-
-
-def scaling(columns: Mapping[str, NDArray[Any]], *, scale: str) -> Scaling:
-    """Return how `encode` scales these columns."""
-    if scale == "none":
-        return Scaling(np.zeros(len(columns)), np.ones(len(columns)))
-    each = [_mean_and_deviation(values) for values in columns.values()]
-    offsets, units = np.array(each).T
-    return Scaling(offsets, units)
-
-
-def _mean_and_deviation(values: NDArray[Any]) -> tuple[float, float]:
-    if values.min() == values.max():
-        return float(values[0]), 0.0
-    centred, mean, exponent = _centred(values)
-    return float(mean), float(np.ldexp(_deviation(centred), exponent))
-
-
-def _deviation(centred: NDArray[np.float64]) -> float:
-    return float(np.sqrt(np.square(centred).sum() / (len(centred) - 1)))
-
-
-def _centred(values: NDArray[Any]) -> tuple[NDArray[np.float64], float, int]:
-    """Return (values - mean) / 2**exponent, so that squares do not overflow, and these two."""
-    if values.dtype.kind in "iu":
-        # Differences wrap round to the right result for every integer type.
-        low, exponent = int(values.min()), 0
-        centred = np.subtract(values.astype(np.uint64), np.uint64(low % 2**64)).astype(np.float64)
+def _encoded(column: Column, scale: str, missing: Missing, weights: Floats | None) -> Floats:
+    values = column.values
+    if not len(values.present):
+        axes = np.zeros((len(values.numbers), 1))
+    elif column.type in (ColumnType.NOMINAL, ColumnType.BOOLEAN):
+        axes = _axes(column, scale, missing, weights)
     else:
-        low, exponent = 0, int(np.frexp(np.abs(values.astype(np.float64)).max())[1])
-        centred = np.ldexp(values.astype(np.float64), -exponent)
-    mean = centred.mean()
-    centred -= mean
-    # Twice: the mean of numbers with a large common offset is itself rounded.
-    rest = centred.mean()
-    centred -= rest
-    return centred, float(low + np.ldexp(mean + rest, exponent)), exponent
+        axes = _scaled(values, scale, missing, weights)
+    weighted: Floats = axes * np.sqrt(column.weight)
+    return weighted
 
 
-def _check_unscaled(matrix: NDArray[np.float64], names: Sequence[str]) -> None:
+def _scaled(values: Values, scale: str, missing: Missing, weights: Floats | None) -> Floats:
+    """Return the scaled numbers; where some are missing, these in the middle, and whether."""
+    if values.missing is None:
+        return SCALES[scale](values.numbers, weights)[:, None]
+    own = None if weights is None else weights[~values.missing]
+    scaled = np.zeros(len(values.numbers))
+    scaled[~values.missing] = SCALES[scale](values.present, own)
+    middle = np.average(scaled[~values.missing], weights=own)
+    scaled[values.missing] = middle
+    if missing is Missing.IMPUTE:
+        return scaled[:, None]
+    apart = values.missing.astype(np.float64)
+    if scale != UNSCALED:
+        left = max(0.0, 1.0 - _variance(scaled[:, None], weights))
+        apart *= np.sqrt(left / _variance(apart[:, None], weights))
+    return np.column_stack((scaled, apart))
+
+
+def _axes(column: Column, scale: str, missing: Missing, weights: Floats | None) -> Floats:
+    """Return a nominal column on axes where all values are equally far apart."""
+    values = column.values
+    codes = values.numbers
+    if values.missing is not None:
+        codes = np.where(values.missing, column.n_categories, codes)
+    occurring, codes = np.unique(codes, return_inverse=True)
+    points = _points(len(occurring))
+    axes = points[codes.reshape(-1)]
+    if values.missing is not None and missing is Missing.IMPUTE:
+        own = None if weights is None else weights[~values.missing]
+        axes[values.missing] = np.average(axes[~values.missing], axis=0, weights=own)
+    if scale == UNSCALED:
+        return axes
+    spread = _variance(axes, weights)
+    return axes / np.sqrt(spread) if spread > 0.0 else np.zeros_like(axes)
+
+
+def _points(count: int) -> Floats:
+    """Return points at a distance of 1 from each other; of many, at about that distance."""
+    if count <= 2:
+        return np.arange(count, dtype=np.float64)[:, None]
+    if count <= _MOST_AXES:
+        points: Floats = np.eye(count)
+    else:
+        signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(count, _MOST_AXES))
+        points = signs / np.sqrt(_MOST_AXES)
+    points *= np.sqrt(0.5)
+    return points
+
+
+def _variance(axes: Floats, weights: Floats | None) -> float:
+    """Return the sum of the variances of all axes (ddof = 1)."""
+    n = len(axes)
+    centred = axes - np.average(axes, axis=0, weights=weights)
+    squares = np.square(centred).sum(axis=1)
+    return float(np.average(squares, weights=weights) * n / max(1, n - 1))
+
+
+def _check_unscaled(matrix: Floats, columns: Sequence[Column]) -> None:
     """Refuse what no method takes, in words of the table: the column instead of the matrix."""
     try:
         check_matrix(matrix)
     except DataError:
-        widest = names[int(np.abs(matrix).max(axis=0).argmax())]
+        largest = [
+            float(np.abs(column.values.present.astype(np.float64)).max(initial=0.0))
+            for column in columns
+        ]
+        widest = columns[int(np.argmax(largest))].name
         raise DataError(
             f"the numbers of {widest!r} are too large or too small to compare with the scale "
             "'none'. Use the scale 'standardise', or change the unit of the column."

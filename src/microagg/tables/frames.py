@@ -4,11 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDType
-from numpy.typing import NDArray
 
 from microagg.errors import DataError, ParameterError
 
@@ -89,32 +87,30 @@ def _check_levels(names: list[Any], columns: Collection[str]) -> tuple[str, ...]
     return tuple(names)
 
 
-def with_released(
-    frame: Frame, released: Mapping[str, NDArray[Any]], *, dropped: Collection[str]
-) -> Any:
+def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collection[str]) -> Any:
     """Return a new native table with the `released` columns in place and `dropped` left out.
 
-    Order and types of the columns, order of the rows and the index of a pandas table stay; what
-    somebody noted beside the values (`attrs` of pandas, metadata of Arrow) does not, as it may
-    say anything. The table that came in is not touched.
+    Order of the columns, order of the rows and the index of a pandas table stay; what somebody
+    noted beside the values (`attrs` of pandas, metadata of Arrow) does not, as it may say anything.
+    The released columns are native ones. The table that came in is not touched.
     """
+    native = frame.to_native()
     kept = [name for name in frame.columns if name not in dropped]
     if frame.implementation.is_pandas_like():
-        native = frame.to_native()
         table = native[kept].copy()
         table.attrs = {}
-        for name, values in released.items():
-            series = native[name]
-            table[name] = type(series)(values, index=table.index, dtype=series.dtype)
+        for name, column in released.items():
+            table[name] = column
         if levels := [name for name in table.index.names if name is not None and name in dropped]:
             table = table.reset_index(level=levels, drop=True)
         return table
-    columns = [
-        nw.new_series(name, values, frame.schema[name], backend=frame.implementation)
-        for name, values in released.items()
-    ]
-    table = frame[kept].with_columns(*columns).to_native()
-    return _without_metadata(table) if frame.implementation.is_pyarrow() else table
+    if isinstance(native, pl.DataFrame):
+        return pl.DataFrame({name: released.get(name, native[name]) for name in kept})
+    columns = [released.get(name, native[name]) for name in kept]
+    schema = native.select(kept).schema
+    for at, column in enumerate(columns):  # a key in the place of an identifier has its own type
+        schema = schema.set(at, schema.field(at).with_type(column.type))
+    return _without_metadata(type(native).from_arrays(columns, schema=schema))
 
 
 def _without_metadata(table: Any) -> Any:
@@ -149,10 +145,11 @@ def to_polars(table: Any) -> pl.DataFrame:
         frame = open_frame(native)
     if isinstance(native := frame.to_native(), pl.DataFrame):
         return native
-    return pl.DataFrame([_polars_column(frame[name]) for name in frame.columns])
+    return pl.DataFrame([polars_column(frame[name]) for name in frame.columns])
 
 
-def _polars_column(series: nw.Series[Any]) -> pl.Series:
+def polars_column(series: nw.Series[Any]) -> pl.Series:
+    """Return a column as polars holds it."""
     if series.dtype.is_numeric() and not series.null_count():
         return pl.Series(series.name, series.to_numpy())
     try:
@@ -179,8 +176,3 @@ def _unwritable(name: str) -> DataError:
         f"column {name!r} mixes types, or is of one that no file holds. Convert it to text, "
         "numbers or dates first."
     )
-
-
-def column_values(frame: Frame, name: str) -> NDArray[Any]:
-    """Return one column as an array of its own type; the caller has checked for missing values."""
-    return np.asarray(frame[name].to_numpy())

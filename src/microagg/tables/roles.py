@@ -10,10 +10,9 @@ import narwhals as nw
 from microagg.errors import DataError, ParameterError
 from microagg.tables.delimited import LEADING_ZERO
 from microagg.tables.frames import Frame, index_names
+from microagg.tables.typed import is_number, types_of
 from microagg.validation import did_you_mean
 
-_INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
-_NUMBERS = (*_INTEGERS, nw.Float32, nw.Float64)
 _WORDS = {
     nw.Array: "lists",
     nw.Binary: "binary",
@@ -32,10 +31,15 @@ _WORDS = {
     nw.UInt128: "numbers of 128 bits",
     nw.Unknown: "unknown type",
 }
+QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE = "quasi-identifier", "identifier", "sensitive"
+STRATUM, WEIGHT = "stratum", "weight"
+ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT)
 _ROLE_WORDS = {
     "quasi_identifiers": "a quasi-identifier",
     "identifiers": "an identifier",
     "sensitive": "sensitive",
+    "strata": "a stratum",
+    "weights": "a weight",
 }
 
 Names = Iterable[str] | str | None
@@ -46,13 +50,27 @@ class Roles:
     """Columns by role, in the order of the table.
 
     `quasi_identifiers` are released as group aggregates; `assumed` are those of them that nobody
-    named. `identifiers` are dropped, `sensitive` columns are published as they are.
+    named. `identifiers` are dropped, `sensitive` columns are published as they are. Records are
+    grouped within the same `strata`, whose values are published; `weights` is the column that says
+    for how many a record stands, published as it is.
     """
 
     quasi_identifiers: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    weights: str | None = None
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Columns that are published as they are."""
+        return self.sensitive if self.weights is None else (*self.sensitive, self.weights)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Columns by which a record could be found in what is published."""
+        return (*self.quasi_identifiers, *self.strata)
 
 
 def check_named(
@@ -61,13 +79,23 @@ def check_named(
     quasi_identifiers: Names = None,
     identifiers: Names = None,
     sensitive: Names = None,
+    strata: Names = None,
+    weights: str | None = None,
+    typed: Iterable[str] = (),
 ) -> Roles:
-    """Return the roles that were given if every name is a column and has one role only."""
+    """Return the roles that were given if every name is a column and has one role only.
+
+    Columns of `typed`, of which somebody said more, are quasi-identifiers if they have no role.
+    """
     given = {
-        "quasi_identifiers": _as_names("quasi_identifiers", quasi_identifiers),
-        "identifiers": _as_names("identifiers", identifiers),
-        "sensitive": _as_names("sensitive", sensitive),
+        "quasi_identifiers": as_names("quasi_identifiers", quasi_identifiers),
+        "identifiers": as_names("identifiers", identifiers),
+        "sensitive": as_names("sensitive", sensitive),
+        "strata": as_names("strata", strata),
+        "weights": as_names("weights", weights),
     }
+    others = {name for names in given.values() for name in names}
+    given["quasi_identifiers"] += tuple(name for name in typed if name not in others)
     for names in given.values():
         for name in names:
             if name not in columns:
@@ -81,7 +109,8 @@ def check_named(
                     f"{_ROLE_WORDS[taken[name]]} and as {_ROLE_WORDS[role]}. Remove one of them."
                 )
     in_order = {role: tuple(c for c in columns if c in names) for role, names in given.items()}
-    return Roles(**in_order)
+    weight = in_order.pop("weights")
+    return Roles(**in_order, weights=weight[0] if weight else None)
 
 
 def resolve(frame: Frame, named: Roles) -> Roles:
@@ -91,14 +120,14 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     so does a pandas index that has a name.
     """
     _check_index(frame, named)
-    given = {*named.quasi_identifiers, *named.identifiers, *named.sensitive}
+    given = {*named.shown, *named.identifiers, *named.unchanged}
     roleless = [name for name in frame.columns if name not in given]
-    if unusable := [c for c in named.quasi_identifiers if not _is_number(frame, c)]:
+    if unusable := [name for name in named.quasi_identifiers if not types_of(frame, name)]:
         raise DataError(
-            "only whole-number and float columns can be quasi-identifiers so far; got "
-            f"{_listing(frame, unusable)}. Convert them to numbers or give them another role."
+            "quasi-identifiers must be numbers, text, categories, true or false, or dates; got "
+            f"{_listing(frame, unusable)}. Convert them or give them another role."
         )
-    if others := [name for name in roleless if not _is_number(frame, name)]:
+    if others := [name for name in roleless if not is_number(frame, name)]:
         raise DataError(_needs_a_role(frame, others))
     assumed = tuple(roleless)
     quasi_identifiers = tuple(
@@ -114,14 +143,15 @@ def resolve(frame: Frame, named: Roles) -> Roles:
 
 def require_numbers(frame: Frame, columns: Sequence[str]) -> None:
     """Refuse columns of anything but numbers where constraints speak of them."""
-    if unusable := [name for name in columns if not _is_number(frame, name)]:
+    if unusable := [name for name in columns if not is_number(frame, name)]:
         raise DataError(
             "only whole-number and float columns can be in constraints; got "
             f"{_listing(frame, unusable)}. Convert them to numbers, or remove the constraint."
         )
 
 
-def _as_names(role: str, names: Names) -> tuple[str, ...]:
+def as_names(role: str, names: Names) -> tuple[str, ...]:
+    """Return the names that were given as a list, as one text, or not at all."""
     if names is None:
         return ()
     if isinstance(names, str):
@@ -142,10 +172,10 @@ def _nearest(name: str, columns: Sequence[str]) -> str:
 
 def _check_index(frame: Frame, named: Roles) -> None:
     for name in index_names(frame):
-        if name in named.quasi_identifiers:
+        if name in (*named.shown, named.weights):
             raise DataError(
-                f"{name!r} is the table's index; a quasi-identifier must be a column. Call "
-                "reset_index() first."
+                f"{name!r} is the table's index; quasi-identifiers, strata and weights must be "
+                "columns. Call reset_index() first."
             )
         if name not in named.identifiers and name not in named.sensitive:
             raise DataError(
@@ -154,20 +184,17 @@ def _check_index(frame: Frame, named: Roles) -> None:
             )
 
 
-def _is_number(frame: Frame, name: str) -> bool:
-    return name in frame.columns and frame.schema[name] in _NUMBERS
-
-
 def _needs_a_role(frame: Frame, names: list[str]) -> str:
     one = len(names) == 1
     counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
     text = any(frame.schema[name] == nw.String for name in names)
-    markers = " (markers such as NA or ? count as text)" if text else ""
+    markers = " Markers such as NA or ? count as text; leave their fields empty." if text else ""
     return (
-        f"{counted} not of plain numbers: {_listing(frame, names)}. Convert "
-        f"{'it' if one else 'each'} to numbers{markers}, drop it as an identifier (--identifier, "
-        f"or identifiers=[{names[0]!r}] in Python), or publish it unchanged as sensitive "
-        f"(--sensitive, or sensitive=[{names[0]!r}])."
+        f"{counted} not of plain numbers: {_listing(frame, names)}. Protect "
+        f"{'it' if one else 'each'} as a quasi-identifier (--quasi-identifier, or "
+        f"quasi_identifiers=[{names[0]!r}] in Python), drop it as an identifier (--identifier, or "
+        f"identifiers=[{names[0]!r}]), or publish it unchanged as sensitive (--sensitive, or "
+        f"sensitive=[{names[0]!r}]).{markers}"
     )
 
 

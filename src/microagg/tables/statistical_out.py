@@ -8,11 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from microagg.errors import ParameterError
+from microagg.errors import AnnotationWarning, ParameterError
 from microagg.tables.annotations import (
     NOTHING,
     Annotations,
-    AnnotationWarning,
     Code,
     Family,
     Variable,

@@ -7,11 +7,10 @@ the given columns. A missing value is a value like any other.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from microagg.errors import GuaranteeError
-from microagg.tables.frames import Frame
+from microagg.tables.frames import Frame, polars_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Classes:
 
 def count_classes(frame: Frame, columns: Sequence[str], *, k: int) -> Classes:
     """Count the classes of the records over `columns`."""
-    values = [_as_polars(frame, name).alias(str(i)) for i, name in enumerate(columns)]
+    values = [polars_column(frame[name]).alias(str(i)) for i, name in enumerate(columns)]
     shown = pl.DataFrame(values)
     sizes = shown.group_by(shown.columns).len(name="size").get_column("size").to_numpy()
     return Classes(
@@ -45,8 +44,3 @@ def require_k(frame: Frame, columns: Sequence[str], *, k: int) -> Classes:
             "method: please report it."
         )
     return classes
-
-
-def _as_polars(frame: Frame, name: str) -> pl.Series:
-    native = frame[name].to_native()
-    return native if isinstance(native, pl.Series) else pl.Series(np.asarray(frame[name]))

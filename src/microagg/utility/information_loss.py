@@ -39,9 +39,26 @@ def squared_errors(
     X: NDArray[np.float64],
     labels: NDArray[np.intp],
     centers: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Errors:
-    """SSE of the groups about their means, or about other centers, and SST of all records."""
+    """SSE of the groups about their means, or about other centers, and SST of all records.
+
+    With weights the means are weighted, and a record of weight 2 counts as two.
+    """
     everyone = np.zeros(len(X), dtype=np.intp)
+    if weights is not None:
+        return Errors(_weighted_error(X, labels, weights), _weighted_error(X, everyone, weights))
     mean = summarise(X, everyone).centers
     sse = summarise(X, labels).sse if centers is None else squared_error(X, labels, centers)
     return Errors(sse=sse, sst=squared_error(X, everyone, mean))
+
+
+def _weighted_error(
+    X: NDArray[np.float64], labels: NDArray[np.intp], weights: NDArray[np.float64]
+) -> float:
+    total = np.bincount(labels, weights=weights)
+    error = 0.0
+    for column in X.T:
+        center = np.bincount(labels, weights=weights * column) / total
+        error += float((weights * np.square(column - center[labels])).sum())
+    return error

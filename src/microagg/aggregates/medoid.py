@@ -1,0 +1,32 @@
+"""The record that stands for a group: the one nearest to its mean."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.aggregates.mean import group_means
+
+Labels = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def medoids(
+    X: Floats, labels: Labels, weights: Floats | None, usable: Mask | None = None
+) -> Labels:
+    """Return for every group the row of X that is nearest to its mean; ties go to the lower row.
+
+    Only `usable` rows are taken; a group without any takes the one of all others that is nearest.
+
+    >>> medoids(np.array([[0.0], [1.0], [5.0], [7.0]]), np.array([0, 0, 0, 1]), None).tolist()
+    [1, 3]
+    """
+    centers = np.column_stack([group_means(column, labels, weights) for column in X.T])
+    distances = np.square(X - centers[labels]).sum(axis=1)
+    rows = np.arange(len(X)) if usable is None else np.flatnonzero(usable)
+    order = rows[np.lexsort((rows, distances[rows], labels[rows]))]
+    found, first = np.unique(labels[order], return_index=True)
+    chosen = np.full(len(centers), -1, dtype=np.intp)
+    chosen[found] = order[first]
+    for group in np.flatnonzero(chosen < 0):
+        chosen[group] = rows[np.square(X[rows] - centers[group]).sum(axis=1).argmin()]
+    return chosen

@@ -1,0 +1,43 @@
+"""The numbers of one column, of which some may be missing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A number for every record, or for every group, of one column.
+
+    Numbers come as they are, categories as their place among all, dates as whole units of time.
+    Where `missing` is true the number is 0 and means nothing; None says that nothing is missing.
+    """
+
+    numbers: NDArray[Any]
+    missing: Mask | None = None
+
+    @classmethod
+    def of(cls, numbers: NDArray[Any], missing: Mask) -> "Values":
+        """Return the numbers, with 0 where they are missing."""
+        if not missing.any():
+            return cls(numbers)
+        return cls(np.where(missing, numbers.dtype.type(0), numbers), missing)
+
+    @property
+    def n_missing(self) -> int:
+        """How many are missing."""
+        return 0 if self.missing is None else int(np.count_nonzero(self.missing))
+
+    @property
+    def present(self) -> NDArray[Any]:
+        """Those that are not missing."""
+        return self.numbers if self.missing is None else self.numbers[~self.missing]
+
+    def take(self, places: NDArray[np.intp]) -> "Values":
+        """Return the entries at these places."""
+        missing = None if self.missing is None else self.missing[places]
+        return Values(self.numbers[places], missing)

@@ -1,0 +1,111 @@
+"""A release on disk: the table, beside it the manifest, and on request who is in which group."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from microagg.errors import PrivacyWarning, warn
+from microagg.tables.annotations import Annotations
+from microagg.tables.atomic import Writer, atomic_write_all
+from microagg.tables.dialect import Dialect
+from microagg.tables.files import format_of, table_writer
+
+SUFFIX = ".manifest.json"
+LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "polars", "narwhals", "pandas", "pyarrow")
+
+
+def manifest_path(path: str) -> Path:
+    """Return where the manifest of a released file lies.
+
+    >>> manifest_path("folder/people.csv.gz").as_posix()
+    'folder/people.manifest.json'
+    """
+    return Path(f"{path[: -len(format_of(path))]}{SUFFIX}")
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that took part, as far as they are installed."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def save_release(
+    table: pl.DataFrame,
+    manifest: Mapping[str, Any],
+    path: str,
+    *,
+    force: bool,
+    dialect: Dialect | None = None,
+    annotations: Annotations | None = None,
+) -> dict[str, Any]:
+    """Write a table and, beside it, its manifest, both whole or none; returns what it says.
+
+    Warns if an earlier release of the same table lies beside.
+    """
+    target, beside = Path(path), manifest_path(path)
+    warn_of_earlier(manifest, beside)
+    write = table_writer(table, path, dialect=dialect, annotations=annotations)
+    written = dict(manifest)
+
+    def write_table(place: Path) -> None:
+        write(place)
+        written["output"] = {"file": target.name, "sha256": sha256_of(place)}
+
+    atomic_write_all({beside: json_writer(written), target: write_table}, force=force)
+    return written
+
+
+def json_writer(facts: Mapping[str, Any]) -> Writer:
+    """Return what writes facts as JSON, as they are when it is their turn."""
+
+    def write(place: Path) -> None:
+        text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+        place.write_text(f"{text}\n", encoding="utf-8")
+
+    return write
+
+
+def warn_of_earlier(manifest: Mapping[str, Any], own: Path) -> None:
+    """Warn if a manifest in the same folder tells of another release of the same table."""
+    digest = manifest["input"]["sha256"]
+    for path in sorted(own.parent.glob(f"*{SUFFIX}")):
+        earlier = _read(path)
+        same = digest is not None and _digest(earlier) == digest
+        if path == own or not same or earlier.get("plan") == manifest["plan"]:
+            continue
+        warn(
+            f"an earlier release of the same table lies beside ({path.name!r}, k = "
+            f"{earlier.get('k')}, {earlier.get('method')}): whoever gets both can combine them and "
+            "tell records apart that each of them hides. Publish one of them only.",
+            PrivacyWarning,
+        )
+        return
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(manifest: Mapping[str, Any]) -> object:
+    told = manifest.get("input")
+    return told.get("sha256") if isinstance(told, dict) else None

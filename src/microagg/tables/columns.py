@@ -1,0 +1,75 @@
+"""A quasi-identifier as numbers: what its values mean, and which of them are missing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from microagg.aggregates.released import Aggregate
+from microagg.aggregates.values import Values
+
+
+class ColumnType(StrEnum):
+    """What the values of a column are, and therefore how they are compared and aggregated."""
+
+    CONTINUOUS = "continuous"
+    INTEGER = "integer"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    DATETIME = "datetime"
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether a group releases a value that one of its records has."""
+        return self in (ColumnType.ORDINAL, ColumnType.NOMINAL, ColumnType.BOOLEAN)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the values are numbers in the table, too."""
+        return self in (ColumnType.CONTINUOUS, ColumnType.INTEGER)
+
+
+# What each type can release; the first is the default.
+_NUMERIC = {"mean": Aggregate.MEAN, "median": Aggregate.MEDIAN}
+AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
+    ColumnType.CONTINUOUS: _NUMERIC,
+    ColumnType.INTEGER: _NUMERIC,
+    ColumnType.ORDINAL: {"median": Aggregate.LOWER_MEDIAN, "mode": Aggregate.MODE},
+    ColumnType.NOMINAL: {"mode": Aggregate.MODE},
+    ColumnType.BOOLEAN: {"mode": Aggregate.MODE},
+    ColumnType.DATE: _NUMERIC,
+    ColumnType.DATETIME: _NUMERIC,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A native column as numbers; `decode` makes a native column of others, of the same type.
+
+    `categories` are what codes stand for, the lowest first; `unit` is that of dates, in the words
+    of NumPy.
+    """
+
+    values: Values
+    decode: Callable[[Values], Any]
+    categories: Sequence[Any] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One quasi-identifier of a table, and how to put other values in its place.
+
+    `n_categories` is the number of codes of a categorical column; `weight` says how much the
+    column counts where records are compared.
+    """
+
+    name: str
+    type: ColumnType
+    values: Values
+    decode: Callable[[Values], Any]
+    aggregate: Aggregate
+    n_categories: int = 0
+    weight: float = 1.0

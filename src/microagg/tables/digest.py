@@ -1,0 +1,38 @@
+"""A fingerprint of a table: equal tables have the same, and it tells nothing of the values."""
+
+import hashlib
+from typing import Any
+
+import polars as pl
+
+from microagg.errors import DataError
+from microagg.tables.frames import Frame, polars_column
+
+
+class _Sink:
+    """What is written here is hashed, not kept."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.hash.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+
+def table_digest(frame: Frame) -> str | None:
+    """Return the SHA-256 of the columns, their names and types; None if no file could hold them."""
+    total = hashlib.sha256()
+    for name in frame.columns:
+        sink: Any = _Sink()
+        try:
+            column = polars_column(frame[name]).alias("")
+            pl.DataFrame([column]).rechunk().write_ipc(sink, compression="uncompressed")
+        except (DataError, pl.exceptions.PolarsError):
+            return None
+        total.update(f"{len(name)} {name} {column.dtype}".encode("utf-8", "surrogatepass"))
+        total.update(sink.hash.digest())
+    return total.hexdigest()

@@ -1,0 +1,121 @@
+"""Columns of pandas tables as numbers, and back in their own types."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from microagg.aggregates.values import Mask, Values
+from microagg.errors import DataError
+from microagg.tables.columns import Coded
+
+
+def code_numbers(native: Any) -> Coded:
+    """Return whole numbers and floats as they are."""
+    missing = native.isna().to_numpy()
+    dtype = getattr(native.dtype, "numpy_dtype", native.dtype)
+    numbers = native.to_numpy(dtype=dtype, na_value=np.nan if dtype.kind == "f" else 0)
+    return Coded(Values.of(numbers, missing), lambda values: _series(native, values))
+
+
+def code_categories(native: Any) -> Coded:
+    """Return the place of each value among all that occur, or among those that the type lists."""
+    if hasattr(native, "cat"):
+        codes = native.cat.codes.to_numpy().astype(np.int64)
+        categories = native.cat.categories
+    else:
+        codes, categories = _factorised(native)
+
+    def decode(values: Values) -> Any:
+        return _masked(native, categories.take(values.numbers).to_numpy(), values.missing)
+
+    missing = codes < 0
+    return Coded(Values.of(codes, missing), decode, tuple(categories.tolist()))
+
+
+def kind_of_objects(native: Any) -> str:
+    """Say what a column of the objects type holds, in the words of pandas."""
+    import pandas as pd  # type: ignore[import-untyped, unused-ignore]
+
+    return str(pd.api.types.infer_dtype(native, skipna=True))
+
+
+def code_instants(native: Any) -> Coded:
+    """Return dates as days, and dates with times as the units in which they are stored."""
+    if native.dtype == object:
+        return _date_objects(native)
+    is_plain = isinstance(native.dtype, np.dtype)
+    zone = getattr(native.dtype, "tz", None)
+    unit = np.datetime_data(native.dtype)[0] if is_plain else _unit_of(native)
+    numpy_unit = "s" if unit == "D" else unit  # the coarsest that pandas has
+    plain = native.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else native
+    if unit == "D":  # Arrow's dates: NumPy takes only those with times
+        plain = native.astype("timestamp[s][pyarrow]")
+    stamps = plain.to_numpy(dtype=f"datetime64[{unit}]", na_value=np.datetime64("NaT"))
+
+    def decode(values: Values) -> Any:
+        stored = values.numbers.astype(np.int64).view(f"datetime64[{unit}]")
+        released = type(native)(stored.astype(f"datetime64[{numpy_unit}]"), index=native.index)
+        if zone is not None:
+            released = released.dt.tz_localize("UTC").dt.tz_convert(zone)
+        return _with_missing(released.astype(native.dtype), values.missing)
+
+    return Coded(Values.of(stamps.view(np.int64), np.isnat(stamps)), decode, unit=unit)
+
+
+def _date_objects(native: Any) -> Coded:
+    missing = native.isna().to_numpy()
+    days = np.array(native.where(~missing, None).tolist(), dtype="datetime64[D]")
+
+    def decode(values: Values) -> Any:
+        dates = values.numbers.astype(np.int64).view("datetime64[D]").astype(object)
+        return _masked(native, dates, values.missing)
+
+    return Coded(Values.of(days.view(np.int64), missing), decode, unit="D")
+
+
+def texts_of(native: Any) -> tuple[pl.Series, Callable[[pl.Series], Any]]:
+    """Return a column of text, and how to make such a column of other texts."""
+    texts = [value if isinstance(value, str) else None for value in native.tolist()]
+
+    def back(series: pl.Series) -> Any:
+        return type(native)(series.to_list(), index=native.index, dtype=native.dtype)
+
+    return pl.Series(texts, dtype=pl.String), back
+
+
+def _unit_of(native: Any) -> str:
+    """Return the unit of a type that is not NumPy's: with a time zone, or of Arrow."""
+    if hasattr(native.dtype, "unit"):
+        return str(native.dtype.unit)
+    arrow = native.dtype.pyarrow_dtype
+    return str(getattr(arrow, "unit", "D"))
+
+
+def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
+    try:
+        codes, categories = native.factorize(sort=True)
+        if native.dtype == object and len({type(value) for value in categories}) > 1:
+            raise TypeError
+    except TypeError:
+        raise DataError(
+            f"column {native.name!r} mixes types, so that its values have no order. Convert it to "
+            "text or numbers first."
+        ) from None
+    return codes.astype(np.int64), categories
+
+
+def _series(native: Any, values: Values) -> Any:
+    return _masked(native, values.numbers, values.missing)
+
+
+def _masked(native: Any, released: NDArray[Any], missing: Mask | None) -> Any:
+    return _with_missing(type(native)(released, index=native.index, dtype=native.dtype), missing)
+
+
+def _with_missing(series: Any, missing: Mask | None) -> Any:
+    if missing is None:
+        return series
+    return series.where(~missing, None) if series.dtype == object else series.mask(missing)

@@ -1,0 +1,96 @@
+"""Strata: parts of a table that are grouped apart from each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.aggregates.values import Values
+from microagg.errors import DataError
+from microagg.tables.columns import Coded
+
+Labels = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+SMALL_STRATA = ("error", "merge")
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The stratum of every record, numbered in the order of their values.
+
+    `released` are the values of the columns that define them, as codes, where these changed
+    because a small stratum joined another; `n_merged` is the number of those that did.
+    """
+
+    of_record: Labels
+    released: Mapping[str, Values] = field(default_factory=dict)
+    n_merged: int = 0
+
+    def rows(self) -> list[Labels]:
+        """Return the records of every stratum."""
+        ends = np.bincount(self.of_record).cumsum()[:-1]
+        return [part for part in np.split(self.of_record.argsort(kind="stable"), ends) if len(part)]
+
+
+def find_strata(columns: Mapping[str, Coded], k: int, *, small: str, X: Floats) -> Strata:
+    """Return the strata that the columns define, if each holds at least k records.
+
+    With `small="merge"` those of fewer join others, the smallest first: each joins the stratum
+    whose mean is nearest in X, the first of several, and is released with its values.
+    """
+    codes = np.column_stack([_with_missing(coded.values) for coded in columns.values()])
+    kinds, of_record = np.unique(codes, axis=0, return_inverse=True)
+    of_record = of_record.reshape(-1).astype(np.intp)
+    sizes = np.bincount(of_record)
+    if sizes.min() >= k:
+        return Strata(of_record)
+    if small == "error":
+        raise DataError(_too_small(sizes, k, list(columns)))
+    joined = _joined(X, of_record, sizes, k)
+    moved = joined[of_record]
+    released = {
+        name: Values.of(np.maximum(0, kinds[moved, j]), kinds[moved, j] < 0)
+        for j, name in enumerate(columns)
+    }
+    return Strata(moved, released, int(np.count_nonzero(joined != np.arange(len(sizes)))))
+
+
+def _with_missing(values: Values) -> NDArray[np.int64]:
+    """Return the codes, and -1 where a value is missing: that is a stratum, too."""
+    numbers = values.numbers.astype(np.int64)
+    return numbers if values.missing is None else np.where(values.missing, -1, numbers)
+
+
+def _too_small(sizes: Labels, k: int, columns: Sequence[str]) -> str:
+    small = np.flatnonzero(sizes < k)
+    listed = ", ".join(f"number {at + 1} ({sizes[at]})" for at in small[:5].tolist())
+    more = f" and {len(small) - 5} more" if len(small) > 5 else ""
+    by = ", ".join(repr(name) for name in columns)
+    return (
+        f"every stratum must hold at least k={k} records; of the {len(sizes)} strata by {by}, in "
+        f"the order of their values, {listed}{more} hold fewer (records in brackets). Lower k, use "
+        "coarser strata, or merge them (--small-strata merge, or small_strata='merge' in Python)."
+    )
+
+
+def _joined(X: Floats, of_record: Labels, sizes: Labels, k: int) -> Labels:
+    """Return for every stratum the one that it is released as."""
+    sizes = sizes.astype(np.float64)
+    sums = np.zeros((len(sizes), X.shape[1]))
+    np.add.at(sums, of_record, X)
+    home = np.arange(len(sizes))
+    while True:
+        small = int(np.where(sizes > 0, sizes, np.inf).argmin())
+        if sizes[small] >= k:
+            return home
+        sizes_or_one = np.maximum(sizes, 1.0)
+        means = sums / sizes_or_one[:, None]
+        distances = np.square(means - means[small]).sum(axis=1)
+        distances[(sizes == 0) | (np.arange(len(sizes)) == small)] = np.inf
+        nearest = int(distances.argmin())
+        sums[nearest] += sums[small]
+        sizes[nearest] += sizes[small]
+        sizes[small] = 0
+        home[home == small] = nearest
