@@ -209,3 +209,8 @@ assert table["c"].to_list() == ["a", "b"], table
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pa.table], ids=["pandas", "pyarrow"])
+def test_a_column_whose_name_is_empty_is_written_with_that_name(kind):
+    assert to_polars(kind({"": [1, 2], "a": [3, 4]})).columns == ["", "a"]

@@ -145,7 +145,8 @@ def to_polars(table: Any) -> pl.DataFrame:
         frame = open_frame(native)
     if isinstance(native := frame.to_native(), pl.DataFrame):
         return native
-    return pl.DataFrame([polars_column(frame[name]) for name in frame.columns])
+    # By name: polars gives columns of a list whose name is empty another.
+    return pl.DataFrame({name: polars_column(frame[name]) for name in frame.columns})
 
 
 def polars_column(series: nw.Series[Any]) -> pl.Series:
