@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_series_equal
 
+from microagg import protect
 from microagg.aggregates.released import Missing
 from microagg.aggregates.values import Values
 from microagg.errors import DataError, ParameterError
@@ -238,3 +239,22 @@ def test_nothing_to_impute_from():
     check_values([column], Missing.VALUE)
     with pytest.raises(DataError, match="nothing to impute from in 'x'"):
         check_values([column], Missing.IMPUTE)
+
+
+@pytest.mark.parametrize("said", [{}, {"order": ["low", "high"]}], ids=["nominal", "ordinal"])
+@pytest.mark.parametrize(
+    "empty",
+    [
+        pl.Series([None, None], dtype=pl.String),
+        pl.Series([None, None], dtype=pl.Enum(["low", "high"])),
+        *(pd.Series([None, None], dtype=t) for t in ("str", "string", "object", "category")),
+        pa.chunked_array([pa.array([None, None], type=pa.string())]),
+    ],
+    ids=lambda column: str(getattr(column, "dtype", "arrow")),
+)
+def test_categories_of_which_none_is_there_stay_missing(empty, said):
+    kind = {pl.Series: pl.DataFrame, pd.Series: pd.DataFrame}.get(type(empty), pa.table)
+    table = kind({"level": empty, "x": [1.0, 2.0]})
+    said = {"level": {"role": "quasi-identifier", **said}}
+    released = protect(table, 2, columns=said, missing="value").table
+    assert released["level"].equals(table["level"])

@@ -29,6 +29,8 @@ def code_categories(native: Any) -> Coded:
         codes, categories = _factorised(native)
 
     def decode(values: Values) -> Any:
+        if not len(categories):  # nothing is there
+            return type(native)(None, index=native.index, dtype=native.dtype)
         return _masked(native, categories.take(values.numbers).to_numpy(), values.missing)
 
     missing = codes < 0

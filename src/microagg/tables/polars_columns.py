@@ -60,10 +60,12 @@ def code_categories(native: Any) -> Coded:
             series = series.fill_nan(None)
         categories = series.drop_nulls().unique().sort()
         places = pl.Series(range(len(categories)), dtype=pl.Int64)
-        codes = series.replace_strict(categories, places, return_dtype=pl.Int64)
+        # The cast is for columns of which nothing is there: these keep their type.
+        codes = series.replace_strict(categories, places, return_dtype=pl.Int64).cast(pl.Int64)
 
     def decode(values: Values) -> Any:
-        released = categories.gather(values.numbers)
+        n = len(values.numbers)
+        released = categories.gather(values.numbers) if len(categories) else categories.clear(n)
         return back(native, _with_missing(released, values.missing))
 
     missing = codes.is_null().to_numpy()
