@@ -205,7 +205,8 @@ def _in_order(coded: Coded, order: Sequence[Any], name: str) -> Coded:
             "List every value, the lowest first."
         )
     places = [_same(category, place) for category in coded.categories]
-    to_place = np.array([-1 if at is None else at for at in places], dtype=np.int64)
+    # One entry at least: where nothing is there, all codes are 0.
+    to_place = np.array([-1 if at is None else at for at in places] or [0], dtype=np.int64)
     to_code = np.zeros(len(order), dtype=np.int64)
     for code, at in enumerate(places):
         if at is not None:
