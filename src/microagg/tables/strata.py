@@ -20,8 +20,9 @@ SMALL_STRATA = ("error", "merge")
 class Strata:
     """The stratum of every record, numbered in the order of their values.
 
-    `released` are the values of the columns that define them, as codes, where these changed
-    because a small stratum joined another; `n_merged` is the number of those that did.
+    `released` are the values of the columns that define them, as codes: what counts as equal is
+    shown as one value, and small strata that joined others show the values of these; `n_merged` is
+    the number of those that did.
     """
 
     of_record: Labels
@@ -44,9 +45,7 @@ def find_strata(columns: Mapping[str, Coded], k: int, *, small: str, X: Floats) 
     kinds, of_record = np.unique(codes, axis=0, return_inverse=True)
     of_record = of_record.reshape(-1).astype(np.intp)
     sizes = np.bincount(of_record)
-    if sizes.min() >= k:
-        return Strata(of_record)
-    if small == "error":
+    if small == "error" and sizes.min() < k:
         raise DataError(_too_small(sizes, k, list(columns)))
     joined = _joined(X, of_record, sizes, k)
     moved = joined[of_record]
