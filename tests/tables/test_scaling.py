@@ -140,3 +140,9 @@ def test_a_weight_counts_as_so_many_records(scale):
     if scale not in ("none", "robust"):
         factor = np.sqrt((weights.sum() / (weights.sum() - 1)) / (40 / 39))
     np.testing.assert_allclose(weighted / factor, repeated[first], rtol=1e-9, atol=1e-12)
+
+
+def test_the_smallest_floats_have_a_logarithm():
+    assert logarithmic(np.array([5e-324, 5e-324, 0.0])).tolist() == pytest.approx(
+        [3**-0.5, 3**-0.5, -2 * 3**-0.5]
+    )

@@ -111,7 +111,9 @@ def _quantiles(values: Floats, shares: tuple[float, ...], weights: Floats | None
         wanted = share * up_to[-1]
         low = min(np.searchsorted(up_to, wanted, side="left"), len(values) - 1)
         high = min(np.searchsorted(up_to, wanted, side="right"), len(values) - 1)
-        found.append(float(values[low] / 2.0 + values[high] / 2.0))
+        below, above = float(values[low]), float(values[high])
+        # Halves of the smallest floats are zero.
+        found.append(below if below == above else below / 2.0 + above / 2.0)
     return found
 
 
