@@ -1,0 +1,423 @@
+"""Whole tables of every kind, and requests that fit them, for Hypothesis to draw.
+
+A few values of a column are drawn one by one; which record has which comes from a seed, which is
+drawn, too: that is quick, and there are many equal records.
+"""
+
+import datetime
+import string
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from hypothesis import strategies as st
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+# No message and no manifest may show any of these.
+SECRET_TEXT = "Sentinella"
+SECRET_WHOLE = 91_827_364
+SECRET_FLOAT = 918_273.640625
+SECRETS = (SECRET_TEXT, str(SECRET_WHOLE), "918273.64")
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float32", "float64")
+UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+ZONES = (None, "UTC", "Europe/Berlin", "America/New_York")
+NAMES = ("a", "b", "^a$", "^.*$", "*", "", " ", "a,b", 'q"uote', "`tick`", "it's", "é", "日本")
+NAMES += ("x" * 300, "0", "index", "len", "literal", "a\nb", "size", "group", "a=b")
+TEXTS = ("", " ", "a", "b", "B", 'say "x"', "a,b", "a;b", "line\nbreak", "\r", "\t", "é", "日本")
+TEXTS += ("00123", "NA", "nan", "1", "2.5", "-", "null", "true", "#", SECRET_TEXT)
+QI, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT = (
+    *("quasi-identifier", "identifier", "sensitive"),
+    *("stratum", "weight"),
+)
+
+
+@dataclass
+class Drawn:
+    """One column: `values` are plain (None is missing, times are whole units since 1970).
+
+    `storage` is a type in words, such as "int8", "Int8" (which holds missing ones), "arrow int8".
+    """
+
+    name: str
+    kind: str
+    storage: str
+    values: list[Any]
+    role: str = QI
+    said: dict[str, Any] = field(default_factory=dict)
+    categories: list[Any] = field(default_factory=list)
+    unit: str = ""
+    zone: str | None = None
+
+
+@dataclass
+class Case:
+    """A table of a backend and what `protect` is asked to do with it."""
+
+    backend: str
+    n: int
+    columns: list[Drawn]
+    request: dict[str, Any]
+    constraints: list[tuple[dict[str, float], str, float]]
+    index: list[Any] | None = None
+    index_name: str | None = None
+
+    def table(self) -> Any:
+        """Return the table, made anew."""
+        if self.backend == "polars":
+            return pl.DataFrame({column.name: polars_column(column) for column in self.columns})
+        if self.backend == "pyarrow":
+            arrays = [arrow_column(column) for column in self.columns]
+            return pa.table(arrays, names=[column.name for column in self.columns])
+        index = pd.Index(self.index, name=self.index_name) if self.index else None
+        made = {column.name: pandas_column(column, index) for column in self.columns}
+        return pd.DataFrame(made, index=index)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `protect`."""
+        named: dict[str, list[str]] = {}
+        for column in self.columns:
+            named.setdefault(column.role, []).append(column.name)
+        numbers = {c.name for c in self.columns if c.kind in ("float", "int") and not c.said}
+        identifiers, sensitive = named.get(IDENTIFIER, []), named.get(SENSITIVE, [])
+        if self.index_name is not None:
+            (identifiers if self.n % 2 else sensitive).append(self.index_name)
+        return {
+            # What is of numbers and has no role is one of them as well.
+            "quasi_identifiers": [c for c in named.get(QI, []) if c not in numbers or self.n % 3],
+            "identifiers": identifiers,
+            "sensitive": sensitive,
+            "strata": named.get(STRATUM),
+            "weights": named.get(WEIGHT, [None])[0],
+            "columns": {c.name: c.said for c in self.columns if c.said},
+            "constraints": [written(constraint) for constraint in self.constraints],
+            **self.request,
+        }
+
+
+def written(constraint: tuple[dict[str, float], str, float]) -> str:
+    terms, relation, limit = constraint
+    quoted = [(f, "`" + name.replace("`", "``") + "`") for name, f in terms.items()]
+    return " + ".join(f"{f} * {name}" for f, name in quoted) + f" {relation} {limit}"
+
+
+# ---- columns as each library stores them
+
+
+def arrow_type(column: Drawn) -> pa.DataType:
+    kind = column.storage.removeprefix("arrow ")
+    if column.kind == "datetime":
+        return pa.timestamp(column.unit, tz=column.zone)
+    if kind == "dictionary":
+        return pa.dictionary(pa.int32(), pa.string())
+    named = {"float32": pa.float32(), "float64": pa.float64(), "date": pa.date32()}
+    return named.get(kind) or getattr(pa, {"bool": "bool_"}.get(kind, kind))()
+
+
+def arrow_column(column: Drawn) -> pa.Array:
+    dtype = arrow_type(column)
+    if column.storage.endswith("dictionary"):
+        return pa.array(column.values, type=pa.string()).dictionary_encode().cast(dtype)
+    if column.kind == "date":
+        return pa.array(column.values, type=pa.int32()).cast(dtype)
+    if column.kind == "datetime":
+        return pa.array(column.values, type=pa.int64()).cast(dtype)
+    return pa.array(column.values, type=dtype)
+
+
+def polars_column(column: Drawn) -> pl.Series:
+    named = {"float32": pl.Float32, "float64": pl.Float64, "bool": pl.Boolean, "string": pl.String}
+    values = column.values
+    if column.kind == "date":
+        return pl.Series(column.name, values, dtype=pl.Int32).cast(pl.Date)
+    if column.kind == "datetime":
+        dtype = pl.Datetime(column.unit, column.zone)
+        return pl.Series(column.name, values, dtype=pl.Int64).cast(dtype)
+    if column.storage == "enum":
+        return pl.Series(column.name, values, dtype=pl.Enum(column.categories))
+    if column.storage == "categorical":
+        return pl.Series(column.name, values, dtype=pl.Categorical)
+    whole = {name: getattr(pl, name.title().replace("Ui", "UI")) for name in INTEGERS}
+    return pl.Series(column.name, values, dtype=(named | whole)[column.storage])
+
+
+def pandas_column(column: Drawn, index: Any) -> pd.Series:
+    values, storage = column.values, column.storage
+    if storage.startswith("arrow "):
+        made = arrow_column(column)
+        return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([made])), index=index)
+    if storage in ("categorical", "ordered"):
+        dtype = pd.CategoricalDtype(column.categories, ordered=storage == "ordered")
+        return pd.Series(pd.Categorical(values, dtype=dtype), index=index)
+    if column.kind == "datetime":
+        nat = np.iinfo(np.int64).min
+        stamps = np.array([nat if v is None else v for v in values], dtype=np.int64)
+        made = pd.Series(stamps.view(f"datetime64[{column.unit}]"), index=index)
+        return made.dt.tz_localize("UTC").dt.tz_convert(column.zone) if column.zone else made
+    if column.kind == "date":
+        days = [None if v is None else datetime.date.fromordinal(719_163 + v) for v in values]
+        return pd.Series(days, index=index, dtype=object)
+    if storage in FLOATS:
+        values = [np.nan if v is None else v for v in values]
+    return pd.Series(values, index=index, dtype=storage)
+
+
+# ---- what can be drawn
+
+
+def _storages(backend: str, kind: str, missing: bool) -> tuple[str, ...]:
+    """How a backend can store a kind of values, of which some may be missing."""
+    plain = {
+        "float": FLOATS,
+        "int": INTEGERS,
+        "bool": ("bool",),
+        "text": ("string",),
+        "date": ("date",),
+        "datetime": ("datetime",),
+    }
+    if backend == "polars":
+        return {**plain, "category": ("categorical", "enum")}[kind]
+    if backend == "pyarrow":
+        text = ("string", "large_string")
+        return {**plain, "text": text, "category": ("dictionary",)}[kind]
+    arrow = tuple(f"arrow {name}" for name in plain.get(kind, ()))
+    numpy = () if missing else plain.get(kind, ())
+    own = {
+        "float": (*FLOATS, "Float32", "Float64"),
+        "int": (*numpy, *(name.title().replace("Ui", "UI") for name in INTEGERS)),
+        "bool": (*numpy, "boolean", "object"),
+        "text": ("object", "str", "string"),
+        "category": ("categorical", "ordered"),
+        "date": ("date",),
+        "datetime": ("datetime",),
+    }
+    return (*own[kind], *arrow)
+
+
+def _numbers(storage: str, kind: str) -> st.SearchStrategy[Any]:
+    name = storage.removeprefix("arrow ").lower()
+    if kind == "float":
+        width = int(name[-2:])
+        few = [0.0, -0.0, 0.5, -3.5, 1e9, 1e30, 1e-30, SECRET_FLOAT if width == 64 else 0.25]
+        few += [1e300, -1e300, 5e-324, 1e-310, 1e9 + 0.1, 0.1] if width == 64 else [1.5]
+        few = [float(np.float32(v)) for v in few] if width == 32 else few
+        anything = st.floats(width=width, allow_nan=False, allow_infinity=False)
+        return st.one_of(st.sampled_from(few), anything)
+    limits = np.iinfo(name)
+    low, high = int(limits.min), int(limits.max)
+    few = [0, 1, 2, 3, 7, 100, *([SECRET_WHOLE] if high > SECRET_WHOLE else [])]
+    return st.one_of(st.sampled_from(few), st.sampled_from(few), st.integers(low, high))
+
+
+def _instants(unit: str) -> st.SearchStrategy[int]:
+    per_second = UNITS[unit]
+    coarse = st.sampled_from([86_400, 3_600, 60, 1])
+    seconds = st.tuples(st.integers(-3_000, 3_000), coarse).map(lambda pair: pair[0] * pair[1])
+    whole = seconds.map(lambda value: value * per_second)
+    return st.one_of(whole, whole, st.integers(-(10**9), 10**9))
+
+
+def _pool(draw, kind: str, storage: str, unit: str) -> list[Any]:
+    """A few values of a kind, all different."""
+    if kind in ("float", "int"):
+        values = _numbers(storage, kind)
+    elif kind == "bool":
+        values = st.booleans()
+    elif kind in ("text", "category"):
+        values = st.one_of(
+            st.sampled_from(TEXTS), st.text(st.characters(codec="utf-8"), max_size=4)
+        )
+    elif kind == "date":
+        values = st.integers(-20_000, 40_000)
+    else:
+        values = _instants(unit)
+    found = draw(st.lists(values, min_size=1, max_size=draw(st.sampled_from([1, 2, 4, 8]))))
+    return list(dict.fromkeys(found)) if kind != "float" else found
+
+
+KINDS = ("float", "int", "bool", "text", "category", "date", "datetime")
+
+
+def _column(draw, rng, case: tuple[str, int], name: str, *, kinds=KINDS, missing: float) -> Drawn:
+    backend, n = case
+    kind = draw(st.sampled_from(kinds))
+    absent = rng.random(n) < missing
+    storage = draw(st.sampled_from(_storages(backend, kind, bool(absent.any()))))
+    units = [unit for unit in UNITS if unit != "s" or backend != "polars"]
+    unit = draw(st.sampled_from(units)) if kind == "datetime" else ""
+    pool = _pool(draw, kind, storage, unit)
+    values = [pool[at] for at in rng.integers(len(pool), size=n)]
+    if kind == "float" and draw(st.booleans()):
+        spread = rng.normal(size=n) * 10.0 ** rng.integers(-3, 6) + rng.integers(-5, 5)
+        wide = "64" in storage
+        values = [float(v) if wide else float(np.float32(v)) for v in spread]
+    elif kind == "int" and draw(st.booleans()):
+        values = [int(v) for v in rng.integers(0, 100, size=n)]
+    absences = [None]
+    if kind == "float" and (backend != "pandas" or "arrow" in storage):
+        absences = draw(st.sampled_from([[None], [np.nan], [None, np.nan]]))
+    values = [
+        absences[rng.integers(len(absences))] if gone else value
+        for value, gone in zip(values, absent, strict=True)
+    ]
+    column = Drawn(name, kind, storage, values, unit=unit)
+    if kind == "category":
+        others = [text for text in ("never", "seen") if text not in pool]
+        column.categories = [str(at) for at in rng.permutation([*pool, *others])]
+    if kind == "datetime":
+        column.zone = draw(st.sampled_from(ZONES))
+    return column
+
+
+def _say(draw, column: Drawn) -> None:
+    """Say something of some columns: a type, an order, an aggregate, a weight."""
+    said = column.said
+    if draw(st.integers(0, 5)) == 0:
+        said["weight"] = draw(st.sampled_from([0.0, 0.25, 2.0, 1000.0]))
+    present = [v for v in column.values if v is not None and v == v]
+    if draw(st.integers(0, 2)):
+        return
+    if column.kind in ("float", "int"):
+        kinds = ["nominal", "ordinal", *(["boolean"] if len(set(present)) < 3 else [])]
+        kinds += ["integer"] if all(float(v).is_integer() for v in present) else []
+        wish = draw(st.sampled_from([{"aggregate": "median"}, {"aggregate": "mean"}, None]))
+        said |= wish or {"type": draw(st.sampled_from(kinds))}
+    elif column.kind in ("text", "category"):
+        listed = sorted({*present, *column.categories}, key=lambda text: text[::-1])
+        said |= {"order": listed or ["a"], "type": "ordinal"}
+        said |= draw(st.sampled_from([{}, {"aggregate": "mode"}, {"aggregate": "median"}]))
+    elif column.kind == "bool":
+        said["type"] = draw(st.sampled_from(["nominal", "boolean"]))
+    elif column.kind == "date":
+        said["aggregate"] = draw(st.sampled_from(["mean", "median"]))
+    else:
+        said["resolution"] = draw(st.sampled_from(["day", "hour", "minute", "second"]))
+
+
+def _constraints(draw, columns: list[Drawn]) -> list[tuple[dict[str, float], str, float]]:
+    usable = [
+        c.name
+        for c in columns
+        if c.role == QI and c.kind in ("float", "int") and not {"type", "aggregate"} & {*c.said}
+    ]
+    if not usable or draw(st.integers(0, 6)):
+        return []
+    chosen = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=2, unique=True))
+    factors = draw(st.lists(st.sampled_from([1, 2, 0.5]), min_size=2, max_size=2))
+    if len(chosen) == 2 and draw(st.booleans()):
+        return [({chosen[0]: 1.0, chosen[1]: -1.0}, "<=", 0.0)]
+    terms = dict(zip(chosen, factors, strict=False))
+    return [(terms, draw(st.sampled_from([">=", "<="])), draw(st.sampled_from([0.0, 10.0])))]
+
+
+def _request(draw, columns: list[Drawn], n: int) -> dict[str, Any]:
+    inside = [c for c in columns if c.role == QI]
+    gaps = any(v is None or v != v for c in inside for v in c.values)
+    request: dict[str, Any] = {"k": draw(st.integers(1, min(6, n)))}
+    if draw(st.integers(0, 30)) == 17:
+        request["k"] = n + 1
+    modes = ["value", "impute"] * 5 + ["error"] if gaps else ["error", "value", "impute"]
+    request["missing"] = draw(st.sampled_from(modes))
+    methods = ["mdav"] * 9 + ["v-mdav"] * 4 + ["tsp-mhm"] * 2 + ["auto"]
+    numeric = all(c.kind in ("float", "int") and not c.said for c in inside) and not gaps
+    if numeric and all(c.role not in (STRATUM, WEIGHT) for c in columns):
+        methods += ["fcm"] * 4
+    request["method"] = draw(st.sampled_from(methods))
+    if request["method"] == "auto":
+        request["effort"] = "fast"
+    drawn = request["method"] == "fcm"
+    if drawn:
+        request["strict_k"] = True
+    request["random_state"] = draw(st.integers(0, 9))
+    scales = ["standardise", "none"] if drawn else ["robust", "rank", "log", "none"]
+    request["scale"] = draw(st.sampled_from(["standardise"] * 5 + scales))
+    request["small_strata"] = draw(st.sampled_from(["merge", "merge", "error"]))
+    request["valid_combinations"] = draw(st.integers(0, 3)) == 3
+    has_identifier = any(c.role == IDENTIFIER for c in columns)
+    request["keep_key"] = draw(st.integers(0, 3 if has_identifier else 40)) == (
+        3 if has_identifier else 37
+    )
+    request["blocks"] = ()
+    if len(inside) > 1 and not drawn and draw(st.integers(0, 5)) == 4:
+        names = [c.name for c in inside]
+        first = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+        request["blocks"] = (tuple(first),)
+    return request
+
+
+def _index(draw, rng, n: int) -> tuple[list[Any] | None, str | None]:
+    kind = draw(st.sampled_from(["none"] * 5 + ["numbers", "named", "text"]))
+    if kind == "none":
+        return None, None
+    if kind == "numbers":
+        return [int(v) for v in rng.integers(0, 5, size=n)], None
+    return [f"{SECRET_TEXT}{at}" for at in range(n)], "who" if kind == "named" else None
+
+
+@st.composite
+def cases(draw, backend: str) -> Case:
+    """A table of 1 to 40 records and a request that mostly fits it."""
+    n = draw(st.one_of(st.integers(1, 12), st.integers(10, 40)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    roles = [QI] * draw(st.integers(1, 4))
+    roles += [SENSITIVE] * draw(st.sampled_from([0, 1, 1, 2]))
+    roles += [IDENTIFIER] * draw(st.sampled_from([0, 0, 1, 2]))
+    roles += [STRATUM] * draw(st.sampled_from([0, 0, 0, 1, 2]))
+    roles += [WEIGHT] * draw(st.sampled_from([0, 0, 0, 1]))
+    roles = [roles[at] for at in rng.permutation(len(roles))]
+    names = draw(
+        st.lists(
+            st.one_of(
+                st.sampled_from(NAMES),
+                st.sampled_from(string.ascii_letters),
+                st.text(st.characters(codec="utf-8"), max_size=5),
+            ),
+            min_size=len(roles),
+            max_size=len(roles),
+            unique=True,
+        )
+    )
+    share = draw(st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.6]))
+    kinds_inside = draw(st.sampled_from([KINDS, KINDS, KINDS, ("float", "int")]))
+    columns = []
+    for name, role in zip(names, roles, strict=True):
+        missing = 0.0 if role == WEIGHT or draw(st.booleans()) else share
+        kinds = {WEIGHT: ("float", "int"), QI: kinds_inside}.get(role, KINDS)
+        column = _column(draw, rng, (backend, n), name, kinds=kinds, missing=missing)
+        column.role = role
+        if role == WEIGHT:
+            column.storage = draw(st.sampled_from(["float64", "int64", "int8"]))
+            column.kind = "float" if column.storage == "float64" else "int"
+            whole = rng.integers(1, 4, size=n)
+            column.values = (whole * (1 if column.kind == "int" else 1.5)).tolist()
+        elif role == QI and (kinds is KINDS or draw(st.booleans())):
+            _say(draw, column)
+        elif role in (SENSITIVE, IDENTIFIER):
+            _hide(column, rng)
+        columns.append(column)
+    if draw(st.integers(0, 3)) == 0:  # many equal records
+        again = rng.integers(n, size=n)
+        for column in columns:
+            column.values = [column.values[at] for at in again]
+    made = Case(backend, n, columns, _request(draw, columns, n), _constraints(draw, columns))
+    if backend == "pandas":
+        made.index, made.index_name = _index(draw, rng, n)
+        if made.index_name in names:
+            made.index = made.index_name = None
+    return made
+
+
+def _hide(column: Drawn, rng) -> None:
+    """Put values in that nobody may see elsewhere."""
+    if column.kind == "text":
+        at = int(rng.integers(len(column.values)))
+        column.values[at] = f"{SECRET_TEXT}{at}"
+    elif column.kind == "int" and column.storage.lower().endswith("int64"):
+        column.values[0] = SECRET_WHOLE
+    elif column.kind == "float" and "64" in column.storage:
+        column.values[0] = SECRET_FLOAT
