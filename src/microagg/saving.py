@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,15 @@ def manifest_path(path: str) -> Path:
 
 def library_versions() -> dict[str, str]:
     """Return the versions of the libraries that took part, as far as they are installed."""
-    found = {}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {name: found for name in LIBRARIES if (found := _version(name)) is not None}
+
+
+@cache  # each look takes milliseconds
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def sha256_of(path: Path) -> str:
