@@ -164,3 +164,20 @@ def test_equal_values_keep_their_value_whatever_the_weights():
     assert group_means(values, np.zeros(3, dtype=np.intp), weights).tolist() == [0.1]
     whole = means_in_type(np.array([5, 5, 5]), np.zeros(3, dtype=np.intp), weights, name="x")
     assert whole.tolist() == [5]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.uint64])
+def test_weighted_means_of_whole_numbers_are_rounded_once_and_exactly(dtype):
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        low = 0 if np.dtype(dtype).kind == "u" else -4
+        offset = 2**60 if dtype == np.uint64 else 0
+        values = (rng.integers(low, 5, 6) + offset).astype(dtype)
+        weights = rng.integers(1, 5, 6)
+        total = sum(int(v) * int(w) for v, w in zip(values, weights))
+        mean = Fraction(total, int(weights.sum()))
+        size = (abs(mean) + Fraction(1, 2)) // 1
+        wanted = size if mean >= 0 else -size
+        labels = np.zeros(6, dtype=np.intp)
+        scaled = weights / 8.0
+        assert means_in_type(values, labels, scaled, name="x").tolist() == [wanted]

@@ -22,14 +22,15 @@ def means_in_type(
 ) -> NDArray[Any]:
     """Return the mean of every group in the type of the values; every label from 0 occurs.
 
-    Never -0.0. Whole numbers are averaged exactly, unless with weights, and rounded half away from
-    zero. `name` is the column's, for the error message.
+    Never -0.0. Whole numbers are averaged exactly, with whole weights as well, and rounded half
+    away from zero. `name` is the column's, for the error message.
 
     >>> means_in_type(np.array([1, 2, 7], dtype=np.int8), np.array([0, 0, 1]), name="age")
     array([2, 7], dtype=int8)
     """
-    if values.dtype.kind in "iu" and weights is None:
-        return _integer_means(values, labels, name)
+    if values.dtype.kind in "iu":
+        means = _integer_means(values, labels, name)
+        return means if weights is None else _reweighted(means, values, labels, weights)
     return in_type(group_means(values, labels, weights), dtype=values.dtype, name=name)
 
 
@@ -97,6 +98,24 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
     means[labels] = groups.centers[groups.labels, 0].astype(values.dtype)
     moved_back: NDArray[Any] = means + values.dtype.type(offset)
     return moved_back
+
+
+def _reweighted(
+    means: NDArray[Any], values: NDArray[Any], labels: Labels, weights: Floats
+) -> NDArray[Any]:
+    """Return the weighted means, rounded half away from zero, from those without weights.
+
+    What is added to these is small, so that halves are halves in floats, too.
+    """
+    # All of it wraps round to the right result for every integer type.
+    gaps = (values.astype(np.uint64) - means[labels].astype(np.uint64)).astype(np.int64)
+    shifts = np.bincount(labels, weights=weights * gaps) / np.bincount(labels, weights=weights)
+    down = np.floor(shifts)
+    floor = (means.astype(np.uint64) + down.astype(np.int64).astype(np.uint64)).astype(means.dtype)
+    rest = shifts - down
+    up = (rest > 0.5) | ((rest == 0.5) & (floor >= 0))
+    rounded: NDArray[Any] = floor + up.astype(means.dtype)
+    return rounded
 
 
 def _too_far_apart(name: str) -> DataError:
