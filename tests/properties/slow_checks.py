@@ -288,10 +288,8 @@ def check_number(
     if whole:
         assert min(exact) <= got <= max(exact)
         assert got.denominator == 1
-        slack = Fraction(1, 2) + (0 if len(set(weights)) == 1 else abs(wanted) / 10**9)
-        assert abs(got - wanted) <= slack
-        if 2 * (got - wanted) in (1, -1):  # half away from zero
-            assert len(set(weights)) > 1 or abs(got) > abs(wanted)
+        size = (abs(wanted) + Fraction(1, 2)) // 1
+        assert got == (size if wanted >= 0 else -size), "half away from zero"
         return
     assert not (value == 0 and math.copysign(1, value) < 0), "-0.0"
     relative = Fraction(1, 10**6) if "32" in column.storage else Fraction(1, 10**12)
