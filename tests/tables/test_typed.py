@@ -258,3 +258,10 @@ def test_categories_of_which_none_is_there_stay_missing(empty, said):
     said = {"level": {"role": "quasi-identifier", **said}}
     released = protect(table, 2, columns=said, missing="value").table
     assert released["level"].equals(table["level"])
+
+
+@pytest.mark.parametrize("kind", ["continuous", "nominal"])
+def test_nan_beside_missing_values_of_arrow_in_pandas_is_missing(kind):
+    both = pa.chunked_array([pa.array([np.nan, None, 1.0, 1.0])])
+    values = opened(pd.Series(pd.arrays.ArrowExtensionArray(both)), type=kind).values
+    assert values.missing.tolist() == [True, True, False, False]

@@ -14,6 +14,7 @@ from microagg.tables.columns import Coded
 
 def code_numbers(native: Any) -> Coded:
     """Return whole numbers and floats as they are."""
+    native = _without_nan(native)
     missing = native.isna().to_numpy()
     dtype = getattr(native.dtype, "numpy_dtype", native.dtype)
     numbers = native.to_numpy(dtype=dtype, na_value=np.nan if dtype.kind == "f" else 0)
@@ -26,7 +27,7 @@ def code_categories(native: Any) -> Coded:
         codes = native.cat.codes.to_numpy().astype(np.int64)
         categories = native.cat.categories
     else:
-        codes, categories = _factorised(native)
+        codes, categories = _factorised(_without_nan(native))
 
     def decode(values: Values) -> Any:
         if not len(categories):  # nothing is there
@@ -94,6 +95,13 @@ def _unit_of(native: Any) -> str:
         return str(native.dtype.unit)
     arrow = native.dtype.pyarrow_dtype
     return str(getattr(arrow, "unit", "D"))
+
+
+def _without_nan(native: Any) -> Any:
+    """Return floats with one mark for what is missing: types of pandas' own may hold two."""
+    if isinstance(native.dtype, np.dtype) or native.dtype.kind != "f":
+        return native
+    return native.mask((native != native).fillna(False).to_numpy(dtype=np.bool_))
 
 
 def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
