@@ -181,3 +181,9 @@ def test_weighted_means_of_whole_numbers_are_rounded_once_and_exactly(dtype):
         labels = np.zeros(6, dtype=np.intp)
         scaled = weights / 8.0
         assert means_in_type(values, labels, scaled, name="x").tolist() == [wanted]
+
+
+def test_huge_numbers_cost_small_ones_in_other_groups_no_digits():
+    values = np.array([1e300, 1.5e308, 1e-310, 3e-310, 1e-290])
+    means = group_means(values, np.array([0, 0, 1, 1, 2]))
+    assert means.tolist() == [pytest.approx(7.5e307), 2e-310, 1e-290]

@@ -12,7 +12,8 @@ from microagg.kernels.rounding import half_away_from_zero
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
-# Sums of the differences of larger floats could overflow; they are averaged at a smaller scale.
+# Sums of the differences of larger floats could overflow; groups that hold some are averaged at a
+# smaller scale.
 _LARGE = 2.0**900
 _SHRINK = 100
 
@@ -43,9 +44,9 @@ def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = N
     array([1.5, 7. ])
     """
     column = np.array(values, dtype=np.float64)
-    shrunk = bool(np.abs(column).max(initial=0.0) > _LARGE)
-    if shrunk:
-        column = np.ldexp(column, -_SHRINK)
+    shrunk = np.zeros(int(labels.max()) + 1, dtype=np.intp)
+    shrunk[labels[np.abs(column) > _LARGE]] = _SHRINK
+    column = np.ldexp(column, -shrunk[labels])
     groups = summarise(column[:, None], labels)
     means = np.empty(len(groups.sizes))
     means[labels] = groups.centers[groups.labels, 0]  # which numbers them by their first records
@@ -53,7 +54,8 @@ def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = N
         # From the mean without weights on: equal values then have just their own value as mean.
         differences = np.bincount(labels, weights=weights * (column - means[labels]))
         means += differences / np.bincount(labels, weights=weights)
-    return np.ldexp(means, _SHRINK) if shrunk else means
+    unshrunk: Floats = np.ldexp(means, shrunk)
+    return unshrunk
 
 
 def in_type(points: NDArray[Any], *, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
