@@ -15,6 +15,7 @@ NAMES = (
     "sweep_speed",
     "constraints_speed",
     "fuzzy_speed",
+    "tables_speed",
     "start_up",
 )
 INTRO = """## Speed
