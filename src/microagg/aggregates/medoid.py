@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.mean import group_means
+from microagg.kernels.blocks import make_blocks, nearest_to_each
 
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -27,6 +28,15 @@ def medoids(
     found, first = np.unique(labels[order], return_index=True)
     chosen = np.full(len(centers), -1, dtype=np.intp)
     chosen[found] = order[first]
-    for group in np.flatnonzero(chosen < 0):
-        chosen[group] = rows[np.square(X[rows] - centers[group]).sum(axis=1).argmin()]
+    without = np.flatnonzero(chosen < 0)
+    if len(without):
+        chosen[without] = _nearest(X, rows, centers[without])
     return chosen
+
+
+def _nearest(X: Floats, rows: Labels, points: Floats) -> Labels:
+    """Return the row among those given that is nearest to each point; of equal ones the first."""
+    _, first = np.unique(X[rows], axis=0, return_index=True)
+    found = np.empty(len(points), dtype=np.intp)
+    nearest_to_each(make_blocks(X, np.sort(rows[first])), points, found)
+    return found

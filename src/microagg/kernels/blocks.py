@@ -325,6 +325,14 @@ def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows
     return found
 
 
+@kernel
+def nearest_to_each(blocks: Blocks, points: Floats, out_rows: Rows) -> None:
+    """The nearest record of every point."""
+    distance = np.empty(1)
+    for i in range(points.shape[0]):
+        nearest(blocks, points[i], distance, out_rows[i : i + 1])
+
+
 @inner_kernel
 def comes_before(distance: float, row: int, other_distance: float, other_row: int) -> bool:
     """Nearer first, the lower row first among equals."""
