@@ -4,87 +4,29 @@ Nothing here uses the package's own arithmetic: sums are exact fractions, groups
 """
 
 import csv
-import datetime
 import hashlib
 import json
-import math
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 
-from tests.properties.whole_tables import (
+from tests.properties.slow_values import check_loss, check_value, is_category
+from tests.properties.stored import (
     IDENTIFIER,
-    QI,
-    SECRETS,
     SENSITIVE,
     STRATUM,
-    UNITS,
     WEIGHT,
-    Case,
     Drawn,
+    is_there,
+    key,
+    plain,
+    same,
 )
-
-_SECONDS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-
-
-# ---- reading tables
-
-
-def plain(table: Any, name: str) -> list[Any]:
-    """Return a column as plain values; times are whole units, None is missing, NaN stays."""
-    native = table[name]
-    if isinstance(native, pl.Series):
-        native = native.alias("")  # polars takes a name such as "^a$" for a pattern
-        if native.dtype.is_temporal():
-            return native.to_physical().to_list()
-        return native.to_list()
-    if isinstance(native, pd.Series):
-        return _plain_pandas(native)
-    return _plain_arrow(native)
-
-
-def _plain_arrow(native: Any) -> list[Any]:
-    if pa.types.is_timestamp(native.type):
-        return native.cast(pa.int64()).to_pylist()
-    if pa.types.is_date32(native.type):
-        return native.cast(pa.int32()).to_pylist()
-    return native.to_pylist()
-
-
-def _plain_pandas(native: pd.Series) -> list[Any]:
-    if isinstance(native.dtype, pd.ArrowDtype):
-        return _plain_arrow(pa.chunked_array(native.array.__arrow_array__()))
-    if isinstance(native.dtype, pd.DatetimeTZDtype):
-        native = native.dt.tz_convert("UTC").dt.tz_localize(None)
-    if native.dtype.kind == "M":
-        stamps = native.to_numpy().view("int64").tolist()
-    else:
-        stamps = native.tolist()
-    days = [v.toordinal() - 719_163 if isinstance(v, datetime.date) else v for v in stamps]
-    return [None if gone else v for v, gone in zip(days, native.isna(), strict=True)]
-
-
-def key(value: Any) -> Any:
-    """Return what tells a shown value from others: -0.0 is not 0.0, and NaN is not nothing."""
-    return ("float", repr(value)) if isinstance(value, float) else value
-
-
-def is_there(value: Any) -> bool:
-    return value is not None and value == value
-
-
-def same(before: Sequence[Any], after: Sequence[Any]) -> bool:
-    return list(map(key, before)) == list(map(key, after))
-
-
-# ---- the promises
+from tests.properties.whole_tables import SECRETS, Case, blocks_of, shown_of
 
 
 def check_release(case: Case, table: Any, release: Any) -> None:
@@ -131,18 +73,6 @@ def check_untouched(case: Case, table: Any) -> None:
     else:
         assert all(same(plain(table, c.name), plain(fresh, c.name)) for c in case.columns)
         assert table.schema == fresh.schema
-
-
-def blocks_of(case: Case) -> list[list[str]]:
-    inside = [c.name for c in case.columns if c.role == QI]
-    (first,) = case.request["blocks"] or (tuple(inside),)
-    parts = [[c for c in inside if c in first], [c for c in inside if c not in first]]
-    return [part for part in parts if part]
-
-
-def shown_of(case: Case) -> list[list[str]]:
-    strata = [c.name for c in case.columns if c.role == STRATUM]
-    return [[*block, *strata] for block in blocks_of(case)]
 
 
 def check_k(case: Case, release: Any, after: dict[str, list[Any]]) -> None:
@@ -203,127 +133,6 @@ def check_groups(
         check_loss(case, release, labels, before, exact)
 
 
-def measure(column: Drawn) -> str:
-    """Return how a column is aggregated: mean, median, lower median or mode."""
-    said = column.said
-    if "type" in said and said["type"] != "integer":
-        default = "lower median" if said["type"] == "ordinal" else "mode"
-    elif column.storage == "ordered":
-        default = "lower median"
-    else:
-        default = "mode" if column.kind in ("bool", "text", "category") else "mean"
-    wished = said.get("aggregate", default)
-    return default if wished == "median" and default == "lower median" else wished
-
-
-def check_value(
-    case: Case,
-    column: Drawn,
-    rows: list[int],
-    before: list[Any],
-    after: list[Any],
-    weights: list[Fraction],
-) -> None:
-    """The value that a group releases of one column."""
-    value = after[rows[0]]
-    there = [i for i in rows if is_there(before[i])]
-    gone = sum(weights[i] for i in rows) - sum(weights[i] for i in there)
-    how = measure(column)
-    constrained = any(column.name in terms for terms, _, _ in case.constraints)
-    if case.request["valid_combinations"] and how in ("mode", "lower median"):
-        return  # its record is another matter
-    if not there and case.request["missing"] == "impute":
-        there = [i for i in range(case.n) if is_there(before[i])]
-    elif case.request["missing"] != "impute":
-        balance = 2 * gone - sum(weights[i] for i in rows)
-        assert is_there(value) == (balance <= 0), "missing only where more are than not"
-        if not is_there(value):
-            return
-    assert is_there(value)
-    if constrained:
-        return
-    own = [weights[i] for i in there]
-    values = [before[i] for i in there]
-    if how == "mode":
-        tally: dict[Any, Fraction] = {}
-        for v, w in zip(values, own, strict=True):
-            tally[v] = tally.get(v, Fraction(0)) + w
-        assert value in tally
-        assert tally[value] == max(tally.values())
-    elif how == "lower median":
-        assert value in values
-        place = places_of(case, column, before)
-        below = sum((w for v, w in zip(values, own, strict=True) if place[v] < place[value]), 0)
-        up_to = sum((w for v, w in zip(values, own, strict=True) if place[v] <= place[value]), 0)
-        assert below * 2 < sum(own) <= up_to * 2
-    else:
-        check_number(column, how, value, units_of(column, values, before), own)
-
-
-def units_of(column: Drawn, values: list[Any], all_values: list[Any]) -> tuple[list[Any], int]:
-    """Return times as whole numbers of what they are rounded to, and how much that is."""
-    if column.kind != "datetime":
-        return values, 1
-    steps = {word: seconds * UNITS[column.unit] for word, seconds in _SECONDS.items()}
-    there = [v for v in all_values if is_there(v)]
-    unit = next((step for step in steps.values() if not any(v % step for v in there)), 1)
-    if "resolution" in column.said:
-        unit = steps[column.said["resolution"]]
-    return [v if unit == 1 else (v + unit // 2) // unit for v in values], unit
-
-
-def check_number(
-    column: Drawn, how: str, value: Any, counted: tuple[list[Any], int], weights: list[Fraction]
-) -> None:
-    values, unit = counted
-    whole = column.kind in ("int", "date", "datetime") or column.said.get("type") == "integer"
-    assert unit == 1 or value % unit == 0
-    got = Fraction(value) / unit
-    exact = [Fraction(v) for v in values]
-    if how == "mean":
-        wanted = sum((v * w for v, w in zip(exact, weights, strict=True)), Fraction(0))
-        wanted /= sum(weights)
-    else:
-        wanted = _median(exact, weights)
-    if whole:
-        assert min(exact) <= got <= max(exact)
-        assert got.denominator == 1
-        size = (abs(wanted) + Fraction(1, 2)) // 1
-        assert got == (size if wanted >= 0 else -size), "half away from zero"
-        return
-    assert not (value == 0 and math.copysign(1, value) < 0), "-0.0"
-    relative = Fraction(1, 10**6) if "32" in column.storage else Fraction(1, 10**12)
-    smallest = Fraction(2) ** -149 if "32" in column.storage else Fraction(2) ** -1074
-    slack = relative * max(map(abs, exact)) + len(values) * smallest
-    assert abs(got - wanted) <= slack
-    assert min(exact) - slack <= got <= max(exact) + slack
-
-
-def _median(values: list[Fraction], weights: list[Fraction]) -> Fraction:
-    half, up_to = sum(weights) / 2, Fraction(0)
-    ordered = sorted(zip(values, weights, strict=True))
-    for at, (value, weight) in enumerate(ordered):
-        up_to += weight
-        if up_to > half:
-            return value
-        if up_to == half:
-            return (value + ordered[at + 1][0]) / 2
-    raise AssertionError
-
-
-def places_of(case: Case, column: Drawn, before: list[Any]) -> dict[Any, int]:
-    """Return the place of each value in the order of an ordinal column."""
-    if "order" in column.said:
-        return {v: at for at, v in enumerate(column.said["order"])}
-    if column.storage in ("ordered", "categorical", "enum") and case.backend != "pyarrow":
-        return {v: at for at, v in enumerate(column.categories)}
-    return {v: at for at, v in enumerate(sorted({v for v in before if is_there(v)}))}
-
-
-def is_category(column: Drawn) -> bool:
-    return measure(column) in ("mode", "lower median")
-
-
 def check_combinations(
     columns: list[Drawn],
     case: Case,
@@ -350,100 +159,6 @@ def check_constraints(case: Case, after: dict[str, list[Any]]) -> None:
             parts = [Fraction(after[name][i]) * Fraction(f) for name, f in terms.items()]
             over = (sum(parts) - Fraction(limit)) * (1 if relation == "<=" else -1)
             assert over <= Fraction(1, 10**5) * max(1, *map(abs, parts)), "a constraint"
-
-
-# ---- the loss
-
-
-def check_loss(
-    case: Case,
-    release: Any,
-    labels: list[list[int]],
-    before: dict[str, list[Any]],
-    weights: list[Fraction],
-) -> None:
-    """The information loss, column by column: each counts as much as its weight says."""
-    lost = total = Fraction(0)
-    columns = {c.name: c for c in case.columns}
-    for own, block in zip(labels, blocks_of(case), strict=True):
-        for name in block:
-            axes = axes_of(case, columns[name], before[name], weights)
-            if axes is None:
-                return
-            factor = Fraction(columns[name].said.get("weight", 1.0))
-            for share, axis in axes:
-                spread = squares(axis, [0] * case.n, weights)
-                if spread and share:
-                    lost += factor * share * squares(axis, own, weights) / spread
-                    total += factor * share
-    wanted = float(100 * lost / total) if total else 0.0
-    assert math.isclose(release.information_loss, wanted, rel_tol=1e-6, abs_tol=1e-7)
-
-
-def squares(axis: list[Fraction], labels: list[int], weights: list[Fraction]) -> Fraction:
-    """Return the weighted squared distances to the weighted means of the groups."""
-    sums: dict[int, list[Fraction]] = {}
-    for v, g, w in zip(axis, labels, weights, strict=True):
-        tally = sums.setdefault(g, [Fraction(0)] * 3)
-        tally[0] += w
-        tally[1] += w * v
-        tally[2] += w * v * v
-    return sum((s2 - s1 * s1 / s0 for s0, s1, s2 in sums.values()), Fraction(0))
-
-
-def axes_of(
-    case: Case, column: Drawn, values: list[Any], weights: list[Fraction]
-) -> list[tuple[Fraction, list[Fraction]]] | None:
-    """Return the axes of a column with their shares of its variance; None if it has too many."""
-    impute = case.request["missing"] == "impute"
-    there = [i for i in range(case.n) if is_there(values[i])]
-    if not there:
-        return []
-    if measure(column) == "mode" and column.said.get("type") != "ordinal":
-        if column.storage == "ordered":
-            return None  # ordinal by its type, whatever it releases
-        return _nominal(values, there, weights, impute=impute)
-    place = places_of(case, column, values) if is_category(column) else None
-    numbers = [values[i] if place is None else place[values[i]] for i in there]
-    numbers, _ = units_of(column, numbers, values)
-    found = dict(zip(there, map(Fraction, numbers), strict=True))
-    inside = sum(weights[i] for i in there)
-    mean = sum(weights[i] * found[i] for i in there) / inside
-    axis = [found.get(i, mean) for i in range(case.n)]
-    if len(there) == case.n:
-        return [(Fraction(1), axis)]
-    n, m = case.n, len(there)
-    share = inside / sum(weights) * Fraction(m - 1, m) * Fraction(n, n - 1)
-    if len(set(found.values())) == 1:
-        share = Fraction(0)
-    if impute:
-        return [(share, axis)]
-    return [(share, axis), (1 - share, [Fraction(i not in found) for i in range(n)])]
-
-
-def _nominal(
-    values: list[Any], there: list[int], weights: list[Fraction], *, impute: bool
-) -> list[tuple[Fraction, list[Fraction]]] | None:
-    kinds = {values[i] for i in there}
-    n, known = len(values), set(there)
-    if len(kinds) >= 32:
-        return None
-    inside = sum(weights[i] for i in there)
-    axes = []
-    for kind in kinds:
-        mean = sum(weights[i] for i in there if values[i] == kind) / inside
-        rest = mean if impute else Fraction(0)
-        axes.append([Fraction(values[i] == kind) if i in known else rest for i in range(n)])
-    if not impute and len(there) < n:
-        axes.append([Fraction(i not in known) for i in range(n)])
-    spreads = [squares(axis, [0] * n, weights) for axis in axes]
-    whole = sum(spreads)
-    if not whole:
-        return []
-    return [(spread / whole, axis) for spread, axis in zip(spreads, axes, strict=True)]
-
-
-# ---- what is written
 
 
 def check_manifest(release: Any) -> None:

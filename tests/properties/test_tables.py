@@ -17,8 +17,8 @@ from microagg import protect
 from microagg.errors import MicroaggError, PrivacyWarning
 from microagg.tables.dialect import Dialect
 from microagg.tables.files import TableFile
-from tests.properties.slow_checks import check_file, check_quiet, check_release, shown_of
-from tests.properties.whole_tables import BACKENDS, cases
+from tests.properties.slow_checks import check_file, check_quiet, check_release
+from tests.properties.whole_tables import BACKENDS, cases, shown_of
 
 N_CASES = int(os.environ.get("MICROAGG_CASES", "2000"))
 

@@ -4,9 +4,8 @@ A few values of a column are drawn one by one; which record has which comes from
 drawn, too: that is quick, and there are many equal records.
 """
 
-import datetime
 import string
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,21 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
+
+from tests.properties.stored import (
+    FLOATS,
+    IDENTIFIER,
+    INTEGERS,
+    QI,
+    SENSITIVE,
+    STRATUM,
+    UNITS,
+    WEIGHT,
+    Drawn,
+    arrow_column,
+    pandas_column,
+    polars_column,
+)
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -23,36 +37,11 @@ SECRET_WHOLE = 91_827_364
 SECRET_FLOAT = 918_273.640625
 SECRETS = (SECRET_TEXT, str(SECRET_WHOLE), "918273.64")
 
-INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-FLOATS = ("float32", "float64")
-UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 ZONES = (None, "UTC", "Europe/Berlin", "America/New_York")
 NAMES = ("a", "b", "^a$", "^.*$", "*", "", " ", "a,b", 'q"uote', "`tick`", "it's", "é", "日本")
 NAMES += ("x" * 300, "0", "index", "len", "literal", "a\nb", "size", "group", "a=b")
 TEXTS = ("", " ", "a", "b", "B", 'say "x"', "a,b", "a;b", "line\nbreak", "\r", "\t", "é", "日本")
 TEXTS += ("00123", "NA", "nan", "1", "2.5", "-", "null", "true", "#", SECRET_TEXT)
-QI, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT = (
-    *("quasi-identifier", "identifier", "sensitive"),
-    *("stratum", "weight"),
-)
-
-
-@dataclass
-class Drawn:
-    """One column: `values` are plain (None is missing, times are whole units since 1970).
-
-    `storage` is a type in words, such as "int8", "Int8" (which holds missing ones), "arrow int8".
-    """
-
-    name: str
-    kind: str
-    storage: str
-    values: list[Any]
-    role: str = QI
-    said: dict[str, Any] = field(default_factory=dict)
-    categories: list[Any] = field(default_factory=list)
-    unit: str = ""
-    zone: str | None = None
 
 
 @dataclass
@@ -100,74 +89,22 @@ class Case:
         }
 
 
+def blocks_of(case: Case) -> list[list[str]]:
+    inside = [c.name for c in case.columns if c.role == QI]
+    (first,) = case.request["blocks"] or (tuple(inside),)
+    parts = [[c for c in inside if c in first], [c for c in inside if c not in first]]
+    return [part for part in parts if part]
+
+
+def shown_of(case: Case) -> list[list[str]]:
+    strata = [c.name for c in case.columns if c.role == STRATUM]
+    return [[*block, *strata] for block in blocks_of(case)]
+
+
 def written(constraint: tuple[dict[str, float], str, float]) -> str:
     terms, relation, limit = constraint
     quoted = [(f, "`" + name.replace("`", "``") + "`") for name, f in terms.items()]
     return " + ".join(f"{f} * {name}" for f, name in quoted) + f" {relation} {limit}"
-
-
-# ---- columns as each library stores them
-
-
-def arrow_type(column: Drawn) -> pa.DataType:
-    kind = column.storage.removeprefix("arrow ")
-    if column.kind == "datetime":
-        return pa.timestamp(column.unit, tz=column.zone)
-    if kind == "dictionary":
-        return pa.dictionary(pa.int32(), pa.string())
-    named = {"float32": pa.float32(), "float64": pa.float64(), "date": pa.date32()}
-    return named.get(kind) or getattr(pa, {"bool": "bool_"}.get(kind, kind))()
-
-
-def arrow_column(column: Drawn) -> pa.Array:
-    dtype = arrow_type(column)
-    if column.storage.endswith("dictionary"):
-        return pa.array(column.values, type=pa.string()).dictionary_encode().cast(dtype)
-    if column.kind == "date":
-        return pa.array(column.values, type=pa.int32()).cast(dtype)
-    if column.kind == "datetime":
-        return pa.array(column.values, type=pa.int64()).cast(dtype)
-    return pa.array(column.values, type=dtype)
-
-
-def polars_column(column: Drawn) -> pl.Series:
-    named = {"float32": pl.Float32, "float64": pl.Float64, "bool": pl.Boolean, "string": pl.String}
-    values = column.values
-    if column.kind == "date":
-        return pl.Series(column.name, values, dtype=pl.Int32).cast(pl.Date)
-    if column.kind == "datetime":
-        dtype = pl.Datetime(column.unit, column.zone)
-        return pl.Series(column.name, values, dtype=pl.Int64).cast(dtype)
-    if column.storage == "enum":
-        return pl.Series(column.name, values, dtype=pl.Enum(column.categories))
-    if column.storage == "categorical":
-        return pl.Series(column.name, values, dtype=pl.Categorical)
-    whole = {name: getattr(pl, name.title().replace("Ui", "UI")) for name in INTEGERS}
-    return pl.Series(column.name, values, dtype=(named | whole)[column.storage])
-
-
-def pandas_column(column: Drawn, index: Any) -> pd.Series:
-    values, storage = column.values, column.storage
-    if storage.startswith("arrow "):
-        made = arrow_column(column)
-        return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([made])), index=index)
-    if storage in ("categorical", "ordered"):
-        dtype = pd.CategoricalDtype(column.categories, ordered=storage == "ordered")
-        return pd.Series(pd.Categorical(values, dtype=dtype), index=index)
-    if column.kind == "datetime":
-        nat = np.iinfo(np.int64).min
-        stamps = np.array([nat if v is None else v for v in values], dtype=np.int64)
-        made = pd.Series(stamps.view(f"datetime64[{column.unit}]"), index=index)
-        return made.dt.tz_localize("UTC").dt.tz_convert(column.zone) if column.zone else made
-    if column.kind == "date":
-        days = [None if v is None else datetime.date.fromordinal(719_163 + v) for v in values]
-        return pd.Series(days, index=index, dtype=object)
-    if storage in FLOATS:
-        values = [np.nan if v is None else v for v in values]
-    return pd.Series(values, index=index, dtype=storage)
-
-
-# ---- what can be drawn
 
 
 def _storages(backend: str, kind: str, missing: bool) -> tuple[str, ...]:
