@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from microagg import protect
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import index_names, open_frame, to_polars, with_released
 
@@ -214,3 +215,12 @@ assert table["c"].to_list() == ["a", "b"], table
 @pytest.mark.parametrize("kind", [pd.DataFrame, pa.table], ids=["pandas", "pyarrow"])
 def test_a_column_whose_name_is_empty_is_written_with_that_name(kind):
     assert to_polars(kind({"": [1, 2], "a": [3, 4]})).columns == ["", "a"]
+
+
+def test_a_key_takes_the_place_of_an_index(tmp_path):
+    people = pd.Index(["Sentinella", "Bob", "Cy", "Di"], name="who")
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}, index=people)
+    release = protect(table, 2, identifiers="who", keep_key=True, method="mdav")
+    assert list(release.table.index) == [0, 1, 2, 3]
+    assert sorted(release.table["who"]) == [1, 2, 3, 4]
+    assert "Sentinella" not in release.save(tmp_path / "out.csv").read_text()

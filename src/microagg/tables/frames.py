@@ -101,7 +101,9 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
         table.attrs = {}
         for name, column in released.items():
             table[name] = column
-        if levels := [name for name in table.index.names if name is not None and name in dropped]:
+        # A key stands in a column of the name of the level that it replaces.
+        gone = {*dropped, *released}
+        if levels := [name for name in table.index.names if name is not None and name in gone]:
             table = table.reset_index(level=levels, drop=True)
         return table
     if isinstance(native, pl.DataFrame):
