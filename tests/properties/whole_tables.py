@@ -252,7 +252,7 @@ def _constraints(draw, columns: list[Drawn]) -> list[tuple[dict[str, float], str
     return [(terms, draw(st.sampled_from([">=", "<="])), draw(st.sampled_from([0.0, 10.0])))]
 
 
-def _request(draw, columns: list[Drawn], n: int) -> dict[str, Any]:
+def _request(draw, columns: list[Drawn], n: int, *, has_identifier: bool) -> dict[str, Any]:
     inside = [c for c in columns if c.role == QI]
     gaps = any(v is None or v != v for c in inside for v in c.values)
     request: dict[str, Any] = {"k": draw(st.integers(1, min(6, n)))}
@@ -275,7 +275,6 @@ def _request(draw, columns: list[Drawn], n: int) -> dict[str, Any]:
     request["scale"] = draw(st.sampled_from(["standardise"] * 5 + scales))
     request["small_strata"] = draw(st.sampled_from(["merge", "merge", "error"]))
     request["valid_combinations"] = draw(st.integers(0, 3)) == 3
-    has_identifier = any(c.role == IDENTIFIER for c in columns)
     request["keep_key"] = draw(st.integers(0, 3 if has_identifier else 40)) == (
         3 if has_identifier else 37
     )
@@ -341,12 +340,12 @@ def cases(draw, backend: str) -> Case:
         again = rng.integers(n, size=n)
         for column in columns:
             column.values = [column.values[at] for at in again]
-    made = Case(backend, n, columns, _request(draw, columns, n), _constraints(draw, columns))
-    if backend == "pandas":
-        made.index, made.index_name = _index(draw, rng, n)
-        if made.index_name in names:
-            made.index = made.index_name = None
-    return made
+    index, index_name = _index(draw, rng, n) if backend == "pandas" else (None, None)
+    if index_name in names:
+        index = index_name = None
+    has_identifier = IDENTIFIER in roles or (index_name is not None and n % 2 == 1)
+    request = _request(draw, columns, n, has_identifier=has_identifier)
+    return Case(backend, n, columns, request, _constraints(draw, columns), index, index_name)
 
 
 def _hide(column: Drawn, rng) -> None:
