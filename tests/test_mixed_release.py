@@ -384,3 +384,40 @@ def test_the_manifest_is_json_and_holds_no_values():
     text = json.dumps(protect(table, 4, **ROLES).manifest, allow_nan=False)
     assert "Sentinella" not in text
     assert "north" not in text
+
+
+@pytest.mark.parametrize("blocks", [5, None, "ab", ["a", "b"], {"a": 1}, [["age"], "income"]])
+def test_blocks_are_lists_of_lists(blocks):
+    with pytest.raises(ParameterError, match="blocks must be a list of lists of columns"):
+        protect(people(), 4, blocks=blocks, **ROLES)
+
+
+def test_what_is_said_of_a_column_counts_or_is_refused():
+    said = {"illness": {"role": "sensitive", "type": "nominal"}}
+    with pytest.raises(ParameterError, match="'illness' is to be sensitive"):
+        protect(people(), 4, identifiers="name", columns=said)
+    with pytest.raises(ParameterError, match="is for strata, and there are none"):
+        protect(people(), 4, small_strata="merge", **ROLES)
+
+
+def test_weights_that_would_be_lost_are_refused():
+    table = pl.DataFrame({"x": [1.0, 2.0, 3.0], "w": [1e300, 1e-300, 1.0]})
+    with pytest.raises(DataError, match="differ by a factor of more than"):
+        protect(table, 3, weights="w")
+
+
+def test_equal_weights_count_for_nothing():
+    said = {**ROLES["columns"], "income": {"aggregate": "median"}}
+    table = people(n=200)
+    for weight in (0.1, 0.3, 0.7):
+        weighted = table.with_columns(w=pl.lit(weight))
+        with_them = protect(weighted, 4, weights="w", **{**ROLES, "columns": said})
+        without = protect(weighted, 4, **{**ROLES, "columns": said, "sensitive": ["illness", "w"]})
+        for name in ("income", "sex", "school", "smoker"):
+            assert with_them.table[name].equals(without.table[name])
+
+
+def test_a_published_column_that_differs_in_every_record_is_warned_of():
+    table = people()
+    with pytest.warns(PrivacyWarning, match="column 'name' is published unchanged"):
+        protect(table, 4, **{**ROLES, "identifiers": (), "sensitive": ["name", "illness"]})

@@ -102,3 +102,26 @@ def test_an_audit_of_a_pandas_index(tmp_path):
     table = TABLE.to_pandas().set_index("who")
     protect(table, 3, identifiers="who").save_audit(tmp_path / "audit.csv")
     assert pl.read_csv(tmp_path / "audit.csv")["who"].equals(TABLE["who"])
+
+
+def test_an_audit_goes_with_the_release_or_not_at_all(release, tmp_path):
+    with pytest.raises(ParameterError, match="lead to the same file"):
+        release.save(tmp_path / "out.csv", audit=tmp_path / "out.csv")
+    assert not os.listdir(tmp_path)
+    with pytest.warns(PrivacyWarning, match="must not leave the house"):
+        release.save(tmp_path / "out.csv", audit=tmp_path / "audit.csv")
+    assert (tmp_path / "audit.csv").stat().st_mode & 0o077 == 0
+    assert len(os.listdir(tmp_path)) == 3
+
+
+def test_a_release_that_replaces_another_is_warned_of(release, tmp_path):
+    release.save(tmp_path / "one.csv")
+    with pytest.warns(PrivacyWarning, match="earlier release of the same table is replaced"):
+        protect(TABLE, 4, identifiers="who").save(tmp_path / "one.csv", force=True)
+
+
+def test_what_lies_under_a_null_is_no_part_of_a_table():
+    plain = pl.DataFrame({"x": [1, None, 3]})
+    masked = pl.DataFrame({"x": [1, 99, 3]}).select(pl.when(pl.col("x") != 99).then("x").alias("x"))
+    one, two = (protect(table, 3, missing="value").manifest["input"] for table in (plain, masked))
+    assert one == two

@@ -107,6 +107,7 @@ def bound_of(
 ) -> Bound:
     """Return what no groups of k lose less than: the sum of what the parts cannot go below."""
     total, tightness = 0.0, None
+    n_records = sum(len(part.rows) for part in grouped.parts)
     for part in grouped.parts:
         X = np.ascontiguousarray(records.blocks[part.block].X[part.rows])
         found = find_bound(
@@ -115,7 +116,8 @@ def bound_of(
             part.fitted.labels_,
             k,
             searched=method.name == DEFAULT,
-            time_budget=budget if budget is None else budget * len(X) / grouped.labels[0].size,
+            time_budget=budget,
+            share=len(X) / n_records,
         )
         if found.sse is None:
             return Bound()

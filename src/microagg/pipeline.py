@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -58,6 +59,7 @@ from microagg.tables.frames import (
 from microagg.tables.keys import random_keys
 from microagg.tables.plan import Plan
 from microagg.tables.records import Block, Records, open_records
+from microagg.tables.typed import INTEGERS
 from microagg.tables.verification import Classes, count_classes, require_k
 
 Labels = NDArray[np.intp]
@@ -131,6 +133,10 @@ def run(
     check_drawable(method, records, scale=plan.scale)
     bound = check_bound(plan.bound, records)
     systems = _systems(asked, records)
+    if plan.small_strata != "error" and records.strata is None:
+        raise ParameterError(
+            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
+        )
     _warn_beforehand(plan, records)
     with listener:
         outcome = group_and_aggregate(
@@ -162,6 +168,12 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
             "or more.",
             PrivacyWarning,
         )
+    for name in _unique_columns(records):
+        warn(
+            f"column {name!r} is published unchanged, and its value is different in every record: "
+            "it may tell who a record is. Drop it as an identifier unless that is meant.",
+            PrivacyWarning,
+        )
     if len(records.blocks) > 1:
         warn(
             f"the quasi-identifiers are grouped in {len(records.blocks)} blocks: k = {plan.k} "
@@ -169,6 +181,15 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
             "several blocks can tell records apart.",
             PrivacyWarning,
         )
+
+
+def _unique_columns(records: Records) -> Iterator[str]:
+    """Return columns of text or whole numbers that are published and differ in every record."""
+    frame = records.frame
+    for name in records.roles.sensitive:
+        told_apart = name in frame.columns and frame.schema[name] in (nw.String, *INTEGERS)
+        if told_apart and frame[name].n_unique() == len(frame) > 1:
+            yield name
 
 
 def _warn_afterwards(plan: Plan, estimator: Any, outcome: Outcome) -> None:

@@ -1,5 +1,6 @@
 """protect(): from a table to a table that is safe to publish. Release: what came out."""
 
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -22,7 +23,8 @@ from microagg.request import (
     check_constraints,
 )
 from microagg.saving import save_release
-from microagg.tables.files import STANDARD, write_table
+from microagg.tables.atomic import Writer, atomic_write_all
+from microagg.tables.files import STANDARD, table_writer, write_table
 from microagg.tables.frames import (
     to_polars,
 )
@@ -41,11 +43,13 @@ class Release:
     ----------
     table : the released table: the same kind of DataFrame as came in, the same row order, column
         order and column types; identifiers are gone, sensitive columns as they were
-    labels : group of every record, numbered in the order of the groups' first records (read-only)
-    information_loss : 100 * SSE / SST in per cent, of the groups in the scaled space in which
-        records were compared; the rounding of integer columns on release is not part of it
-    lower_bound : a proven lower bound of the information loss of any grouping, in per cent; None
-        where none was computed
+    labels : group of every record, numbered in the order of the groups' first records (read-only);
+        where there are several blocks, a column for each
+    information_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled
+        space in which records were compared; rounding, medians and modes, columns of weight 0 and
+        merged strata are not part of it
+    lower_bound : a proven lower bound of the information loss of any grouping, within the strata
+        and blocks if there are any, in per cent; None where none was computed
     manifest : what was done, ready for json.dumps; it holds no record's values
     """
 
@@ -57,16 +61,26 @@ class Release:
 
     _origin: "Origin"
 
-    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        force: bool = False,
+        audit: str | PathLike[str] | None = None,
+    ) -> Path:
         """Write the table to a file, and beside it the manifest as NAME.manifest.json.
 
         Both are written whole or not at all; existing files are replaced only with `force`. The
         suffix names the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
         `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
-        release of the same table lies in the same folder, a `PrivacyWarning` says so. Returns the
-        path.
+        release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
+        what `save_audit` writes is written to that file in one go. Returns the path.
         """
         target = _file_name(path)
+        beside = {}
+        if audit is not None:
+            inside = _file_name(audit)
+            beside = {Path(inside): self._audit_writer(inside)}
         save_release(
             to_polars(self.table),
             self.manifest,
@@ -74,7 +88,10 @@ class Release:
             force=force,
             dialect=self._origin.dialect,
             annotations=self._origin.annotations,
+            beside=beside,
         )
+        if audit is not None:
+            _warn_of_audit(inside)
         return Path(target)
 
     def write_to_standard_output(self) -> None:
@@ -89,12 +106,18 @@ class Release:
         does, and a `PrivacyWarning` says so. Returns the path.
         """
         target = _file_name(path)
-        write_table(self._audit(), target, force=force)
-        warn(
-            f"{target!r} says which record is in which group: it must not leave the house.",
-            PrivacyWarning,
-        )
+        atomic_write_all({Path(target): self._audit_writer(target)}, force=force)
+        _warn_of_audit(target)
         return Path(target)
+
+    def _audit_writer(self, path: str) -> Writer:
+        write = table_writer(self._audit(), path)
+
+        def write_for_the_owner(place: Path) -> None:
+            write(place)
+            place.chmod(stat.S_IRUSR | stat.S_IWUSR)
+
+        return write_for_the_owner
 
     def _audit(self) -> pl.DataFrame:
         numbers = pl.Series("record", np.arange(1, len(self.labels) + 1))
@@ -121,6 +144,25 @@ class Release:
             f"k = {facts['k']}, {facts['method']}, {promise}information loss "
             f"{self.information_loss:.4g} %>"
         )
+
+
+def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
+    """Return the blocks if they are lists of names; one list of names would be taken for many."""
+    if isinstance(blocks, Iterable) and not isinstance(blocks, (str, Mapping)):
+        listed = tuple(blocks)
+        if not any(isinstance(block, str) for block in listed):
+            return tuple(as_names("a block", block) for block in listed)
+    raise ParameterError(
+        "blocks must be a list of lists of columns, such as [['age', 'income'], ['sex']]; got "
+        f"{blocks!r}."
+    )
+
+
+def _warn_of_audit(path: str) -> None:
+    warn(
+        f"{path!r} says which record is in which group: it must not leave the house.",
+        PrivacyWarning,
+    )
 
 
 def spread(low: int, high: int) -> str:
@@ -253,7 +295,7 @@ def protect(
         constraints=tuple(constraint.text for constraint in check_constraints(constraints)),
         strict_k=strict_k,
         small_strata=small_strata,
-        blocks=tuple(as_names("a block of blocks", block) for block in blocks),
+        blocks=_as_blocks(blocks),
         valid_combinations=valid_combinations,
         keep_key=keep_key,
         columns=columns_by_name(

@@ -12,7 +12,7 @@ import polars as pl
 
 from microagg.errors import PrivacyWarning, warn
 from microagg.tables.annotations import Annotations
-from microagg.tables.atomic import Writer, atomic_write_all
+from microagg.tables.atomic import Writer, atomic_write_all, check_distinct
 from microagg.tables.dialect import Dialect
 from microagg.tables.files import format_of, table_writer
 
@@ -56,13 +56,14 @@ def save_release(
     force: bool,
     dialect: Dialect | None = None,
     annotations: Annotations | None = None,
-) -> dict[str, Any]:
-    """Write a table and, beside it, its manifest, both whole or none; returns what it says.
+    beside: Mapping[Path, Writer] | None = None,
+) -> None:
+    """Write a table and its manifest, and what else belongs to them, all whole or none.
 
-    Warns if an earlier release of the same table lies beside.
+    Warns if an earlier release of the same table lies in the folder.
     """
-    target, beside = Path(path), manifest_path(path)
-    warn_of_earlier(manifest, beside)
+    target, told = Path(path), manifest_path(path)
+    warn_of_earlier(manifest, told)
     write = table_writer(table, path, dialect=dialect, annotations=annotations)
     written = dict(manifest)
 
@@ -70,8 +71,9 @@ def save_release(
         write(place)
         written["output"] = {"file": target.name, "sha256": sha256_of(place)}
 
-    atomic_write_all({beside: json_writer(written), target: write_table}, force=force)
-    return written
+    check_distinct([*(beside or {}), told, target])
+    files = {**(beside or {}), told: json_writer(written), target: write_table}
+    atomic_write_all(files, force=force)
 
 
 def json_writer(facts: Mapping[str, Any]) -> Writer:
@@ -90,10 +92,11 @@ def warn_of_earlier(manifest: Mapping[str, Any], own: Path) -> None:
     for path in sorted(own.parent.glob(f"*{SUFFIX}")):
         earlier = _read(path)
         same = digest is not None and _digest(earlier) == digest
-        if path == own or not same or earlier.get("plan") == manifest["plan"]:
+        if not same or earlier.get("plan") == manifest["plan"]:
             continue
+        where = "is replaced" if path == own else "lies beside"
         warn(
-            f"an earlier release of the same table lies beside ({path.name!r}, k = "
+            f"an earlier release of the same table {where} ({path.name!r}, k = "
             f"{earlier.get('k')}, {earlier.get('method')}): whoever gets both can combine them and "
             "tell records apart that each of them hides. Publish one of them only.",
             PrivacyWarning,

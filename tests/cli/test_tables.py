@@ -244,3 +244,42 @@ def test_identifiers_are_not_even_read(run, folder):
     done = run("protect", "t.parquet", "-k", "2", *MDAV, "--identifier", "who", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["dropped"] == ["who"]
+
+
+def test_an_audit_has_a_file_of_its_own(refused):
+    argv = ("protect", "survey.csv", "-k", "4", *MDAV, *ROLES)
+    assert "lead to the same file" in refused(2, *argv, "-o", "x.csv", "--audit", "x.csv")
+    assert "must name a file" in refused(2, *argv, "--audit", "-")
+
+
+def test_values_with_labels_are_codes(run, folder):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    n = 24
+    table = pl.DataFrame(
+        {"sex": [1.0, 2.0] * 12, "school": [1.0, 2.0, 3.0] * 8, "age": [20.5 + i for i in range(n)]}
+    )
+    labels = {"sex": {1.0: "m", 2.0: "f"}, "school": {1.0: "a", 2.0: "b", 3.0: "c"}}
+    pyreadstat.write_sav(
+        table,
+        folder / "t.sav",
+        variable_value_labels={**labels, "age": {-9.0: "refused"}},
+        variable_measure={"school": "ordinal"},
+    )
+    assert tomllib.loads(run("plan", "t.sav").out)["columns"]["school"]["type"] == "ordinal"
+    done = run("protect", "t.sav", "-k", "4", *MDAV, "--json")
+    assert done.code == 0, done.err
+    types = {name: facts["type"] for name, facts in json.loads(done.out)["columns"].items()}
+    assert types == {"sex": "nominal", "school": "ordinal", "age": "continuous"}
+    released, _ = pyreadstat.read_sav(folder / "t-protected.sav", output_format="polars")
+    assert set(released["sex"]) <= {1.0, 2.0}
+
+
+@pytest.mark.parametrize("names", ["age\nsex,size", 'age,"sex'])
+def test_lists_of_names_are_one_line(refused, names):
+    argv = ("protect", "survey.csv", "-k", "4", *MDAV, *ROLES)
+    assert "in one line, quotes closed" in refused(2, *argv, "--block", names)
+
+
+def test_several_columns_in_one_option(refused):
+    message = refused(2, "protect", "survey.csv", "-k", "4", "--identifier", "id,age")
+    assert "Give each column in an option of its own" in message

@@ -125,12 +125,13 @@ def test_guesses_are_careful():
         "income": ("quasi-identifier", "continuous"),
         "city": ("quasi-identifier", "nominal"),
         "born": ("quasi-identifier", "date"),
-        "sampling_weight": ("weight", None),
+        "sampling_weight": ("quasi-identifier", "continuous"),
         "final_weight": ("quasi-identifier", "continuous"),
         "list": ("identifier", None),
         "empty": ("identifier", None),
     }
     assert "10 missing" in guesses["city"].why
+    assert 'role = "weight"' in guesses["sampling_weight"].why
 
 
 def test_a_draft_is_a_plan():

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.aggregates.values import SAME_SHARE
+
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -37,8 +39,10 @@ def _weighted_middles(weights: Floats, begins: Labels, ends: Labels) -> tuple[La
     """Return where half of each group's weight is reached, and where it is exceeded."""
     up_to = np.concatenate(([0.0], weights.cumsum()))
     half = (up_to[begins] + up_to[ends]) / 2.0
-    low = np.searchsorted(up_to[1:], half, side="left")
-    high = np.searchsorted(up_to[1:], half, side="right")
+    # Sums of weights round: what is half of a group but for that is half.
+    slack = SAME_SHARE * (up_to[ends] - up_to[begins])
+    low = np.searchsorted(up_to[1:], half - slack, side="left")
+    high = np.searchsorted(up_to[1:], half + slack, side="right")
     return np.clip(low, begins, ends - 1), np.clip(high, begins, ends - 1)
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.aggregates.values import SAME_SHARE
+
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -21,6 +23,8 @@ def group_modes(
     pairs, place = np.unique(labels.astype(np.int64) * n_codes + codes, return_inverse=True)
     counts = np.bincount(place.reshape(-1), weights=weights)
     group, code = np.divmod(pairs, n_codes)
+    if weights is not None:  # sums of weights round, and ties shall be ties
+        counts = np.rint(counts / np.bincount(labels, weights=weights)[group] / SAME_SHARE)
     # The first of each group in this order is its mode.
     order = np.lexsort((code, -counts, group))
     first = np.flatnonzero(np.diff(group[order], prepend=-1))

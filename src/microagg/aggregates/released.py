@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microagg.aggregates.mean import group_means, in_type, means_in_type
 from microagg.aggregates.median import group_medians
 from microagg.aggregates.mode import group_modes
-from microagg.aggregates.values import Values
+from microagg.aggregates.values import SAME_SHARE, Values
 from microagg.constraints.system import Satisfied, System
 
 Labels = NDArray[np.intp]
@@ -69,7 +69,7 @@ def group_values(
     counts = np.ones(len(labels)) if weights is None else weights
     absent = np.bincount(labels, weights=counts * values.missing)
     total = np.bincount(labels, weights=counts)
-    return Values.of(numbers, absent > total / 2.0)
+    return Values.of(numbers, absent > total * (0.5 + SAME_SHARE))
 
 
 def _aggregated(

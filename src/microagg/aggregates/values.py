@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 
+# Shares of the weight of a group that differ by less are the same but for rounding.
+SAME_SHARE = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Values:

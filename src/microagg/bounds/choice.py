@@ -38,16 +38,18 @@ def find_bound(
     *,
     searched: bool,
     time_budget: float | None,
+    share: float = 1.0,
 ) -> Bound:
     """Return the bound that was asked for; `searched` says whether the groups took long to find.
 
-    One column has its optimum at no cost worth mentioning.
+    One column has its optimum at no cost worth mentioning. X may be a `share` of all records: it
+    gets as much of the time.
     """
     tightness = asked
     if asked == AUTO:
         most = _WITH_A_SEARCH if searched and time_budget is None else _WITHOUT
-        tightness = "fast" if len(X) <= most or X.shape[1] == 1 else NONE
+        tightness = "fast" if len(X) <= most * share or X.shape[1] == 1 else NONE
     if tightness == NONE:
         return Bound()
     seconds = PATIENCE if time_budget is None else time_budget
-    return Bound(tightness, bound_on(X, k, tightness, seconds, labels))
+    return Bound(tightness, bound_on(X, k, tightness, seconds * share, labels))

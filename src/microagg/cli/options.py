@@ -184,8 +184,13 @@ def listed_names(text: str) -> list[str]:
     >>> listed_names('age, "city, country"')
     ['age', 'city, country']
     """
-    (found,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
-    return [name.strip() for name in found if name.strip()]
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error:
+        raise ParameterError(
+            f"names are listed with commas between them, in one line, quotes closed; got {text!r}."
+        ) from None
+    return [name for row in rows for name in row if name.strip()]
 
 
 def by_column(**given: Sequence[str] | None) -> dict[str, dict[str, Value | list[str]]]:

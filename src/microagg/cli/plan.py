@@ -71,5 +71,6 @@ def _draft(
 
     file = TableFile(source, dialect=Dialect(delimiter, decimal, encoding))
     frame = open_frame(file.table())
+    guesses = guess_columns(frame, file.annotations)
     name = "standard input" if source == STANDARD else source
-    return plan_text(guess_columns(frame), source=name, k=k, n_records=len(frame))
+    return plan_text(guesses, source=name, k=k, n_records=len(frame))

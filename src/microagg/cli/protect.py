@@ -35,6 +35,7 @@ from microagg.cli.options import (
 from microagg.cli.paths import check_output, check_source
 from microagg.cli.repeating import repeating_command
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
+from microagg.errors import ParameterError
 
 
 def protect(
@@ -206,9 +207,9 @@ def protect(
     )
     dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     _check_early(options, plan)
+    asked = _asked(plan, options, roles, said)
     target = _check_paths(source, output, audit, json=json, force=force)
     with warnings_as_lines(quiet=quiet):
-        asked = _asked(plan, options, roles, said)
         release = _protected(source, target, audit, asked, dialect, quiet=quiet)
         _write(release, target, audit, force=force)
     if json:
@@ -221,7 +222,6 @@ def protect(
 
 def _check_early(options: dict[str, Any], plan: str | None) -> None:
     """Refuse what can be refused without loading or reading much."""
-    from microagg.errors import ParameterError
     from microagg.registry import find
     from microagg.validation import check_count
 
@@ -244,10 +244,14 @@ def _check_paths(
     check_output(target, source, json=json, force=force)
     if target != STANDARD:
         from microagg.saving import manifest_path
-        from microagg.tables.atomic import check_target
+        from microagg.tables.atomic import check_distinct, check_target
 
-        check_target(manifest_path(target), force=force)
+        beside = manifest_path(target)
+        check_target(beside, force=force)
+        check_distinct([Path(target), beside, *([] if audit is None else [Path(audit)])])
     if audit is not None:
+        if audit == STANDARD:
+            raise ParameterError("--audit must name a file; it does not go to standard output.")
         check_output(audit, source, json=False, force=force)
     return target
 
@@ -265,7 +269,9 @@ def _asked(
     if isinstance(columns, dict):
         for name, more in own.items():
             base = columns.get(name, {})
-            columns[name] = {**base, **more} if isinstance(base, dict) else base
+            # A type that the plan gives is for the role that it gives.
+            fits = isinstance(base, dict) and more.get("role", base.get("role")) == base.get("role")
+            columns[name] = {**base, **more} if fits else more
     return Plan.of(**{**planned, **given, "columns": columns})
 
 
@@ -283,7 +289,9 @@ def _protected(
     # Around all that takes time, loading included: whoever waits sees it from the first moment.
     with nullcontext() if quiet else terminal_bar():
         from microagg.tables.dialect import Dialect
+        from microagg.tables.drafting import told_types
         from microagg.tables.files import STANDARD, TableFile, check_fits
+        from microagg.tables.frames import open_frame
         from microagg.tables.roles import check_named
 
         file = TableFile(source, dialect=Dialect(**dialect))
@@ -301,13 +309,14 @@ def _protected(
             columns=[c for c in file.columns if c not in not_read],
         )
         check_fits(table[kept], target)
+        plan = plan.with_types(told_types(open_frame(table), file.annotations))
         origin = Source(
             file=None if source == STANDARD else Path(source).name,
             sha256=None if source == STANDARD else sha256_of(Path(source)),
             dialect=file.dialect,
             annotations=file.annotations,
             not_read=tuple(not_read),
-            command=partial(repeating_command, source=source, target=target),
+            command=partial(repeating_command, source=source, target=target, dialect=dialect),
         )
         del file
         return protect_as_planned(table, plan, source=origin)
@@ -316,12 +325,12 @@ def _protected(
 def _write(release: Any, target: str, audit: str | None, *, force: bool) -> None:
     from microagg.tables.files import STANDARD
 
+    if target != STANDARD:
+        release.save(target, force=force, audit=audit)
+        return
     if audit is not None:
         release.save_audit(audit, force=force)
-    if target == STANDARD:
-        release.write_to_standard_output()
-    else:
-        release.save(target, force=force)
+    release.write_to_standard_output()
 
 
 def _summary(release: Any, target: str, audit: str | None, *, began: float) -> str:

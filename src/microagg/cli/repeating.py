@@ -21,7 +21,9 @@ _OF_COLUMN = {
 }
 
 
-def repeating_command(plan: Any, *, source: str, target: str) -> str:
+def repeating_command(
+    plan: Any, *, source: str, target: str, dialect: dict[str, str | None] | None = None
+) -> str:
     """Return the command for a plan; files come without their folders.
 
     >>> from microagg.tables.plan import Plan
@@ -30,13 +32,21 @@ def repeating_command(plan: Any, *, source: str, target: str) -> str:
     'microagg protect people.csv -k 5 --seed 7 --sensitive sex -o safe.csv'
     """
     asked = plan.model_dump(mode="json", exclude_defaults=True)
-    words = ["microagg", "protect", Path(source).name, "-k", str(asked.pop("k"))]
+    words = ["microagg", "protect", _file(source), "-k", str(asked.pop("k"))]
     columns = asked.pop("columns", {})
     for name, value in asked.items():
         words += _of_plan(name, value)
     for name, said in columns.items():
         words += _of_column(name, said)
-    return shlex.join([*words, "-o", Path(target).name])
+    for name, given in (dialect or {}).items():
+        words += [] if given is None else [f"--{name}", given]
+    return shlex.join([*words, "-o", _file(target)])
+
+
+def _file(path: str) -> str:
+    """Return the name of a file without its folder, and not to be taken for an option."""
+    name = Path(path).name
+    return f"./{name}" if name.startswith("-") and path != "-" else name
 
 
 def _of_plan(name: str, value: Any) -> Iterator[str]:

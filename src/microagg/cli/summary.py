@@ -176,16 +176,17 @@ def table_rows(done: dict[str, Any]) -> Rows:
     if len(done["blocks"]) > 1:
         rows.append(("blocks", "; ".join(names(block) for block in done["blocks"])))
     if new := done["new_combinations"]:
-        rows.append(("new combinations", _new_combinations(new)))
+        rows.append(("new combinations", _new_combinations(new, blocks=len(done["blocks"]))))
     if done["key"] is not None:
         rows.append(("random key", f"in the place of {names([done['key']])}"))
     return rows
 
 
-def _new_combinations(new: dict[str, int]) -> str:
+def _new_combinations(new: dict[str, int], *, blocks: int) -> str:
     if not new["combinations"]:
         return "none: all combinations of categories existed before"
+    avoids = "" if blocks > 1 else "; --valid-combinations avoids it"
     return (
         f"{counted(new['combinations'], 'combination')} of categories in "
-        f"{counted(new['records'], 'record')} did not exist before; --valid-combinations avoids it"
+        f"{counted(new['records'], 'record')} did not exist before{avoids}"
     )

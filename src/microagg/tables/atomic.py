@@ -7,7 +7,7 @@ run that was killed, and may be removed.
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -52,6 +52,12 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         yield stream
 
 
+def check_distinct(paths: Collection[Path]) -> None:
+    """Refuse outputs of which two are the same file."""
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        raise ParameterError("two outputs lead to the same file. Give each a name of its own.")
+
+
 def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     r"""Write several files together, or none of them; each writer gets a path to write to.
 
@@ -74,8 +80,7 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     >>> sorted(path.name for path in folder.iterdir())
     ['manifest.json', 'table.csv']
     """
-    if len({os.path.realpath(path) for path in writers}) < len(writers):
-        raise ParameterError("two outputs lead to the same file. Give each a name of its own.")
+    check_distinct(writers)
     with _staged(list(writers), force=force) as besides:
         pairs = list(zip(besides, writers.items(), strict=True))
         for beside, (path, write) in reversed(pairs):

@@ -32,7 +32,8 @@ def as_dates(
         parsed = _parsed(texts, kind, form)
         if parsed.null_count() == texts.null_count():
             return _coded(parsed, back, form)
-    example = "2024-12-31" if kind == ColumnType.DATE else "2024-12-31T23:59:59"
+    is_date = kind == ColumnType.DATE
+    example = "2024-12-31, or all like 31.12.2024" if is_date else "2024-12-31T23:59:59"
     raise DataError(
         f"column {name!r} is to be of the type {str(kind)!r}, and not all of its texts are written "
         f"like {example}. Convert it to dates first."
@@ -75,7 +76,8 @@ def _coded(parsed: pl.Series, back: Callable[[pl.Series], Any], form: str) -> Co
 def rounded_to(coded: Coded, resolution: str | None, name: str) -> Coded:
     """Return times as whole numbers of the unit that is given, or of the coarsest that fits all.
 
-    Released times are whole numbers of that unit, too: those of days have no hours.
+    Released times are whole numbers of that unit, too: those of days have no hours. Times within a
+    unit count as its beginning. Of times with a zone, units are those of UTC.
     """
     if coded.unit == "D":
         if resolution not in (None, "day"):
@@ -95,5 +97,5 @@ def rounded_to(coded: Coded, resolution: str | None, name: str) -> Coded:
     def decode(values: Values) -> Any:
         return coded.decode(replace(values, numbers=values.numbers * unit))
 
-    whole = numbers if unit == 1 else np.floor_divide(numbers + unit // 2, unit)
+    whole = numbers if unit == 1 else np.floor_divide(numbers, unit)
     return Coded(Values(whole, coded.values.missing), decode, unit=coded.unit)

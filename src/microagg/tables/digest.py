@@ -1,4 +1,4 @@
-"""A fingerprint of a table: equal tables have the same, and it tells nothing of the values."""
+"""A fingerprint of a table: equal tables of one kind have the same."""
 
 import hashlib
 from typing import Any
@@ -30,7 +30,10 @@ def table_digest(frame: Frame) -> str | None:
         sink: Any = _Sink()
         try:
             column = polars_column(frame[name]).alias("")
-            pl.DataFrame([column]).rechunk().write_ipc(sink, compression="uncompressed")
+            # Apart: under a null there may be anything.
+            there, missing = column.drop_nulls().to_frame(), column.is_null().to_frame()
+            for part in (there, missing):
+                part.rechunk().write_ipc(sink, compression="uncompressed")
         except (DataError, pl.exceptions.PolarsError):
             return None
         total.update(f"{len(name)} {name} {column.dtype}".encode("utf-8", "surrogatepass"))

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import narwhals as nw
 
+from microagg.tables.annotations import Annotations
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame
-from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, WEIGHT
+from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER
 from microagg.tables.typed import is_number, types_of
 
 # Parts of names, between capitals, digits and signs, that say what a column is.
@@ -20,10 +21,14 @@ _IDENTIFIER_WORDS = frozenset(
         *("url", "username", "uuid", "id", "cid", "hid", "hhid", "pid", "uid"),
     )
 )
-_WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
-_SURVEY_WORDS = frozenset(
-    ("design", "final", "household", "person", "population", "sample", "sampling", "survey")
+# Of these a column names people however many share a value.
+_NAMING_WORDS = frozenset(
+    (
+        *("address", "email", "fax", "forename", "iban", "mail", "mobile", "name", "passport"),
+        *("phone", "ssn", "surname", "telephone", "username"),
+    )
 )
+_WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Whole numbers of so few different values are more often codes than counts.
 _FEW_CODES = 12
 
@@ -37,16 +42,30 @@ class Guess:
     why: str
 
 
-def guess_columns(frame: Frame) -> dict[str, Guess]:
-    """Return a guess for every column; none is taken for sensitive, which is published."""
+def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[str, Guess]:
+    """Return a guess for every column; none is taken for what is published unchanged."""
     guesses: dict[str, Guess] = {}
+    told = told_types(frame, annotations)
     for name in frame.columns:
         guess = _guess(frame, name)
-        if guess.role == WEIGHT and any(other.role == WEIGHT for other in guesses.values()):
-            kind = types_of(frame, name)[0]
-            guess = Guess(QUASI_IDENTIFIER, kind, "a second column with the name of a weight")
+        if name in told and guess.role == QUASI_IDENTIFIER:
+            guess = Guess(QUASI_IDENTIFIER, told[name], "the file names each of its values")
         guesses[name] = guess
     return guesses
+
+
+def told_types(frame: Frame, annotations: Annotations | None) -> dict[str, ColumnType]:
+    """Return the types of columns of numbers that are codes, as a file says: all have a label."""
+    told = {}
+    for name, variable in (annotations.variables if annotations else {}).items():
+        labelled = {value for value in variable.value_labels if not isinstance(value, str)}
+        if name not in frame.columns or not is_number(frame, name) or len(labelled) < 2:
+            continue
+        occurring = frame[name].drop_nulls().unique().to_list()
+        if occurring and all(value in labelled for value in occurring):
+            is_ordinal = variable.measure == "ordinal"
+            told[name] = ColumnType.ORDINAL if is_ordinal else ColumnType.NOMINAL
+    return told
 
 
 def _guess(frame: Frame, name: str) -> Guess:
@@ -60,6 +79,8 @@ def _guess(frame: Frame, name: str) -> Guess:
     if absent == n:
         return Guess(IDENTIFIER, None, "every value is missing")
     all_differ = different == n - absent > 1
+    if words & _NAMING_WORDS and frame.schema[name] == nw.String:
+        return Guess(IDENTIFIER, None, f"its name, and text with {different:,} values{holes}")
     if words & _IDENTIFIER_WORDS and (all_differ or different > n / 10):
         return Guess(IDENTIFIER, None, f"its name, and {different:,} different values{holes}")
     if is_number(frame, name):
@@ -79,8 +100,8 @@ def _guess(frame: Frame, name: str) -> Guess:
 def _guess_number(frame: Frame, name: str, different: int, all_differ: bool, holes: str) -> Guess:
     words = _words(name)
     kind = types_of(frame, name)[0]
-    if words & _WEIGHT_WORDS and words & _SURVEY_WORDS:
-        return Guess(WEIGHT, None, "its name")
+    if words & _WEIGHT_WORDS:
+        return Guess(QUASI_IDENTIFIER, kind, 'survey weights? then only role = "weight"')
     if kind == ColumnType.INTEGER:
         if all_differ and words & _IDENTIFIER_WORDS:
             return Guess(IDENTIFIER, None, f"its name, and different in every record{holes}")
@@ -141,9 +162,9 @@ _HEADER = """\
 #
 # Roles:  quasi-identifier  could tell who a record is: released as the aggregate of its group
 #         identifier        names the record: dropped
-#         sensitive         published as it is; never guessed, so change a role to it by hand
+#         sensitive         published as it is; never guessed: change a role to it by hand
 #         stratum           records are grouped within its values only, which are published
-#         weight            says for how many a record stands; published as it is
+#         weight            says for how many a record stands; published as it is, never guessed
 # Types:  continuous, integer, ordinal (give its order = ["low", "high"]), nominal, boolean,
 #         date, datetime
 

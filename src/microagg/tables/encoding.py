@@ -1,7 +1,8 @@
 """Quasi-identifiers -> the matrix in which records are compared.
 
-Every column, whatever its type, adds a variance of its weight: numbers are scaled, a nominal column
-becomes one axis for each of its values. So a nominal column counts as much as a numeric one.
+Every column, whatever its type, adds a variance of its weight, but for robust units and those of
+the table itself: numbers are scaled, a nominal column becomes one axis for each of its values. So a
+nominal column counts as much as a numeric one.
 """
 
 from collections.abc import Sequence
@@ -67,8 +68,10 @@ def _scaled(values: Values, scale: str, missing: Missing, weights: Floats | None
         return scaled[:, None]
     apart = values.missing.astype(np.float64)
     if scale != UNSCALED:
-        left = max(0.0, 1.0 - _variance(scaled[:, None], weights))
-        apart *= np.sqrt(left / _variance(apart[:, None], weights))
+        # So that both together have a variance of 1; robust units promise none.
+        left = 1.0 - _variance(scaled[:, None], weights)
+        share = np.average(values.missing, weights=weights)
+        apart *= np.sqrt(max(left, share) / _variance(apart[:, None], weights))
     return np.column_stack((scaled, apart))
 
 
@@ -87,6 +90,8 @@ def _axes(column: Column, scale: str, missing: Missing, weights: Floats | None) 
     if scale == UNSCALED:
         return axes
     spread = _variance(axes, weights)
+    if values.missing is not None and missing is Missing.IMPUTE:
+        spread = _variance(axes[~values.missing], own)
     return axes / np.sqrt(spread) if spread > 0.0 else np.zeros_like(axes)
 
 

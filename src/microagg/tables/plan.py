@@ -116,6 +116,15 @@ class Plan(_Model):
         """Return the plan with the seed that was used."""
         return self.model_copy(update={"seed": seed})
 
+    def with_types(self, types: Mapping[str, ColumnType]) -> Self:
+        """Return the plan with types for those quasi-identifiers of which it says nothing more."""
+        columns = dict(self.columns)
+        for name, kind in types.items():
+            said = columns.get(name, ColumnPlan())
+            if said.role in (None, QUASI_IDENTIFIER) and said.type is None and said.order is None:
+                columns[name] = said.model_copy(update={"type": kind})
+        return self.model_copy(update={"columns": columns})
+
     def with_options(self, options: dict[str, Any]) -> Self:
         """Return the plan with other options of the method."""
         return self.model_copy(update={"options": options})
@@ -140,8 +149,17 @@ class Plan(_Model):
 
     def wishes(self) -> dict[str, Wish]:
         """Return what is said of the types and aggregates of columns."""
-        found = {name: column.wish for name, column in self.columns.items()}
-        return {name: wish for name, wish in found.items() if wish is not None}
+        found = {}
+        for name, column in self.columns.items():
+            if column.wish is None:
+                continue
+            if column.role not in (None, QUASI_IDENTIFIER):
+                raise ParameterError(
+                    f"column {name!r} is to be {column.role}, and types, orders, aggregates and "
+                    "weights in comparisons are for quasi-identifiers. Remove one or the other."
+                )
+            found[name] = column.wish
+        return found
 
 
 def columns_by_name(

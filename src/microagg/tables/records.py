@@ -13,10 +13,13 @@ from microagg.tables.encoding import encode
 from microagg.tables.frames import Frame, index_names, open_frame
 from microagg.tables.roles import Names, Roles, check_named, resolve
 from microagg.tables.strata import Strata, find_strata
-from microagg.tables.typed import Wish, code_numbers, code_strata, open_column
+from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
 from microagg.validation import check_k
 
 Floats = NDArray[np.float64]
+
+# Between the largest and the smallest weight of a record.
+_LARGEST_RATIO = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +142,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _weights(frame: Frame, name: str) -> Floats:
-    if not frame.schema[name].is_numeric():
+    if not is_number(frame, name):
         raise DataError(f"the weights in {name!r} must be numbers; got {frame.schema[name]}.")
     values = code_numbers(frame, name)
     weights = values.numbers.astype(np.float64)
@@ -148,6 +151,11 @@ def _weights(frame: Frame, name: str) -> Floats:
         raise DataError(
             f"the weights in {name!r} must be finite numbers above 0; {bad} of {len(weights)} are "
             "not, or are missing. Repair or remove those records first."
+        )
+    if weights.min() * _LARGEST_RATIO < weights.max():
+        raise DataError(
+            f"the weights in {name!r} differ by a factor of more than {_LARGEST_RATIO:g}, so that "
+            "sums would lose the small ones. Repair them first."
         )
     # Only their ratios count. A power of two keeps every sum of whole numbers exact.
     return np.ldexp(weights, -int(np.frexp(weights.max())[1]))

@@ -8,7 +8,6 @@ from typing import Any
 import narwhals as nw
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.delimited import LEADING_ZERO
 from microagg.tables.frames import Frame, index_names
 from microagg.tables.typed import is_number, types_of
 from microagg.validation import did_you_mean
@@ -31,6 +30,9 @@ _WORDS = {
     nw.UInt128: "numbers of 128 bits",
     nw.Unknown: "unknown type",
 }
+# Digits with a leading zero, such as postcodes.
+_CODE = r"\s*[+-]?0[0-9]+\s*"
+
 QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE = "quasi-identifier", "identifier", "sensitive"
 STRATUM, WEIGHT = "stratum", "weight"
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT)
@@ -163,6 +165,8 @@ def as_names(role: str, names: Names) -> tuple[str, ...]:
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str:
+    if "," in name and all(part.strip() in columns for part in name.split(",")):
+        return " Give each column in an option of its own."
     if hint := did_you_mean(name, columns):
         return hint
     shown = ", ".join(repr(column) for column in columns[:12])
@@ -194,7 +198,7 @@ def _needs_a_role(frame: Frame, names: list[str]) -> str:
         f"{'it' if one else 'each'} as a quasi-identifier (--quasi-identifier, or "
         f"quasi_identifiers=[{names[0]!r}] in Python), drop it as an identifier (--identifier, or "
         f"identifiers=[{names[0]!r}]), or publish it unchanged as sensitive (--sensitive, or "
-        f"sensitive=[{names[0]!r}]).{markers}"
+        f"sensitive=[{names[0]!r}]). For many columns, 'microagg plan' drafts all roles.{markers}"
     )
 
 
@@ -211,7 +215,7 @@ def _describe(frame: Frame, name: str) -> str:
     if series.dtype != nw.String:
         return _WORDS.get(type(series.dtype), str(series.dtype))
     entries = [value for value in series.to_list() if isinstance(value, str) and value.strip()]
-    codes = sum(re.match(LEADING_ZERO, value) is not None for value in entries)
+    codes = sum(re.fullmatch(_CODE, value) is not None for value in entries)
     words = sum(not _reads_as_number(value) for value in entries)
     found = []
     if words:
@@ -222,7 +226,7 @@ def _describe(frame: Frame, name: str) -> str:
 
 
 def _reads_as_number(value: str) -> bool:
-    if re.match(LEADING_ZERO, value):
+    if re.fullmatch(_CODE, value):
         return True
     try:
         float(value)
