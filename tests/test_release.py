@@ -30,7 +30,7 @@ def columns(n=N):
         "age": RNG.integers(18, 90, n).astype(np.int16),
         "height": RNG.normal(170, 10, n),
         "weight": RNG.normal(70, 10, n).astype(np.float32),
-        "illness": [f"{i:05d}" for i in range(n)],
+        "illness": [f"{i // 2:05d}" for i in range(n)],
     }
 
 

@@ -76,7 +76,7 @@ def units_of(column: Drawn, values: list[Any], all_values: list[Any]) -> tuple[l
     unit = next((step for step in steps.values() if not any(v % step for v in there)), 1)
     if "resolution" in column.said:
         unit = steps[column.said["resolution"]]
-    return [v if unit == 1 else (v + unit // 2) // unit for v in values], unit
+    return [v // unit for v in values], unit
 
 
 def check_number(
