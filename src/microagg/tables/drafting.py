@@ -13,21 +13,18 @@ from microagg.tables.frames import Frame
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER
 from microagg.tables.typed import is_number, types_of
 
-# Parts of names, between capitals, digits and signs, that say what a column is.
-_IDENTIFIER_WORDS = frozenset(
-    (
-        *("address", "email", "fax", "forename", "iban", "ident", "identifier", "key", "mail"),
-        *("mobile", "name", "nr", "passport", "phone", "serial", "ssn", "surname", "telephone"),
-        *("url", "username", "uuid", "id", "cid", "hid", "hhid", "pid", "uid"),
-    )
-)
-# Of these a column names people however many share a value.
+# Parts of names, between capitals, digits and signs, that say what a column is. Of the first a
+# column of text names people, however many share a value.
 _NAMING_WORDS = frozenset(
     (
         *("address", "email", "fax", "forename", "iban", "mail", "mobile", "name", "passport"),
         *("phone", "ssn", "surname", "telephone", "username"),
     )
 )
+_IDENTIFIER_WORDS = _NAMING_WORDS | {
+    *("ident", "identifier", "key", "nr", "serial", "url", "uuid"),
+    *("id", "cid", "hid", "hhid", "pid", "uid"),
+}
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Whole numbers of so few different values are more often codes than counts.
 _FEW_CODES = 12
