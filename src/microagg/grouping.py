@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.bounds.choice import Bound, find_bound
+from microagg.bounds.choice import NONE, Bound, find_bound
 from microagg.kernels.groups import summarise
 from microagg.progress import report
 from microagg.registry import DEFAULT, Method
@@ -106,10 +106,14 @@ def bound_of(
     asked: str, method: Method, records: Records, grouped: Grouped, *, k: int, budget: float | None
 ) -> Bound:
     """Return what no groups of k lose less than: the sum of what the parts cannot go below."""
+    if asked == NONE:
+        return Bound()
     total, tightness = 0.0, None
     n_records = sum(len(part.rows) for part in grouped.parts)
     for part in grouped.parts:
-        X = np.ascontiguousarray(records.blocks[part.block].X[part.rows])
+        X = records.blocks[part.block].X
+        if len(part.rows) < len(X):
+            X = np.ascontiguousarray(X[part.rows])
         found = find_bound(
             asked,
             X,

@@ -51,6 +51,7 @@ from microagg.tables.annotations import Annotations
 from microagg.tables.dialect import Dialect
 from microagg.tables.digest import table_digest
 from microagg.tables.frames import (
+    dtype_of,
     index_names,
     open_frame,
     polars_column,
@@ -187,7 +188,7 @@ def _unique_columns(records: Records) -> Iterator[str]:
     """Return columns of text or whole numbers that are published and differ in every record."""
     frame = records.frame
     for name in records.roles.sensitive:
-        told_apart = name in frame.columns and frame.schema[name] in (nw.String, *INTEGERS)
+        told_apart = name in frame.columns and dtype_of(frame, name) in (nw.String, *INTEGERS)
         if told_apart and frame[name].n_unique() == len(frame) > 1:
             yield name
 

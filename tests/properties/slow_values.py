@@ -1,12 +1,15 @@
 """What a group releases and what that loses, in exact fractions and plain loops."""
 
 import math
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from tests.properties.stored import UNITS, Drawn, is_there
 from tests.properties.whole_tables import Case, blocks_of
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 
 
@@ -68,9 +71,13 @@ def check_value(
 
 
 def units_of(column: Drawn, values: list[Any], all_values: list[Any]) -> tuple[list[Any], int]:
-    """Return times as whole numbers of what they are rounded to, and how much that is."""
+    """Return times as whole numbers of what they are rounded to, and how much that is.
+
+    They count by the clocks of their zone.
+    """
     if column.kind != "datetime":
         return values, 1
+    values, all_values = ([_clock(column, v) for v in own] for own in (values, all_values))
     steps = {word: seconds * UNITS[column.unit] for word, seconds in _SECONDS.items()}
     there = [v for v in all_values if is_there(v)]
     unit = next((step for step in steps.values() if not any(v % step for v in there)), 1)
@@ -79,13 +86,31 @@ def units_of(column: Drawn, values: list[Any], all_values: list[Any]) -> tuple[l
     return [v // unit for v in values], unit
 
 
+def _clock(column: Drawn, instant: int | None) -> int | None:
+    """Return what a clock in the zone of the column shows."""
+    if column.zone is None or instant is None:
+        return instant
+    seconds, rest = divmod(instant, UNITS[column.unit])
+    there = (_EPOCH + timedelta(seconds=seconds)).astimezone(ZoneInfo(column.zone))
+    shown = there.replace(tzinfo=UTC) - _EPOCH
+    return (shown.days * 86_400 + shown.seconds) * UNITS[column.unit] + rest
+
+
+def _instant(column: Drawn, shown: int) -> int:
+    """Return when a clock shows that first; or would, if it went on as before."""
+    if column.zone is None:
+        return shown
+    seconds, rest = divmod(shown, UNITS[column.unit])
+    there = (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=ZoneInfo(column.zone), fold=0)
+    since = there.astimezone(UTC) - _EPOCH
+    return (since.days * 86_400 + since.seconds) * UNITS[column.unit] + rest
+
+
 def check_number(
     column: Drawn, how: str, value: Any, counted: tuple[list[Any], int], weights: list[Fraction]
 ) -> None:
     values, unit = counted
     whole = column.kind in ("int", "date", "datetime") or column.said.get("type") == "integer"
-    assert unit == 1 or value % unit == 0
-    got = Fraction(value) / unit
     exact = [Fraction(v) for v in values]
     if how == "mean":
         wanted = sum((v * w for v, w in zip(exact, weights, strict=True)), Fraction(0))
@@ -93,11 +118,11 @@ def check_number(
     else:
         wanted = _median(exact, weights)
     if whole:
-        assert min(exact) <= got <= max(exact)
-        assert got.denominator == 1
         size = (abs(wanted) + Fraction(1, 2)) // 1
-        assert got == (size if wanted >= 0 else -size), "half away from zero"
+        rounded = int(size if wanted >= 0 else -size) * unit
+        assert value == _instant(column, rounded), "half away from zero"
         return
+    got = Fraction(value)
     assert not (value == 0 and math.copysign(1, value) < 0), "-0.0"
     relative = Fraction(1, 10**6) if "32" in column.storage else Fraction(1, 10**12)
     smallest = Fraction(2) ** -149 if "32" in column.storage else Fraction(2) ** -1074
@@ -188,13 +213,12 @@ def axes_of(
     axis = [found.get(i, mean) for i in range(case.n)]
     if len(there) == case.n:
         return [(Fraction(1), axis)]
-    n, m = case.n, len(there)
-    share = inside / sum(weights) * Fraction(m - 1, m) * Fraction(n, n - 1)
+    share = _share_of(there, weights)
     if len(set(found.values())) == 1:
         share = Fraction(0)
     if impute:
         return [(share, axis)]
-    return [(share, axis), (1 - share, [Fraction(i not in found) for i in range(n)])]
+    return [(share, axis), (1 - share, [Fraction(i not in found) for i in range(case.n)])]
 
 
 def _nominal(
@@ -216,4 +240,12 @@ def _nominal(
     whole = sum(spreads)
     if not whole:
         return []
-    return [(spread / whole, axis) for spread, axis in zip(spreads, axes, strict=True)]
+    share = _share_of(there, weights) if impute else Fraction(1)
+    return [(share * spread / whole, axis) for spread, axis in zip(spreads, axes, strict=True)]
+
+
+def _share_of(there: list[int], weights: list[Fraction]) -> Fraction:
+    """Return the variance of a column that has a variance of 1 where it has values."""
+    n, m = len(weights), len(there)
+    inside = sum(weights[i] for i in there)
+    return inside / sum(weights) * Fraction(m - 1, m) * Fraction(n, n - 1)

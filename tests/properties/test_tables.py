@@ -47,7 +47,7 @@ def check_case(case):
             release = protect(table, **case.arguments())
         except MicroaggError as error:
             check_quiet(str(error))
-            if "defect" in str(error):
+            if "defect" in str(error) or "unknown type" in str(error):
                 raise
             event(f"refused: {str(error)[:40]}")
             return

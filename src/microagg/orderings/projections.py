@@ -38,6 +38,6 @@ def zscore(X: ArrayLike) -> Order:
     """
     matrix = check_matrix(X)
     centred = matrix - matrix.mean(axis=0)
-    spread = np.sqrt((centred**2).mean(axis=0))
-    varying = spread > 0
-    return stable_sort((centred[:, varying] / spread[varying]).sum(axis=1))[1]
+    spread = np.sqrt([np.square(column).mean() for column in centred.T])
+    np.divide(centred, spread, out=centred, where=spread > 0)  # what is constant is 0 now
+    return stable_sort(centred.sum(axis=1))[1]

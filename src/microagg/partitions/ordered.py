@@ -69,7 +69,7 @@ class OrderedPartitioner(Partitioner):
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         tour = check_flag("tour", self.tour)
-        orders = self._orders(X.astype(np.float64), k)
+        orders = self._orders(X.astype(np.float64, copy=False), k)
         cuts = (cut_sequence(X, order, k, tour=tour) for order in orders)
         return min(cuts, key=lambda labels: summarise(X, labels).sse)
 

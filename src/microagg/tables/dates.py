@@ -77,7 +77,7 @@ def rounded_to(coded: Coded, resolution: str | None, name: str) -> Coded:
     """Return times as whole numbers of the unit that is given, or of the coarsest that fits all.
 
     Released times are whole numbers of that unit, too: those of days have no hours. Times within a
-    unit count as its beginning. Of times with a zone, units are those of UTC.
+    unit count as its beginning.
     """
     if coded.unit == "D":
         if resolution not in (None, "day"):

@@ -9,7 +9,7 @@ import narwhals as nw
 from microagg.tables.annotations import Annotations
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
-from microagg.tables.frames import Frame
+from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER
 from microagg.tables.typed import is_number, types_of
 
@@ -76,7 +76,7 @@ def _guess(frame: Frame, name: str) -> Guess:
     if absent == n:
         return Guess(IDENTIFIER, None, "every value is missing")
     all_differ = different == n - absent > 1
-    if words & _NAMING_WORDS and frame.schema[name] == nw.String:
+    if words & _NAMING_WORDS and dtype_of(frame, name) == nw.String:
         return Guess(IDENTIFIER, None, f"its name, and text with {different:,} values{holes}")
     if words & _IDENTIFIER_WORDS and (all_differ or different > n / 10):
         return Guess(IDENTIFIER, None, f"its name, and {different:,} different values{holes}")
@@ -85,7 +85,7 @@ def _guess(frame: Frame, name: str) -> Guess:
     kind = types_of(frame, name)[0]
     if kind != ColumnType.NOMINAL:
         return Guess(QUASI_IDENTIFIER, kind, f"{different:,} different values{holes}")
-    if frame.schema[name] == nw.String:
+    if dtype_of(frame, name) == nw.String:
         for kind_of_text in (ColumnType.DATE, ColumnType.DATETIME):
             if is_written_as(series, kind_of_text):
                 return Guess(QUASI_IDENTIFIER, kind_of_text, f"text that is all dates{holes}")

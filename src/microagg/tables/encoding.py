@@ -6,6 +6,7 @@ nominal column counts as much as a numeric one.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,22 +38,46 @@ def encode(
     column are at a distance of 1. `weights` are those of the records.
     """
     check_choice("scale", scale, SCALES)
-    matrix = np.hstack([_encoded(column, scale, missing, weights) for column in columns])
+    encoded = [_encoded(column, scale, missing, weights) for column in columns]
+    matrix = np.empty((len(columns[0].values.numbers), sum(one.width for one in encoded)))
+    at = 0
+    for one in encoded:
+        one.fill(matrix[:, at : at + one.width])
+        at += one.width
     if scale == UNSCALED:
         _check_unscaled(matrix, columns)
-    return np.ascontiguousarray(matrix)
+    return matrix
 
 
-def _encoded(column: Column, scale: str, missing: Missing, weights: Floats | None) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """A column as points; where there are few of them, `rows` says which one a record has."""
+
+    points: Floats
+    rows: NDArray[np.intp] | None = None
+
+    @property
+    def width(self) -> int:
+        return int(self.points.shape[1])
+
+    def times(self, factor: float) -> "_Encoded":
+        return _Encoded(self.points * factor, self.rows)
+
+    def fill(self, out: Floats) -> None:
+        """Write the point of every record; axis by axis, as all at once would be held twice."""
+        for axis, values in zip(out.T, self.points.T, strict=True):
+            axis[:] = values if self.rows is None else values[self.rows]
+
+
+def _encoded(column: Column, scale: str, missing: Missing, weights: Floats | None) -> _Encoded:
     values = column.values
     if not len(values.present):
-        axes = np.zeros((len(values.numbers), 1))
-    elif column.type in (ColumnType.NOMINAL, ColumnType.BOOLEAN):
-        axes = _axes(column, scale, missing, weights)
+        return _Encoded(np.zeros((len(values.numbers), 1)))
+    if column.type in (ColumnType.NOMINAL, ColumnType.BOOLEAN):
+        encoded = _apart(column, scale, missing, weights)
     else:
-        axes = _scaled(values, scale, missing, weights)
-    weighted: Floats = axes * np.sqrt(column.weight)
-    return weighted
+        encoded = _Encoded(_scaled(values, scale, missing, weights))
+    return encoded.times(float(np.sqrt(column.weight)))
 
 
 def _scaled(values: Values, scale: str, missing: Missing, weights: Floats | None) -> Floats:
@@ -69,30 +94,31 @@ def _scaled(values: Values, scale: str, missing: Missing, weights: Floats | None
     apart = values.missing.astype(np.float64)
     if scale != UNSCALED:
         # So that both together have a variance of 1; robust units promise none.
-        left = 1.0 - _variance(scaled[:, None], weights)
+        left = 1.0 - _variance(scaled, weights)
         share = np.average(values.missing, weights=weights)
-        apart *= np.sqrt(max(left, share) / _variance(apart[:, None], weights))
+        apart *= np.sqrt(max(left, share) / _variance(apart, weights))
     return np.column_stack((scaled, apart))
 
 
-def _axes(column: Column, scale: str, missing: Missing, weights: Floats | None) -> Floats:
-    """Return a nominal column on axes where all values are equally far apart."""
+def _apart(column: Column, scale: str, missing: Missing, weights: Floats | None) -> _Encoded:
+    """Return a nominal column as points that are equally far apart, one for each value."""
     values = column.values
     codes = values.numbers
     if values.missing is not None:
-        codes = np.where(values.missing, column.n_categories, codes)
-    occurring, codes = np.unique(codes, return_inverse=True)
-    points = _points(len(occurring))
-    axes = points[codes.reshape(-1)]
-    if values.missing is not None and missing is Missing.IMPUTE:
-        own = None if weights is None else weights[~values.missing]
-        axes[values.missing] = np.average(axes[~values.missing], axis=0, weights=own)
-    if scale == UNSCALED:
-        return axes
-    spread = _variance(axes, weights)
-    if values.missing is not None and missing is Missing.IMPUTE:
-        spread = _variance(axes[~values.missing], own)
-    return axes / np.sqrt(spread) if spread > 0.0 else np.zeros_like(axes)
+        codes = np.where(values.missing, column.n_categories, codes)  # comes last
+    occurring, first_rows = np.unique(codes, return_inverse=True)
+    rows = first_rows.reshape(-1)
+    is_imputed = values.missing is not None and missing is Missing.IMPUTE
+    points = _points(len(occurring) - is_imputed)
+    counts = np.bincount(rows, weights=weights)[: len(points)]
+    middle = np.average(points, axis=0, weights=counts)
+    if scale != UNSCALED:
+        n = int(np.count_nonzero(rows < len(points)))
+        squares = np.square(points - middle).sum(axis=1)
+        spread = np.average(squares, weights=counts) * n / max(1, n - 1)
+        factor = 1.0 / np.sqrt(spread) if spread > 0.0 else 0.0
+        points, middle = points * factor, middle * factor
+    return _Encoded(np.vstack((points, middle)) if is_imputed else points, rows)
 
 
 def _points(count: int) -> Floats:
@@ -108,11 +134,10 @@ def _points(count: int) -> Floats:
     return points
 
 
-def _variance(axes: Floats, weights: Floats | None) -> float:
-    """Return the sum of the variances of all axes (ddof = 1)."""
-    n = len(axes)
-    centred = axes - np.average(axes, axis=0, weights=weights)
-    squares = np.square(centred).sum(axis=1)
+def _variance(axis: Floats, weights: Floats | None) -> float:
+    """Return the variance (ddof = 1)."""
+    n = len(axis)
+    squares = np.square(axis - np.average(axis, weights=weights))
     return float(np.average(squares, weights=weights) * n / max(1, n - 1))
 
 

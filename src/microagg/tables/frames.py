@@ -9,6 +9,7 @@ from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDType
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables.polars_columns import as_polars
 
 Frame = nw.DataFrame[Any]
 
@@ -44,6 +45,16 @@ def open_frame(table: object) -> Frame:
         )
     opened: Frame = frame
     return opened
+
+
+def dtype_of(frame: Frame, name: str) -> nw.dtypes.DType:
+    """Return the type of a column; narwhals does not know all time zones of pandas."""
+    dtype = frame[name].dtype
+    if dtype == nw.Unknown and frame.implementation.is_pandas_like():
+        native = frame.to_native()[name].dtype
+        if native.kind == "M":
+            return nw.Datetime(native.unit, str(native.tz))
+    return dtype
 
 
 def _repeated(table: object) -> str:
@@ -161,10 +172,21 @@ def polars_column(series: nw.Series[Any]) -> pl.Series:
         values = [None if value != value else value for value in series.to_list()]
         return _text_column(series.name, values)
     except Exception:  # a library's message may quote values
-        raise _unwritable(series.name) from None
+        column = _in_utc(series)
     if column.dtype == pl.Object:
         raise _unwritable(series.name)
     return column
+
+
+def _in_utc(series: nw.Series[Any]) -> pl.Series:
+    """Return times with a zone that polars does not have, such as +05:30, in UTC."""
+    if dtype_of(series.to_frame(), series.name) != nw.Datetime:
+        raise _unwritable(series.name) from None
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        plain = native.dt.tz_convert("UTC").dt.tz_localize(None).dt.as_unit("us").to_numpy()
+        return pl.Series(series.name, plain).dt.replace_time_zone("UTC")
+    return as_polars(native).alias(series.name)
 
 
 def _text_column(name: str, values: list[Any]) -> pl.Series:

@@ -46,14 +46,18 @@ def kind_of_objects(native: Any) -> str:
 
 
 def code_instants(native: Any) -> Coded:
-    """Return dates as days, and dates with times as the units in which they are stored."""
+    """Return dates as days, and dates with times as the units in which they are stored.
+
+    Those with a zone count by its clocks, so that whole days stay whole days.
+    """
     if native.dtype == object:
         return _date_objects(native)
     is_plain = isinstance(native.dtype, np.dtype)
-    zone = getattr(native.dtype, "tz", None)
+    arrow = getattr(native.dtype, "pyarrow_dtype", None)
+    zone = getattr(native.dtype if arrow is None else arrow, "tz", None)
     unit = np.datetime_data(native.dtype)[0] if is_plain else _unit_of(native)
     numpy_unit = "s" if unit == "D" else unit  # the coarsest that pandas has
-    plain = native.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else native
+    plain = native.dt.tz_localize(None) if zone is not None else native
     if unit == "D":  # Arrow's dates: NumPy takes only those with times
         plain = native.astype("timestamp[s][pyarrow]")
     stamps = plain.to_numpy(dtype=f"datetime64[{unit}]", na_value=np.datetime64("NaT"))
@@ -62,10 +66,29 @@ def code_instants(native: Any) -> Coded:
         stored = values.numbers.astype(np.int64).view(f"datetime64[{unit}]")
         released = type(native)(stored.astype(f"datetime64[{numpy_unit}]"), index=native.index)
         if zone is not None:
-            released = released.dt.tz_localize("UTC").dt.tz_convert(zone)
+            released = _localised(released, zone)
         return _with_missing(released.astype(native.dtype), values.missing)
 
     return Coded(Values.of(stamps.view(np.int64), np.isnat(stamps)), decode, unit=unit)
+
+
+def _localised(clocks: Any, zone: Any) -> Any:
+    """Return what clocks of a zone show as times with it.
+
+    Of what they show twice it is the first; what they never show is counted from the day before.
+    """
+    import pandas as pd
+
+    def located(shown: Any, nonexistent: str) -> Any:
+        first = np.ones(len(shown), dtype=np.bool_)
+        return shown.dt.tz_localize(zone, ambiguous=first, nonexistent=nonexistent)
+
+    found = located(clocks, "NaT")
+    skipped = found.isna() & clocks.notna()
+    if skipped.any():
+        day = pd.Timedelta(days=1)
+        found[skipped] = located(clocks[skipped] - day, "shift_forward") + day
+    return found
 
 
 def _date_objects(native: Any) -> Coded:

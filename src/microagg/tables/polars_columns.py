@@ -14,8 +14,19 @@ from microagg.tables.columns import Coded
 
 def as_polars(native: Any) -> pl.Series:
     """Return a column of polars or Arrow as polars holds it."""
-    series = native if isinstance(native, pl.Series) else pl.Series(pl.from_arrow(native))
+    series = native if isinstance(native, pl.Series) else _from_arrow(native)
     return series.alias("")  # polars takes a name such as "^a$" for a pattern
+
+
+def _from_arrow(native: Any) -> pl.Series:
+    try:
+        return pl.Series(pl.from_arrow(native))
+    except pl.exceptions.ComputeError:
+        pa = nw.Implementation.PYARROW.to_native_namespace()
+        if not pa.types.is_timestamp(native.type):
+            raise
+        # A zone such as +05:30, which polars does not have.
+        return pl.Series(pl.from_arrow(native.cast(pa.timestamp(native.type.unit, "UTC"))))
 
 
 def back(native: Any, series: pl.Series) -> Any:
@@ -74,17 +85,42 @@ def code_categories(native: Any) -> Coded:
 
 
 def code_instants(native: Any) -> Coded:
-    """Return dates as days, and dates with times as the units in which they are stored."""
+    """Return dates as days, and dates with times as the units in which they are stored.
+
+    Those with a zone count by its clocks, so that whole days stay whole days.
+    """
     series = as_polars(native)
-    stored = series.to_physical().cast(pl.Int64)
+    zone = getattr(series.dtype, "time_zone", None)
+    clocks = series if zone is None else series.dt.replace_time_zone(None)
+    stored = clocks.to_physical().cast(pl.Int64)
 
     def decode(values: Values) -> Any:
-        released = pl.Series(values.numbers, dtype=pl.Int64).cast(stored_type).cast(series.dtype)
+        released = pl.Series(values.numbers, dtype=pl.Int64).cast(stored_type).cast(clocks.dtype)
+        if zone is not None:
+            released = _localised(released, zone)
         return back(native, _with_missing(released, values.missing))
 
-    stored_type = series.to_physical().dtype
+    stored_type = clocks.to_physical().dtype
     missing = series.is_null().to_numpy()
     return Coded(Values.of(stored.fill_null(0).to_numpy(), missing), decode, unit=_unit(series))
+
+
+def _localised(clocks: pl.Series, zone: str) -> pl.Series:
+    """Return what clocks of a zone show as times with it.
+
+    Of what they show twice it is the first; what they never show is counted from the day before.
+    """
+
+    def located(shown: pl.Series) -> pl.Series:
+        return shown.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+
+    found = located(clocks)
+    if found.null_count():
+        day = pl.duration(days=1)
+        shown = pl.select(clocks - day).to_series()
+        earlier = pl.select(located(shown) + day).to_series()
+        found = found.zip_with(found.is_not_null(), earlier)
+    return found
 
 
 def texts_of(native: Any) -> tuple[pl.Series, Callable[[pl.Series], Any]]:

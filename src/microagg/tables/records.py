@@ -10,7 +10,7 @@ from microagg.aggregates.released import Missing
 from microagg.errors import DataError, ParameterError
 from microagg.tables.columns import Coded, Column
 from microagg.tables.encoding import encode
-from microagg.tables.frames import Frame, index_names, open_frame
+from microagg.tables.frames import Frame, dtype_of, index_names, open_frame
 from microagg.tables.roles import Names, Roles, check_named, resolve
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
@@ -143,7 +143,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _weights(frame: Frame, name: str) -> Floats:
     if not is_number(frame, name):
-        raise DataError(f"the weights in {name!r} must be numbers; got {frame.schema[name]}.")
+        raise DataError(f"the weights in {name!r} must be numbers; got {dtype_of(frame, name)}.")
     values = code_numbers(frame, name)
     weights = values.numbers.astype(np.float64)
     usable = np.isfinite(weights) & (weights > 0.0)  # a missing one is 0

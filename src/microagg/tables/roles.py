@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.frames import Frame, index_names
+from microagg.tables.frames import Frame, dtype_of, index_names
 from microagg.tables.typed import is_number, types_of
 from microagg.validation import did_you_mean
 
@@ -191,7 +191,7 @@ def _check_index(frame: Frame, named: Roles) -> None:
 def _needs_a_role(frame: Frame, names: list[str]) -> str:
     one = len(names) == 1
     counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
-    text = any(frame.schema[name] == nw.String for name in names)
+    text = any(dtype_of(frame, name) == nw.String for name in names)
     markers = " Markers such as NA or ? count as text; leave their fields empty." if text else ""
     return (
         f"{counted} not of plain numbers: {_listing(frame, names)}. Protect "
@@ -212,8 +212,9 @@ def _describe(frame: Frame, name: str) -> str:
     present = len(series) - int(series.null_count())
     if not present:
         return "missing in every record"
-    if series.dtype != nw.String:
-        return _WORDS.get(type(series.dtype), str(series.dtype))
+    dtype = dtype_of(frame, name)
+    if dtype != nw.String:
+        return _WORDS.get(type(dtype), str(dtype))
     entries = [value for value in series.to_list() if isinstance(value, str) and value.strip()]
     codes = sum(re.fullmatch(_CODE, value) is not None for value in entries)
     words = sum(not _reads_as_number(value) for value in entries)

@@ -14,7 +14,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnType
 from microagg.tables.dates import as_dates, rounded_to
-from microagg.tables.frames import Frame
+from microagg.tables.frames import Frame, dtype_of
 from microagg.validation import check_choice
 
 INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
@@ -52,7 +52,7 @@ class Wish:
 
 def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:
     """Return the types that a column can have, the likeliest first; none for lists and the like."""
-    dtype = frame.schema[name]
+    dtype = dtype_of(frame, name)
     if dtype == nw.Object and frame.implementation.is_pandas_like():
         dtype = _OBJECTS.get(pandas_columns.kind_of_objects(frame.to_native()[name]), dtype)
     possible = next((types for stored, types in _STORED if dtype in stored), ())
@@ -63,7 +63,7 @@ def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:
 
 def is_number(frame: Frame, name: str) -> bool:
     """Whether a column is stored as numbers."""
-    return name in frame.columns and frame.schema[name] in (*INTEGERS, *FLOATS)
+    return name in frame.columns and dtype_of(frame, name) in (*INTEGERS, *FLOATS)
 
 
 def open_column(frame: Frame, name: str, wish: Wish) -> Column:
@@ -76,7 +76,7 @@ def open_column(frame: Frame, name: str, wish: Wish) -> Column:
     elif kind.is_categorical:
         coded = _categories(backend.code_categories(native), frame, name, kind, wish.order)
     else:
-        if frame.schema[name] == nw.String:
+        if dtype_of(frame, name) == nw.String:
             texts, back = backend.texts_of(native)
             coded = as_dates(texts, back, kind, name)
         else:
@@ -98,7 +98,7 @@ def code_strata(frame: Frame, name: str) -> Coded:
     if not types_of(frame, name):
         raise DataError(
             f"strata must be numbers, text, categories or dates; {name!r} is stored as "
-            f"{frame.schema[name]}. Convert it first."
+            f"{dtype_of(frame, name)}. Convert it first."
         )
     native = frame[name].to_native()
     coded: Coded = _backend(frame).code_categories(native)
@@ -127,7 +127,7 @@ def _type(frame: Frame, name: str, wish: Wish) -> ColumnType:
     if wanted not in possible:
         listing = ", ".join(repr(str(kind)) for kind in possible)
         raise DataError(
-            f"column {name!r} is stored as {frame.schema[name]} and cannot be of the type "
+            f"column {name!r} is stored as {dtype_of(frame, name)} and cannot be of the type "
             f"{str(wanted)!r}; it can be one of {listing}. Choose one of them, or convert it first."
         )
     if wish.order is not None and wanted != ColumnType.ORDINAL:
@@ -181,7 +181,7 @@ def _categories(
         return coded
     if order is not None:
         return _in_order(coded, order, name)
-    if frame.schema[name] in _CATEGORIES and not _has_own_order(frame, name):
+    if dtype_of(frame, name) in _CATEGORIES and not _has_own_order(frame, name):
         raise ParameterError(
             f"column {name!r} is ordinal and holds text: its order must be given, the lowest "
             f"first (--order {name}=low,middle,high, or 'order' in a plan or in columns=...)."
@@ -190,7 +190,7 @@ def _categories(
 
 
 def _has_own_order(frame: Frame, name: str) -> bool:
-    return _is_ordered(frame, name) or frame.schema[name] == nw.Enum
+    return _is_ordered(frame, name) or dtype_of(frame, name) == nw.Enum
 
 
 def _in_order(coded: Coded, order: Sequence[Any], name: str) -> Coded:
