@@ -17,7 +17,7 @@ def column(values, kind=ColumnType.CONTINUOUS, missing=None, **more):
     values = np.asarray(values)
     found = Values(values) if missing is None else Values.of(values, np.asarray(missing))
     if kind.is_categorical:
-        more.setdefault("n_categories", int(values.max()) + 1)
+        more.setdefault("categories", range(int(values.max()) + 1))
     return Column("x", kind, found, lambda given: given, Aggregate.MEAN, **more)
 
 

@@ -48,22 +48,23 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
 class Coded:
     """A native column as numbers; `decode` makes a native column of others, of the same type.
 
-    `categories` are what codes stand for, the lowest first; `unit` is that of dates, in the words
-    of NumPy.
+    `categories` are what codes stand for, the lowest first. Dates count in steps of so many units,
+    which are in the words of NumPy.
     """
 
     values: Values
     decode: Callable[[Values], Any]
     categories: Sequence[Any] = ()
     unit: str = ""
+    step: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """One quasi-identifier of a table, and how to put other values in its place.
 
-    `n_categories` is the number of codes of a categorical column; `weight` says how much the
-    column counts where records are compared.
+    `categories`, `unit` and `step` say what the numbers mean, as in `Coded`; `weight` says how much
+    the column counts where records are compared.
     """
 
     name: str
@@ -71,5 +72,7 @@ class Column:
     values: Values
     decode: Callable[[Values], Any]
     aggregate: Aggregate
-    n_categories: int = 0
+    categories: Sequence[Any] = ()
+    unit: str = ""
+    step: int = 1
     weight: float = 1.0

@@ -98,4 +98,4 @@ def rounded_to(coded: Coded, resolution: str | None, name: str) -> Coded:
         return coded.decode(replace(values, numbers=values.numbers * unit))
 
     whole = numbers if unit == 1 else np.floor_divide(numbers, unit)
-    return Coded(Values(whole, coded.values.missing), decode, unit=coded.unit)
+    return Coded(Values(whole, coded.values.missing), decode, unit=coded.unit, step=unit)

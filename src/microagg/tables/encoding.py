@@ -7,6 +7,7 @@ nominal column counts as much as a numeric one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from microagg.aggregates.released import Missing
 from microagg.aggregates.values import Values
 from microagg.errors import DataError
 from microagg.tables.columns import Column, ColumnType
-from microagg.tables.scaling import SCALES, UNSCALED
+from microagg.tables.scaling import SCALES, UNSCALED, Scaling, scaling
 from microagg.validation import check_choice, check_matrix
 
 Floats = NDArray[np.float64]
@@ -39,11 +40,7 @@ def encode(
     """
     check_choice("scale", scale, SCALES)
     encoded = [_encoded(column, scale, missing, weights) for column in columns]
-    matrix = np.empty((len(columns[0].values.numbers), sum(one.width for one in encoded)))
-    at = 0
-    for one in encoded:
-        one.fill(matrix[:, at : at + one.width])
-        at += one.width
+    matrix = _side_by_side(encoded, len(columns[0].values.numbers))
     if scale == UNSCALED:
         _check_unscaled(matrix, columns)
     return matrix
@@ -67,6 +64,15 @@ class _Encoded:
         """Write the point of every record; axis by axis, as all at once would be held twice."""
         for axis, values in zip(out.T, self.points.T, strict=True):
             axis[:] = values if self.rows is None else values[self.rows]
+
+
+def _side_by_side(columns: Sequence[_Encoded], n_records: int) -> Floats:
+    matrix = np.empty((n_records, sum(column.width for column in columns)))
+    at = 0
+    for column in columns:
+        column.fill(matrix[:, at : at + column.width])
+        at += column.width
+    return matrix
 
 
 def _encoded(column: Column, scale: str, missing: Missing, weights: Floats | None) -> _Encoded:
@@ -105,7 +111,7 @@ def _apart(column: Column, scale: str, missing: Missing, weights: Floats | None)
     values = column.values
     codes = values.numbers
     if values.missing is not None:
-        codes = np.where(values.missing, column.n_categories, codes)  # comes last
+        codes = np.where(values.missing, len(column.categories), codes)  # comes last
     occurring, first_rows = np.unique(codes, return_inverse=True)
     rows = first_rows.reshape(-1)
     is_imputed = values.missing is not None and missing is Missing.IMPUTE
@@ -114,11 +120,54 @@ def _apart(column: Column, scale: str, missing: Missing, weights: Floats | None)
     middle = np.average(points, axis=0, weights=counts)
     if scale != UNSCALED:
         n = int(np.count_nonzero(rows < len(points)))
-        squares = np.square(points - middle).sum(axis=1)
-        spread = np.average(squares, weights=counts) * n / max(1, n - 1)
-        factor = 1.0 / np.sqrt(spread) if spread > 0.0 else 0.0
+        factor = _to_unit_variance(points, counts, n)
         points, middle = points * factor, middle * factor
     return _Encoded(np.vstack((points, middle)) if is_imputed else points, rows)
+
+
+def encode_pair(columns: Sequence[tuple[Values, Values, bool]]) -> tuple[Floats, Floats]:
+    """Return the matrices of a table and of another version of it, in one space.
+
+    Of each column come the values of both, and whether these are numbers or else categories. The
+    first table has a variance of 1 in each of them. A missing number is as far from every other as
+    two records are on average, a missing category is one more.
+    """
+    encoded = [
+        _numbers_of(before, after) if is_number else _codes_of(before, after)
+        for before, after, is_number in columns
+    ]
+    n = len(columns[0][0].numbers)
+    before, after = zip(*encoded, strict=True)
+    return _side_by_side(before, n), _side_by_side(after, n)
+
+
+def _numbers_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:
+    offset, unit = scaling(before.present) if len(before.present) else Scaling(0.0, 0.0)
+    is_incomplete = before.missing is not None or after.missing is not None
+    sides = []
+    for values in (before, after):
+        axis = np.zeros(len(values.numbers))
+        if unit > 0.0:
+            axis = (values.numbers.astype(np.float64) - offset) / unit
+        gone = np.zeros(len(axis), dtype=np.bool_) if values.missing is None else values.missing
+        axis[gone] = 0.0
+        apart = [np.sqrt(2.0) * gone] if is_incomplete else []
+        sides.append(_Encoded(np.column_stack([axis, *apart])))
+    return sides[0], sides[1]
+
+
+def _codes_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:
+    codes = [
+        side.numbers.astype(np.int64)
+        if side.missing is None
+        else np.where(side.missing, -1, side.numbers)
+        for side in (before, after)
+    ]
+    occurring, rows = np.unique(np.concatenate(codes), return_inverse=True)
+    rows = rows.reshape(-1)
+    points, n = _points(len(occurring)), len(codes[0])
+    points *= _to_unit_variance(points, np.bincount(rows[:n], minlength=len(points)), n)
+    return _Encoded(points, rows[:n]), _Encoded(points, rows[n:])
 
 
 def _points(count: int) -> Floats:
@@ -132,6 +181,14 @@ def _points(count: int) -> Floats:
         points = signs / np.sqrt(_MOST_AXES)
     points *= np.sqrt(0.5)
     return points
+
+
+def _to_unit_variance(points: Floats, counts: NDArray[Any], n_records: int) -> float:
+    """Return the factor that gives points with these weights a variance of 1 (ddof = 1)."""
+    middle = np.average(points, axis=0, weights=counts)
+    squares = np.square(points - middle).sum(axis=1)
+    spread = np.average(squares, weights=counts) * n_records / max(1, n_records - 1)
+    return float(1.0 / np.sqrt(spread)) if spread > 0.0 else 0.0
 
 
 def _variance(axis: Floats, weights: Floats | None) -> float:

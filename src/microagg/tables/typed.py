@@ -61,6 +61,14 @@ def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:
     return possible
 
 
+def order_of(frame: Frame, name: str) -> Sequence[Any] | None:
+    """Return the order that the type of a column gives its categories; None if it gives none."""
+    if not _is_ordered(frame, name):
+        return None
+    order: list[Any] = frame.to_native()[name].dtype.categories.tolist()
+    return order
+
+
 def is_number(frame: Frame, name: str) -> bool:
     """Whether a column is stored as numbers."""
     return name in frame.columns and dtype_of(frame, name) in (*INTEGERS, *FLOATS)
@@ -88,7 +96,9 @@ def open_column(frame: Frame, name: str, wish: Wish) -> Column:
         values=coded.values,
         decode=coded.decode,
         aggregate=_aggregate(kind, wish, name),
-        n_categories=len(coded.categories),
+        categories=coded.categories,
+        unit=coded.unit,
+        step=coded.step,
         weight=wish.weight,
     )
 

@@ -1,0 +1,118 @@
+"""Two tables, record by record."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from microagg.aggregates.values import Values
+from microagg.errors import DataError, ParameterError
+from microagg.tables.columns import ColumnType
+from microagg.tables.pairs import classes_of, open_pair
+
+BEFORE = pl.DataFrame(
+    {
+        "id": ["a", "b", "c", "d"],
+        "age": [30, 32, 50, 54],
+        "sex": ["f", "m", "m", "m"],
+        "ill": [1, 0, 0, 1],
+    }
+)
+AFTER = BEFORE.with_columns(age=pl.Series([31.0, 31.0, 52.0, 52.0]), sex=pl.lit("m")).drop("id")
+
+
+def test_changed_columns_are_quasi_identifiers_and_the_others_sensitive():
+    pair = open_pair(BEFORE, AFTER)
+    assert list(pair.columns) == ["age", "sex"]
+    assert list(pair.sensitive) == ["ill"] == list(pair.assumed)
+    assert pair.dropped == ("id",)
+    assert pair.columns["age"].before.numbers.tolist() == [30, 32, 50, 54]
+    assert pair.columns["age"].after.numbers.tolist() == [31, 31, 52, 52]
+    assert pair.columns["sex"].type is ColumnType.NOMINAL
+    assert pair.columns["sex"].before.numbers.tolist() == [0, 1, 1, 1]
+    assert pair.columns["sex"].after.numbers.tolist() == [1, 1, 1, 1]
+    assert pair.classes.tolist() == [0, 0, 1, 1]
+
+
+def test_roles_can_be_named():
+    pair = open_pair(BEFORE, AFTER, quasi_identifiers="age", sensitive="ill")
+    assert list(pair.columns) == ["age"]
+    assert list(pair.sensitive) == ["sex", "ill"]
+    assert pair.assumed == ("sex",)
+
+
+def test_where_nothing_changed_all_are_quasi_identifiers():
+    pair = open_pair(BEFORE, BEFORE, sensitive="ill")
+    assert list(pair.columns) == ["id", "age", "sex"]
+
+
+@pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, lambda t: t])
+def test_records_are_matched_by_a_key(convert):
+    shuffled = AFTER.with_columns(BEFORE["id"])[[2, 0, 3]]
+    pair = open_pair(convert(BEFORE), convert(shuffled), key="id")
+    assert pair.columns["age"].before.numbers.tolist() == [50, 30, 54]
+    assert pair.columns["age"].after.numbers.tolist() == [52, 31, 52]
+    assert pair.unmatched == 1
+
+
+def test_the_first_table_has_unit_variance_in_every_column():
+    rng = np.random.default_rng(0)
+    before = pl.DataFrame({"x": rng.normal(5, 3, 200), "c": rng.choice(list("abcd"), 200)})
+    after = before.with_columns(pl.col("x").mean(), pl.lit("a").alias("c"))
+    X, Z = open_pair(before, after).spaces
+    assert X.shape == Z.shape == (200, 5)
+    assert X[:, 0].var(ddof=1) == pytest.approx(1)
+    assert X[:, 1:].var(axis=0, ddof=1).sum() == pytest.approx(1)
+    assert Z[:, 0] == pytest.approx(0)
+    same = (before["c"] == "a").to_numpy()
+    assert (X[same, 1:] == Z[same, 1:]).all()
+    assert len(np.unique(np.linalg.norm(X[~same, 1:] - Z[~same, 1:], axis=1).round(12))) == 1
+
+
+def test_missing_numbers_are_apart():
+    before = pl.DataFrame({"x": [0.0, 2.0, None, 4.0]})
+    after = pl.DataFrame({"x": [1.0, 1.0, None, None]})
+    X, Z = open_pair(before, after).spaces
+    assert (X[2] == Z[2]).all()
+    assert X[2, 1] == Z[3, 1] == pytest.approx(np.sqrt(2))
+    assert X[0, 1] == Z[0, 1] == 0
+
+
+def test_ordered_categories_of_pandas_stay_ordered():
+    size = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
+    before = pd.DataFrame({"s": pd.Series(["large", "small", "medium"], dtype=size)})
+    column = open_pair(before, before).columns["s"]
+    assert column.type is ColumnType.ORDINAL
+    assert column.before.numbers.tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("after", "options", "match"),
+    [
+        (AFTER[:3], {}, "4 and the protected one 3.*--key"),
+        (AFTER.rename({"age": "Age"}), {}, "'Age'"),
+        (AFTER.select(x=1), {}, "'x'"),
+        (AFTER.with_columns(age=pl.lit("[30, 40)")), {}, "'age' is of numbers.*of text"),
+        (AFTER, {"key": "id"}, "protected table has no column 'id'"),
+        (AFTER, {"key": "age"}, "different in every record"),
+        (AFTER, {"quasi_identifiers": "id"}, "no column 'id'"),
+        (AFTER, {"sensitive": ["age", "sex", "ill"]}, "no quasi-identifier"),
+        (AFTER.with_columns(age=pl.lit(np.inf)), {}, "'age' holds infinite"),
+        (AFTER.clear(), {}, "no records"),
+    ],
+)
+def test_what_does_not_fit_is_said(after, options, match):
+    with pytest.raises((DataError, ParameterError), match=match):
+        open_pair(BEFORE, after, **options)
+
+
+def test_a_key_that_the_original_does_not_have():
+    after = AFTER.with_columns(id=pl.Series(["a", "b", "c", "x"]))
+    with pytest.raises(DataError, match=r"1 records.*'id'"):
+        open_pair(BEFORE, after, key="id")
+
+
+def test_classes_tell_missing_values_apart():
+    gone = np.array([False, True, False])
+    columns = [Values(np.zeros(3)), Values(np.zeros(3), gone)]
+    assert classes_of(columns).tolist() == [1, 0, 1]
