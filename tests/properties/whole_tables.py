@@ -205,7 +205,8 @@ def _column(draw, rng, case: tuple[str, int], name: str, *, kinds=KINDS, missing
     column = Drawn(name, kind, storage, values, unit=unit)
     if kind == "category":
         others = [text for text in ("never", "seen") if text not in pool]
-        column.categories = [str(at) for at in rng.permutation([*pool, *others])]
+        listed = [*pool, *others]
+        column.categories = [listed[at] for at in rng.permutation(len(listed))]
     if kind == "datetime":
         column.zone = draw(st.sampled_from(ZONES))
     return column

@@ -10,6 +10,7 @@ from microagg import protect
 ONE = {
     "zeros": pl.Series([0.0, -0.0, 0.0, 1.0, 1.0]),
     "missing": pl.Series([None, np.nan, None, 1.0, 1.0]),
+    "zeros of Arrow": pd.Series([0.0, -0.0, 0.0, 1.0, 1.0], dtype="float[pyarrow]"),
     "objects": pd.Series([None, np.nan, None, "x", "x"], dtype=object),
 }
 

@@ -27,7 +27,7 @@ def code_categories(native: Any) -> Coded:
         codes = native.cat.codes.to_numpy().astype(np.int64)
         categories = native.cat.categories
     else:
-        codes, categories = _factorised(_without_nan(native))
+        codes, categories = _factorised(_with_one_zero(_without_nan(native)))
 
     def decode(values: Values) -> Any:
         if not len(categories):  # nothing is there
@@ -125,6 +125,13 @@ def _without_nan(native: Any) -> Any:
     if isinstance(native.dtype, np.dtype) or native.dtype.kind != "f":
         return native
     return native.mask((native != native).fillna(False).to_numpy(dtype=np.bool_))
+
+
+def _with_one_zero(native: Any) -> Any:
+    """Return floats of Arrow, for which -0.0 is another category than 0.0, without it."""
+    if isinstance(native.dtype, np.dtype) or native.dtype.kind != "f":
+        return native
+    return native.mask((native == 0.0).fillna(False).to_numpy(dtype=np.bool_), 0.0)
 
 
 def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
