@@ -172,3 +172,10 @@ def test_more_inequalities_than_a_byte_has_bits():
     found, satisfied = project(points, np.ones(d), unit)
     assert satisfied.all()
     assert np.array_equal(found, np.clip(points, -1, 1))
+
+
+def test_units_beyond_numbers_end_in_an_answer():
+    below = Polyhedron(np.zeros((0, 2)), np.zeros(0), np.array([[-1.0, 1.0]]), np.zeros(1))
+    values = np.array([[0.0, 7.0], [-2e-309, 120.0]])
+    moved, _ = project(values, np.array([1e-309, 0.0]), below)
+    assert np.isfinite(moved).all()

@@ -214,6 +214,8 @@ def _least_distance(unit: Floats, room: Floats) -> Flags:
     from scipy.optimize import nnls
 
     size = np.abs(room).max()
+    if not np.isfinite(size):  # beyond numbers, in units of a column that hardly differs
+        return room < 0
     stacked = -np.vstack([unit.T, room / size])
     target = np.zeros(len(stacked))
     target[-1] = 1.0
