@@ -34,6 +34,7 @@ _SETTLED = 1e-12
 # A term counts for no less than this part of its column's scale: where a mean is almost zero
 # because larger values cancel out, its last digits are those of the larger values.
 LEAST_TERM = 1e-6
+_FARTHEST = 1e150
 _DIGIT = 1e-15
 _ROUNDS = 30
 
@@ -158,8 +159,9 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flag
     # What the equalities fix, or columns that cannot move, is no matter of choice.
     choice = lengths > NEGLIGIBLE * whole
     safe = np.where(choice, lengths, 1.0)
-    room = np.where(choice, (polyhedron.below_sides - rowwise(solved, polyhedron.below)) / safe, 1)
-    near = np.where(choice, _SETTLED * polyhedron.sizes(solved, scales)[1] / safe, 0)
+    missed = polyhedron.below_sides - rowwise(solved, polyhedron.below)
+    room = np.where(choice, _in_units(missed, safe), 1)
+    near = np.where(choice, _in_units(_SETTLED * polyhedron.sizes(solved, scales)[1], safe), 0)
     unit[~choice] = 0.0
     active, settled = _guessed(unit, room, near, room < -near)
     left = np.flatnonzero(~settled)
@@ -169,6 +171,12 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flag
         active[left], settled = _guessed(unit, room[left], near[left], found)
         active[left[~settled]] = found[~settled]
     return active
+
+
+def _in_units(values: Floats, units: Floats) -> Floats:
+    """Return the values in these units; in tiny ones they would be beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / units, -_FARTHEST, _FARTHEST)
 
 
 def _free_directions(rows: Floats) -> Floats:
@@ -214,8 +222,6 @@ def _least_distance(unit: Floats, room: Floats) -> Flags:
     from scipy.optimize import nnls
 
     size = np.abs(room).max()
-    if not np.isfinite(size):  # beyond numbers, in units of a column that hardly differs
-        return room < 0
     stacked = -np.vstack([unit.T, room / size])
     target = np.zeros(len(stacked))
     target[-1] = 1.0
