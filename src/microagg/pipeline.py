@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -58,6 +59,7 @@ from microagg.tables.frames import (
     with_released,
 )
 from microagg.tables.keys import random_keys
+from microagg.tables.pairs import Pair, released_pair
 from microagg.tables.plan import Plan
 from microagg.tables.records import Block, Records, open_records
 from microagg.tables.typed import INTEGERS
@@ -84,8 +86,12 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a release keeps of the table that came in, for its own files only."""
+    """What a release keeps of the table that came in, for its own files and for measuring it.
 
+    `pair` opens the records before and after; it is called when somebody measures.
+    """
+
+    pair: Callable[[], Pair]
     identifiers: tuple[pl.Series, ...]
     dialect: Dialect | None
     annotations: Annotations | None
@@ -268,8 +274,31 @@ def _finished(
     }
     labels = outcome.labels
     labels.flags.writeable = False
-    origin = Origin(tuple(_identifiers(records, table, key)), source.dialect, source.annotations)
+    origin = Origin(
+        _pair_of(records, outcome),
+        tuple(_identifiers(records, table, key)),
+        source.dialect,
+        source.annotations,
+    )
     return Made(table, labels, manifest, origin)
+
+
+def _pair_of(records: Records, outcome: Outcome) -> Callable[[], Pair]:
+    """Return how to open the records before and after, without keeping the matrix for that."""
+    strata = {}
+    if records.strata is not None:
+        strata = {
+            name: (coded, records.strata.released[name])
+            for name, coded in records.strata_columns.items()
+        }
+    return partial(
+        released_pair,
+        records.frame,
+        records.columns,
+        outcome.released,
+        strata,
+        records.roles.sensitive,
+    )
 
 
 def _call(plan: Plan) -> str:

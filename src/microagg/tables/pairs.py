@@ -1,7 +1,7 @@
 """An original table and what was made of it, record by record: what risk and utility measure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
 from microagg.errors import DataError, ParameterError
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import Coded, Column, ColumnType
 from microagg.tables.encoding import encode_pair
 from microagg.tables.frames import Frame, open_frame, polars_column
 from microagg.tables.roles import Names, as_names, check_named
@@ -37,6 +37,12 @@ class PairedColumn:
     unit: str = ""
     step: int = 1
 
+    @classmethod
+    def of(cls, column: Column, before: Values, after: Values) -> "PairedColumn":
+        """Return two sides of a column whose numbers mean what those of `column` do."""
+        meaning = (column.categories, column.unit, column.step)
+        return cls(column.name, column.type, before, after, *meaning)
+
     @property
     def is_scaled(self) -> bool:
         """Whether differences of the numbers mean anything: numbers, dates, ordered categories."""
@@ -44,15 +50,7 @@ class PairedColumn:
 
     def take(self, rows: NDArray[np.intp]) -> "PairedColumn":
         """Return the column of these records."""
-        return PairedColumn(
-            self.name,
-            self.type,
-            self.before.take(rows),
-            self.after.take(rows),
-            self.categories,
-            self.unit,
-            self.step,
-        )
+        return replace(self, before=self.before.take(rows), after=self.after.take(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +86,10 @@ class Pair:
 
     def take(self, rows: NDArray[np.intp]) -> "Pair":
         """Return the pair of these records."""
-        return Pair(
-            {name: column.take(rows) for name, column in self.columns.items()},
-            {name: column.take(rows) for name, column in self.sensitive.items()},
-            self.dropped,
-            self.assumed,
-            self.unmatched,
+        return replace(
+            self,
+            columns={name: column.take(rows) for name, column in self.columns.items()},
+            sensitive={name: column.take(rows) for name, column in self.sensitive.items()},
         )
 
 
@@ -112,6 +108,28 @@ def classes_of(columns: Iterable[Values]) -> Labels:
             labels = labels.reshape(-1)
     assert labels is not None
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
+
+
+def released_pair(
+    frame: Frame,
+    columns: Mapping[str, Column],
+    released: Mapping[str, Values],
+    strata: Mapping[str, tuple[Coded, Values]],
+    sensitive: Sequence[str],
+) -> Pair:
+    """Pair the columns of a table with what is released of them; strata are what anybody may know.
+
+    Sensitive columns of types that cannot be measured, such as lists, are left out.
+    """
+    shown = {name: PairedColumn.of(c, c.values, released[name]) for name, c in columns.items()}
+    for name, (coded, values) in strata.items():
+        shown[name] = PairedColumn(name, ColumnType.NOMINAL, coded.values, values, coded.categories)
+    measurable = [c for c in sensitive if c in frame.columns and types_of(frame, c)]
+    kept = [open_column(frame, name, Wish()) for name in measurable]
+    return Pair(
+        {name: shown[name] for name in frame.columns if name in shown},
+        {column.name: PairedColumn.of(column, column.values, column.values) for column in kept},
+    )
 
 
 def open_pair(
@@ -222,12 +240,12 @@ def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
 
 
 def _paired(
-    before: Frame, after: Frame, rows: Labels | None, name: str, wishes: Mapping[str, Wish]
+    before: Frame, after: Frame, matches: Labels | None, name: str, wishes: Mapping[str, Wish]
 ) -> PairedColumn:
     """Code both sides of a column together, so that equal values have equal numbers."""
     sides = [polars_column(frame[name]).alias("") for frame in (before, after)]
-    if rows is not None:
-        sides[0] = sides[0].gather(rows)
+    if matches is not None:
+        sides[0] = sides[0].gather(matches)
     both = pl.concat(_alike(sides, name))
     frame = nw.from_native(both.alias(name).to_frame(), eager_only=True)
     if not types_of(frame, name):
@@ -243,15 +261,8 @@ def _paired(
     numbers = column.values.numbers
     if numbers.dtype.kind == "f" and np.isinf(numbers).any():
         raise DataError(f"column {name!r} holds infinite numbers. Remove or replace them.")
-    return PairedColumn(
-        name,
-        column.type,
-        before=column.values.take(np.arange(n)),
-        after=column.values.take(np.arange(n, 2 * n)),
-        categories=column.categories,
-        unit=column.unit,
-        step=column.step,
-    )
+    rows = np.arange(2 * n)
+    return PairedColumn.of(column, column.values.take(rows[:n]), column.values.take(rows[n:]))
 
 
 def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
