@@ -172,7 +172,8 @@ def test_weighted_means_of_whole_numbers_are_rounded_once_and_exactly(dtype):
     for _ in range(200):
         low = 0 if np.dtype(dtype).kind == "u" else -4
         offset = 2**60 if dtype == np.uint64 else 0
-        values = (rng.integers(low, 5, 6) + offset).astype(dtype)
+        spread = int(rng.choice([1, 10**9, 10**16])) if np.dtype(dtype).itemsize == 8 else 1
+        values = (rng.integers(low * spread, 5 * spread, 6) + offset).astype(dtype)
         weights = rng.integers(1, 5, 6)
         total = sum(int(v) * int(w) for v, w in zip(values, weights))
         mean = Fraction(total, int(weights.sum()))

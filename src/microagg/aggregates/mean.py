@@ -107,13 +107,17 @@ def _reweighted(
 ) -> NDArray[Any]:
     """Return the weighted means, rounded half away from zero, from those without weights.
 
-    What is added to these is small, so that halves are halves in floats, too.
+    What is added to these is summed up in two halves of 32 bits, in which floats are exact.
     """
     # All of it wraps round to the right result for every integer type.
     gaps = (values.astype(np.uint64) - means[labels].astype(np.uint64)).astype(np.int64)
-    shifts = np.bincount(labels, weights=weights * gaps) / np.bincount(labels, weights=weights)
+    high, low = gaps >> 32, gaps & 0xFFFFFFFF
+    total = np.bincount(labels, weights=weights)
+    steps, left = np.divmod(np.bincount(labels, weights=weights * high), total)
+    shifts = (left * 2.0**32 + np.bincount(labels, weights=weights * low)) / total
     down = np.floor(shifts)
-    floor = (means.astype(np.uint64) + down.astype(np.int64).astype(np.uint64)).astype(means.dtype)
+    whole = (steps.astype(np.int64) << 32) + down.astype(np.int64)
+    floor = (means.astype(np.uint64) + whole.astype(np.uint64)).astype(means.dtype)
     rest = shifts - down
     up = (rest > 0.5) | ((rest == 0.5) & (floor >= 0))
     rounded: NDArray[Any] = floor + up.astype(means.dtype)
