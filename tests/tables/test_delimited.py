@@ -131,3 +131,16 @@ def test_what_is_read_is_what_the_csv_module_reads(body):
         return
     rows = csv.reader(io.StringIO(body.rstrip("\r\n"), newline=""), strict=True)
     assert table.fill_null("").rows() == [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("note", [b"sep=;\r\n", b'"sep=;"\n', b"SEP=;\n", b"\xef\xbb\xbfsep=;\n"])
+def test_a_note_to_excel_is_no_header(note):
+    text = DelimitedText(note + b"a;b\n1,5;2\n3,5;4\n", "'x.csv'")
+    assert text.columns == ("a", "b")
+    assert text.dialect.delimiter == ";"
+    assert text.table().rows() == [(1.5, 2), (3.5, 4)]
+
+
+def test_lines_count_after_a_note_to_excel():
+    with pytest.raises(DataError, match="line 3 of"):
+        DelimitedText(b"sep=;\na;b\n1;2;3\n4;5\n", "'x.csv'").table()

@@ -31,6 +31,8 @@ from microagg.tables.regularity import count_regular_records
 
 STANDARD_INPUT = "standard input"
 
+# A first line such as sep=; says to Excel what the delimiter is.
+_NOTE_TO_EXCEL = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
 # Records that are encoded at a time.
 _N_ENCODED = 100_000
 
@@ -55,15 +57,19 @@ class DelimitedText:
         given = dialect or Dialect()
         _check_is_text(data, where)
         text, encoding = decoded(data, where, given.encoding)
+        note = _NOTE_TO_EXCEL.match(text)
+        told = None
+        if note is not None:
+            told, text = note[1].decode(), text[note.end() :]
         _check_is_written(text, where)
-        delimiter = given.delimiter or detected_delimiter(text, where, given.decimal)
+        delimiter = given.delimiter or told or detected_delimiter(text, where, given.decimal)
         self._where = where
         self._delimiter = delimiter
         decimal = "." if delimiter == "," else given.decimal
         self._dialect = Dialect(delimiter, decimal, encoding)
         self.columns, begin = _header(text, delimiter, where)
         _check_names(self.columns, where)
-        self._header_height = text.count(b"\n", 0, begin)
+        self._header_height = text.count(b"\n", 0, begin) + (note is not None)
         self._records = text[begin : _end_of_records(text, begin, len(self.columns))]
 
     @property
