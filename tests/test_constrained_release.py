@@ -277,3 +277,9 @@ def test_values_that_violate_a_constraint_are_not_released(monkeypatch):
     )
     with pytest.raises(GuaranteeError, match="does not hold in 90 of the records"):
         protect(FLOATS, 3, constraints=[TOTAL])
+
+
+def test_what_constraints_cost_is_a_number_even_in_tiny_units():
+    table = pl.DataFrame({"a": [0.0, 1e-300, 2e-300, 1e-300]})
+    manifest = protect(table, 2, constraints="a >= 5", method="mdav").manifest
+    assert 0 < manifest["constraints"]["added_information_loss"] < float("inf")

@@ -6,6 +6,8 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from tests.properties.stored import UNITS, Drawn, is_there
 from tests.properties.whole_tables import Case, blocks_of
 
@@ -120,7 +122,10 @@ def check_number(
     if whole:
         size = (abs(wanted) + Fraction(1, 2)) // 1
         rounded = int(size if wanted >= 0 else -size) * unit
-        assert value == _instant(column, rounded), "half away from zero"
+        shown = _instant(column, rounded)
+        if column.kind == "float" and "32" in column.storage:
+            shown = float(np.float32(shown))  # not every whole number is one of its type
+        assert value == shown, "half away from zero"
         return
     got = Fraction(value)
     assert not (value == 0 and math.copysign(1, value) < 0), "-0.0"
