@@ -1,6 +1,6 @@
 """Groups -> what each group releases, and what that costs and promises."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,9 @@ from microagg.utility.information_loss import Errors, squared_errors
 
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]
+
+# Squares of larger numbers, and sums of these, would overflow.
+_FARTHEST = 1e150
 
 K_ANONYMITY = "k-anonymity"
 BLOCKWISE = "k-anonymity within each block of columns"
@@ -122,20 +125,8 @@ def _aggregated(
     """Return what each group of a block releases, and what constraints had to do with it."""
     columns = {name: records.columns[name] for name in block.names}
     points = _drawn_points(grouped.parts[0].fitted, system, records, scale) if method.draws else {}
-    values = {
-        name: Values(in_type(points[name], dtype=column.values.numbers.dtype, name=name))
-        if name in points
-        else group_values(
-            column.values,
-            labels,
-            column.aggregate,
-            records.missing,
-            records.weights,
-            name=name,
-        )
-        for name, column in columns.items()
-        if system is None or name not in system.columns
-    }
+    free = [name for name in block.names if system is None or name not in system.columns]
+    values = _values_of_groups(free, labels, records, points)
     if valid_combinations:
         values |= _medoids(columns, labels, records)
     if system is None:
@@ -154,6 +145,37 @@ def _aggregated(
     violations = system.violations(_complete(numbers), units)
     added = _added_error(columns, labels, satisfied, records.weights, scale)
     return values, Constrained(violations, (satisfied,), added)
+
+
+def unconstrained_values(
+    method: Method, estimator: Any, records: Records, scale: str
+) -> dict[str, Values]:
+    """Return what every record of a table in one block releases by the groups of an estimator."""
+    points = _drawn_points(estimator, None, records, scale) if method.draws else {}
+    values = _values_of_groups(records.columns, estimator.labels_, records, points)
+    return {name: own.take(estimator.labels_) for name, own in values.items()}
+
+
+def _values_of_groups(
+    names: Iterable[str], labels: Labels, records: Records, points: Mapping[str, Floats]
+) -> dict[str, Values]:
+    """Return what each group releases of these columns: its aggregate, or the point it drew."""
+    values = {}
+    for name in names:
+        column = records.columns[name]
+        if name in points:
+            dtype = column.values.numbers.dtype
+            values[name] = Values(in_type(points[name], dtype=dtype, name=name))
+        else:
+            values[name] = group_values(
+                column.values,
+                labels,
+                column.aggregate,
+                records.missing,
+                records.weights,
+                name=name,
+            )
+    return values
 
 
 def errors_of(method: Method, estimator: Any, X: Floats) -> Errors:
@@ -304,9 +326,10 @@ def _added_error(
         if unit == 0.0:
             continue
         own = numbers.astype(np.float64) if scale == UNSCALED else standardised(numbers)
+        with np.errstate(over="ignore"):  # in units of a column that hardly differs
+            scaled = [(chosen - offset) / unit for chosen in (values, satisfied.plain[name])]
         with_it, without = (
-            np.square(own - ((chosen - offset) / unit)[groups])
-            for chosen in (values, satisfied.plain[name])
+            np.square(own - np.clip(chosen, -_FARTHEST, _FARTHEST)[groups]) for chosen in scaled
         )
         counts = 1.0 if weights is None else weights[there]
         added += column.weight * float((counts * (with_it - without)).sum())

@@ -275,7 +275,7 @@ def _finished(
     labels = outcome.labels
     labels.flags.writeable = False
     origin = Origin(
-        _pair_of(records, outcome),
+        _pair_of(records, outcome, source.dialect),
         tuple(_identifiers(records, table, key)),
         source.dialect,
         source.annotations,
@@ -283,7 +283,7 @@ def _finished(
     return Made(table, labels, manifest, origin)
 
 
-def _pair_of(records: Records, outcome: Outcome) -> Callable[[], Pair]:
+def _pair_of(records: Records, outcome: Outcome, dialect: Dialect | None) -> Callable[[], Pair]:
     """Return how to open the records before and after, without keeping the matrix for that."""
     strata = {}
     if records.strata is not None:
@@ -298,6 +298,7 @@ def _pair_of(records: Records, outcome: Outcome) -> Callable[[], Pair]:
         outcome.released,
         strata,
         records.roles.sensitive,
+        None if dialect is None else dialect.decimal,
     )
 
 

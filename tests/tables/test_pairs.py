@@ -78,6 +78,13 @@ def test_missing_numbers_are_apart():
     assert X[0, 1] == Z[0, 1] == 0
 
 
+def test_values_far_beyond_the_deviations_of_the_original():
+    tiny, large = pl.DataFrame({"x": [1e-310, 2e-310, 0.0]}), pl.DataFrame({"x": [1.0, 2.0, 0.0]})
+    X, Z = open_pair(tiny, large).spaces
+    assert np.isfinite(X).all()
+    assert np.isfinite(np.square(Z)).all()
+
+
 def test_ordered_categories_of_pandas_stay_ordered():
     size = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
     before = pd.DataFrame({"s": pd.Series(["large", "small", "medium"], dtype=size)})
@@ -116,3 +123,45 @@ def test_classes_tell_missing_values_apart():
     gone = np.array([False, True, False])
     columns = [Values(np.zeros(3)), Values(np.zeros(3), gone)]
     assert classes_of(columns).tolist() == [1, 0, 1]
+
+
+def test_a_column_that_only_the_protected_table_has_can_be_left_out():
+    after = AFTER.with_columns(rk=pl.lit(1))
+    assert list(open_pair(BEFORE, after, identifiers="rk").columns) == ["age", "sex"]
+
+
+def test_a_random_key_is_left_out():
+    before = BEFORE.with_columns(id=pl.Series([101, 205, 309, 417]))
+    after = AFTER.with_columns(id=pl.Series([3, 1, 4, 2]))
+    pair = open_pair(before, after)
+    assert list(pair.columns) == ["age", "sex"]
+    assert pair.dropped == ("id",)
+    assert list(open_pair(before, after, quasi_identifiers=["id"]).columns) == ["id"]
+
+
+def test_keys_may_be_whole_numbers_on_one_side_only():
+    before = BEFORE.with_columns(id=pl.Series([1, 2, 3, 4]))
+    after = AFTER.with_columns(id=pl.Series([4.0, 3.0, 2.0, 1.0]))
+    assert open_pair(before, after, key="id").columns["age"].before.numbers.tolist()[0] == 54
+
+
+def test_indexes_in_another_order_are_refused():
+    before = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=list("abc"))
+    with pytest.raises(DataError, match="index, in another order"):
+        open_pair(before, before[::-1])
+    assert open_pair(before, before.reset_index(drop=True)).n_records == 3
+
+
+def test_decimals_and_columns_without_any_value():
+    before = pl.DataFrame({"d": pl.Series(["1.5", "2.5"]).cast(pl.Decimal(10, 2)), "n": [None] * 2})
+    pair = open_pair(before, before)
+    assert pair.columns["d"].before.numbers.tolist() == [1.5, 2.5]
+    assert pair.columns["n"].before.n_missing == 2
+
+
+def test_whole_numbers_beyond_floats_keep_their_digits():
+    before = pl.DataFrame({"x": [2**62 + i for i in range(8)]})
+    after = pl.DataFrame({"x": [2**62 + i // 4 * 4 for i in range(8)]})
+    X, Z = open_pair(before, after).spaces
+    assert len(np.unique(X)) == 8
+    assert len(np.unique(Z)) == 2

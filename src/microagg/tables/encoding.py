@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 # Nominal columns of more values get as many axes, on which values are nearly equally far apart.
 _MOST_AXES = 32
+# Squares of larger numbers, and sums of these, would overflow.
+_FARTHEST = 1e150
 
 
 def encode(
@@ -142,18 +144,41 @@ def encode_pair(columns: Sequence[tuple[Values, Values, bool]]) -> tuple[Floats,
 
 
 def _numbers_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:
+    before, after = near_zero(before, after)
     offset, unit = scaling(before.present) if len(before.present) else Scaling(0.0, 0.0)
     is_incomplete = before.missing is not None or after.missing is not None
     sides = []
     for values in (before, after):
         axis = np.zeros(len(values.numbers))
         if unit > 0.0:
-            axis = (values.numbers.astype(np.float64) - offset) / unit
+            with np.errstate(over="ignore"):  # other values may be far beyond tiny deviations
+                axis = (values.numbers.astype(np.float64) - offset) / unit
+            axis = np.clip(axis, -_FARTHEST, _FARTHEST)
         gone = np.zeros(len(axis), dtype=np.bool_) if values.missing is None else values.missing
         axis[gone] = 0.0
         apart = [np.sqrt(2.0) * gone] if is_incomplete else []
         sides.append(_Encoded(np.column_stack([axis, *apart])))
     return sides[0], sides[1]
+
+
+def near_zero(before: Values, after: Values) -> tuple[Values, Values]:
+    """Return whole numbers less the smallest of both: floats hold the digits of what is left."""
+    sides = (before, after)
+    if any(side.numbers.dtype.kind not in "iu" for side in sides):
+        return before, after
+    present = [side.present for side in sides if len(side.present)]
+    if not present:
+        return before, after
+    least = min(int(numbers.min()) for numbers in present)
+    if max(int(numbers.max()) for numbers in present) - least >= 2**63:
+        return before, after
+    first, second = (Values(_less(side.numbers, least), side.missing) for side in sides)
+    return first, second
+
+
+def _less(numbers: NDArray[Any], least: int) -> NDArray[np.int64]:
+    # All of it wraps round to the right result for every integer type.
+    return (numbers.astype(np.uint64) - np.uint64(least % 2**64)).astype(np.int64)
 
 
 def _codes_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:

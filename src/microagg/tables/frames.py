@@ -137,12 +137,10 @@ def _without_metadata(table: Any) -> Any:
 def new_table(like: Frame, values: Mapping[str, list[Any]], schema: Mapping[str, IntoDType]) -> Any:
     """Return a native table of the kind of `like`; None is a missing value."""
     if like.implementation.is_pandas_like():
-        # Whole numbers with missing ones among them stay whole in a type of their own only.
-        whole = {name: "Int64" for name, dtype in schema.items() if dtype == nw.Int64}
-        floats = {name: "float64" for name, dtype in schema.items() if dtype == nw.Float64}
-        return (
-            like.implementation.to_native_namespace().DataFrame(values).astype({**whole, **floats})
-        )
+        # With missing ones among them, whole numbers and truth values need types of their own.
+        types: dict[Any, str] = {nw.Int64: "Int64", nw.Float64: "float64", nw.Boolean: "boolean"}
+        own = {name: types[dtype] for name, dtype in schema.items() if dtype in types}
+        return like.implementation.to_native_namespace().DataFrame(values).astype(own)
     return nw.from_dict(values, schema, backend=like.implementation).to_native()
 
 
@@ -164,7 +162,8 @@ def to_polars(table: Any) -> pl.DataFrame:
 
 def polars_column(series: nw.Series[Any]) -> pl.Series:
     """Return a column as polars holds it."""
-    if series.dtype.is_numeric() and not series.null_count():
+    whole_or_float = series.dtype.is_integer() or series.dtype.is_float()
+    if whole_or_float and not series.null_count():
         return pl.Series(series.name, series.to_numpy())
     try:
         column = series.to_frame().to_polars().to_series()

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from microagg.aggregates.values import Values
 from microagg.errors import DataError, ParameterError
 from microagg.tables.columns import Coded, Column, ColumnType
+from microagg.tables.dates import is_written_as
 from microagg.tables.encoding import encode_pair
 from microagg.tables.frames import Frame, open_frame, polars_column
+from microagg.tables.numerals import as_numbers
 from microagg.tables.roles import Names, as_names, check_named
 from microagg.tables.typed import Wish, open_column, order_of, types_of
 
@@ -47,6 +49,16 @@ class PairedColumn:
     def is_scaled(self) -> bool:
         """Whether differences of the numbers mean anything: numbers, dates, ordered categories."""
         return self.type not in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any record has another value after than before."""
+        before, after = self.before, self.after
+        if not np.array_equal(before.numbers, after.numbers):
+            return True
+        if before.missing is None or after.missing is None:
+            return before.n_missing != after.n_missing
+        return not np.array_equal(before.missing, after.missing)
 
     def take(self, rows: NDArray[np.intp]) -> "PairedColumn":
         """Return the column of these records."""
@@ -114,18 +126,26 @@ def released_pair(
     frame: Frame,
     columns: Mapping[str, Column],
     released: Mapping[str, Values],
-    strata: Mapping[str, tuple[Coded, Values]],
-    sensitive: Sequence[str],
+    strata: Mapping[str, tuple[Coded, Values]] | None = None,
+    sensitive: Sequence[str] = (),
+    decimal: str | None = None,
 ) -> Pair:
     """Pair the columns of a table with what is released of them; strata are what anybody may know.
 
-    Sensitive columns of types that cannot be measured, such as lists, are left out.
+    Sensitive columns of types that cannot be measured, such as lists, are left out. Those of a CSV
+    file are text, whatever they hold; its `decimal` mark says how to read their numbers.
     """
     shown = {name: PairedColumn.of(c, c.values, released[name]) for name, c in columns.items()}
-    for name, (coded, values) in strata.items():
+    for name, (coded, values) in (strata or {}).items():
         shown[name] = PairedColumn(name, ColumnType.NOMINAL, coded.values, values, coded.categories)
     measurable = [c for c in sensitive if c in frame.columns and types_of(frame, c)]
-    kept = [open_column(frame, name, Wish()) for name in measurable]
+    kept = []
+    for name in measurable:
+        own = frame
+        if decimal is not None and frame[name].dtype == nw.String:
+            read = as_numbers(polars_column(frame[name]), decimal).alias(name)
+            own = nw.from_native(read.to_frame(), eager_only=True)
+        kept.append(open_column(own, name, Wish()))
     return Pair(
         {name: shown[name] for name in frame.columns if name in shown},
         {column.name: PairedColumn.of(column, column.values, column.values) for column in kept},
@@ -150,13 +170,14 @@ def open_pair(
     before, after = open_frame(original), open_frame(protected)
     wishes = wishes or {}
     left_out = {*as_names("identifiers", identifiers), *([] if key is None else [key])}
+    both = dict.fromkeys((*before.columns, *after.columns))
     named = check_named(
-        before.columns,
+        tuple(both),
         quasi_identifiers=quasi_identifiers,
         identifiers=sorted(left_out),
         sensitive=sensitive,
-        typed=wishes,
     )
+    check_named(tuple(both), quasi_identifiers=tuple(wishes))  # they must be columns
     common = _common(before, after, left_out)
     for name in (*named.quasi_identifiers, *named.sensitive):
         if name not in common:
@@ -164,9 +185,14 @@ def open_pair(
                 f"the protected table has no column {name!r}, which is to be measured. Leave it "
                 "out."
             )
+    _check_indexes(before, after, key)
     rows = _matched(before, after, key)
     paired = {name: _paired(before, after, rows, name, wishes) for name in common}
-    changed = [name for name in common if _differs(paired[name])]
+    keys = [] if named.quasi_identifiers else [c for c in common if _is_random_key(paired[c])]
+    common = [name for name in common if name not in keys]
+    if not common:
+        raise DataError("there is nothing to compare but keys. Are these the right tables?")
+    changed = [name for name in common if paired[name].is_changed]
     assumed: tuple[str, ...] = ()
     chosen = named.quasi_identifiers
     if not chosen:
@@ -183,7 +209,7 @@ def open_pair(
     return Pair(
         {name: paired[name] for name in common if name in chosen},
         {name: paired[name] for name in common if name in (*named.sensitive, *assumed)},
-        tuple(name for name in before.columns if name not in after.columns),
+        (*(name for name in before.columns if name not in after.columns), *keys),
         assumed,
         len(before) - len(after),
     )
@@ -227,8 +253,7 @@ def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
                 "it is not. Choose another."
             )
         ids.append(column)
-    if ids[0].dtype != ids[1].dtype:
-        ids = [column.cast(pl.String) for column in ids]
+    ids = _alike(ids, key)
     places = ids[0].to_frame().with_row_index("row")
     found = ids[1].to_frame().join(places, on="key", how="left", maintain_order="left")["row"]
     if missing := found.null_count():
@@ -237,6 +262,30 @@ def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
             "not have. Are they the right tables?"
         )
     return found.cast(pl.Int64).to_numpy().astype(np.intp)
+
+
+def _check_indexes(before: Frame, after: Frame, key: str | None) -> None:
+    """Refuse pandas tables whose indexes say that their records come in another order."""
+    if key is not None or not all(f.implementation.is_pandas_like() for f in (before, after)):
+        return
+    first, second = (frame.to_native().index for frame in (before, after))
+    same = len(first) == len(second) and not first.equals(second)
+    if same and first.is_unique and first.isin(second).all():
+        raise DataError(
+            "both tables have the same index, in another order: records are paired by their order. "
+            "Sort one of them, as in protected.loc[original.index]."
+        )
+
+
+def _is_random_key(column: PairedColumn) -> bool:
+    """Whether a column told every record from others, and was replaced by the numbers from 1 on."""
+    before, after = column.before.numbers, column.after.numbers
+    n = len(after)
+    if not column.is_changed or column.before.n_missing or column.after.n_missing:
+        return False
+    if after.dtype.kind not in "iu" or len(np.unique(before)) < n:
+        return False
+    return bool(np.array_equal(np.sort(after), np.arange(1, n + 1)))
 
 
 def _paired(
@@ -255,7 +304,7 @@ def _paired(
         )
     wish = wishes.get(name, Wish())
     if wish.type is None and wish.order is None:
-        wish = Wish(order=order_of(before, name))
+        wish = Wish(order=order_of(before, name), type=_type_of_text(frame, name))
     column = open_column(frame, name, wish)
     n = len(sides[1])
     numbers = column.values.numbers
@@ -265,9 +314,22 @@ def _paired(
     return PairedColumn.of(column, column.values.take(rows[:n]), column.values.take(rows[n:]))
 
 
+def _type_of_text(frame: Frame, name: str) -> ColumnType | None:
+    """Return what text is if all of it is dates, or dates with times; None if it is not."""
+    if frame[name].dtype != nw.String:
+        return None
+    series = frame[name].drop_nulls()
+    kinds = (ColumnType.DATE, ColumnType.DATETIME)
+    return next((kind for kind in kinds if len(series) and is_written_as(series, kind)), None)
+
+
 def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
     """Return both sides in one type, if both are numbers, text, or times."""
+    # Decimals are numbers, and of what is missing everywhere nothing is known.
+    sides = [s.cast(pl.Float64) if s.dtype.is_decimal() else s for s in sides]
     types = [side.dtype for side in sides]
+    if types[0] == types[1] == pl.Null:
+        return [side.cast(pl.Float64) for side in sides]
     if types[0] == types[1] and not isinstance(types[0], pl.Categorical):
         return sides
     if pl.Null in types:  # nothing is there
@@ -293,12 +355,3 @@ def _word(dtype: pl.DataType) -> str:
     if dtype.is_numeric():
         return "numbers"
     return "text" if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) else str(dtype)
-
-
-def _differs(column: PairedColumn) -> bool:
-    before, after = column.before, column.after
-    if not np.array_equal(before.numbers, after.numbers):
-        return True
-    if before.missing is None or after.missing is None:
-        return before.n_missing != after.n_missing
-    return not np.array_equal(before.missing, after.missing)

@@ -1,0 +1,43 @@
+"""Which records a costly measure looks at: all of them, or of very many a seeded sample."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Up to so many records nothing is sampled.
+MOST_RECORDS = 100_000
+_FEWEST = 1_000
+
+
+def sampled_rows(n_records: int, most: int, seed: int) -> NDArray[np.intp]:
+    """Return the rows to look at, in their order: all, or `most` drawn without replacement.
+
+    >>> sampled_rows(3, 5, seed=0)
+    array([0, 1, 2])
+    >>> len(set(sampled_rows(1000, 10, seed=0)))
+    10
+    """
+    if n_records <= most:
+        return np.arange(n_records)
+    return np.sort(np.random.default_rng(seed).choice(n_records, most, replace=False))
+
+
+def affordable(n_records: int) -> int:
+    """Return how many records to compare with all: all, and of very many as many as take no longer.
+
+    >>> affordable(1000), affordable(1_000_000)
+    (1000, 10000)
+    """
+    if n_records <= MOST_RECORDS:
+        return n_records
+    return max(_FEWEST, MOST_RECORDS**2 // n_records)
+
+
+def standard_error(outcomes: NDArray[np.float64], n_records: int) -> float:
+    """Return the standard error of the mean of outcomes drawn from `n_records` of them.
+
+    s / sqrt(m) * sqrt(1 - m / n) for m of n drawn without replacement: 0 if all were drawn.
+    """
+    m = len(outcomes)
+    if m < 2 or m >= n_records:
+        return 0.0
+    return float(outcomes.std(ddof=1) * np.sqrt((1.0 - m / n_records) / m))

@@ -1,0 +1,58 @@
+"""Numbers in words that several rooms use: what is said of a limit stays true."""
+
+import math
+from collections.abc import Callable
+
+
+def counted(number: int, noun: str) -> str:
+    """Word a number of things.
+
+    >>> counted(1, "record"), counted(12000, "record")
+    ('1 record', '12,000 records')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def spread(low: int, high: int) -> str:
+    """Word a range of sizes.
+
+    >>> spread(3, 5), spread(3000, 3000)
+    ('3 to 5', '3,000')
+    """
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def percent(value: float, digits: int = 4) -> str:
+    """Word what is in per cent.
+
+    >>> percent(2.17738), percent(52341.7), percent(4.1532, digits=2)
+    ('2.177 %', '52,342 %', '4.2 %')
+    """
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f} %" if "e+" in text else f"{text} %"
+
+
+def at_least(value: float) -> str:
+    """Word a limit in per cent with four digits, rounded down.
+
+    >>> at_least(13.2069), at_least(0.123456), at_least(0.0)
+    ('13.2 %', '0.1234 %', '0 %')
+    """
+    return _limit(value, 4, math.floor)
+
+
+def at_most(value: float) -> str:
+    """Word a limit in per cent with two digits or all whole ones, rounded up.
+
+    >>> at_most(4.1532), at_most(0.031), at_most(99.2), at_most(162.3)
+    ('4.2 %', '0.031 %', '100 %', '163 %')
+    """
+    return _limit(value, 2, math.ceil)
+
+
+def _limit(value: float, digits: int, rounding: Callable[[float], int]) -> str:
+    if value <= 0.0 or not math.isfinite(value):
+        return percent(value)
+    unit = 10.0 ** min(0, math.floor(math.log10(value)) - digits + 1)
+    nudge = 1e-12 if rounding is math.floor else -1e-12  # 4.1 / 0.1 is not quite 41
+    return percent(rounding(value / unit * (1 + nudge)) * unit, digits=max(digits, 3))
