@@ -16,6 +16,7 @@ NAMES = (
     "constraints_speed",
     "fuzzy_speed",
     "tables_speed",
+    "linkage_speed",
     "start_up",
 )
 INTRO = """## Speed

@@ -1,0 +1,1 @@
+"""What an intruder gets out of a release: one attack per file."""
