@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export MICROAGG_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test check papers quality bench clean
+.PHONY: demo test check papers quality bench screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
@@ -30,6 +30,10 @@ quality: $(VENV)/.ready
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m benchmarks
+
+# Needs Chromium; CHROMIUM=/path/to/it says where it is.
+screenshots: $(VENV)/.ready
+	$(BIN)/python docs/screenshots.py
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \

@@ -1,0 +1,1 @@
+"""The report of a release: one HTML page, made from aggregates only."""

@@ -1,0 +1,99 @@
+"""Correlations of the columns before and after, of all records that have both values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microagg.aggregates.values import Values
+from microagg.report.grids import Floats
+from microagg.report.summaries import is_dominated
+from microagg.tables.pairs import PairedColumn
+from microagg.utility.correlations import correlation_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """Matrices of correlations; NaN where there is none. A side without figures is None.
+
+    `mean_change` and `largest_change` are of the absolute changes of all pairs.
+    """
+
+    names: tuple[str, ...]
+    before: Floats | None
+    after: Floats
+    mean_change: float | None
+    largest_change: float | None
+
+
+@dataclass(frozen=True)
+class PairOfColumns:
+    """Two columns and their correlation before and after."""
+
+    first: str
+    second: str
+    before: float | None
+    after: float
+
+
+def correlations_of(
+    columns: Sequence[PairedColumn], least: int, *, public: bool
+) -> Correlations | None:
+    """Return the correlations of the columns that have an order; None with fewer than two."""
+    scaled = [column for column in columns if column.is_scaled]
+    if len(scaled) < 2:
+        return None
+    before, after = (safe_correlations(scaled, side, least) for side in ("before", "after"))
+    upper = np.triu_indices(len(scaled), 1)
+    if not np.isfinite(after[upper]).any() and (public or not np.isfinite(before[upper]).any()):
+        return None
+    changes = np.abs(after - before)[upper]
+    changes = changes[np.isfinite(changes)]
+    is_told = len(changes) > 0 and not public  # of few columns, the values before would follow
+    return Correlations(
+        tuple(column.name for column in scaled),
+        None if public else before,
+        after,
+        float(changes.mean()) if is_told else None,
+        float(changes.max()) if is_told else None,
+    )
+
+
+def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) -> Floats:
+    """Return Pearson's correlations of records with both values, NaN for fewer than `least`.
+
+    Before, there are none of a column that one record, or a few, dominates: they would tell its
+    other values. Time O(n d^2), memory O(n d + d^2).
+    """
+    numbers, present = [], []
+    for column in columns:
+        values: Values = getattr(column, side)
+        there = np.ones(len(values.numbers), bool) if values.missing is None else ~values.missing
+        own = values.numbers.astype(np.float64)
+        largest = float(np.abs(own[there]).max(initial=0.0)) or 1.0
+        numbers.append(np.where(there, own / largest, 0.0))  # cannot overflow
+        if side == "before" and is_dominated(np.sort(own[there]), least):
+            there = np.zeros_like(there)
+        present.append(there)
+    matrix = correlation_matrix(numbers, present)
+    both = np.column_stack(present).astype(np.float64)
+    matrix[both.T @ both < least] = np.nan
+    return matrix
+
+
+def most_notable(found: Correlations, count: int) -> list[PairOfColumns]:
+    """Return the pairs that changed most; if nothing is known of before, the strongest."""
+    rows, columns = np.triu_indices(len(found.names), 1)
+    after = found.after[rows, columns]
+    before = None if found.before is None else found.before[rows, columns]
+    size = np.abs(after if before is None else after - before)
+    order = [at for at in np.argsort(-size, kind="stable") if np.isfinite(size[at])]
+    return [
+        PairOfColumns(
+            found.names[rows[at]],
+            found.names[columns[at]],
+            None if before is None else float(before[at]),
+            float(after[at]),
+        )
+        for at in order[:count]
+    ]

@@ -1,0 +1,288 @@
+"""The report: one HTML page that a data steward can read, print and sign.
+
+It is made from aggregates only, by the rules of `microagg.report.summaries`; no record's values are
+in it. The public version, for publishing with the data, says nothing of the values before.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from microagg.progress import report
+from microagg.readings import Row
+from microagg.report import plots
+from microagg.report.correlations import Correlations, correlations_of, most_notable
+from microagg.report.plan_text import names_values, plan_text
+from microagg.report.rounding import is_zero, with_minus
+from microagg.report.summaries import (
+    Bars,
+    ColumnSummary,
+    Histogram,
+    counted_share,
+    least_of,
+    summary_of,
+)
+from microagg.report.wording import (
+    cautions,
+    correlation_change,
+    listed,
+    loss_sentences,
+    small_count,
+    verdict,
+    what_was_done,
+)
+from microagg.tables.pairs import Pair
+from microagg.words import counted, percent
+
+HEATMAP_COLUMNS = 30
+NOTABLE_PAIRS = 12
+
+_TYPES = {
+    "continuous": "number",
+    "integer": "whole number",
+    "ordinal": "ordered category",
+    "nominal": "category",
+    "boolean": "true or false",
+    "date": "date",
+    "datetime": "date and time",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a report is about.
+
+    `pair` are the records before and after, `manifest` is that of the release. `name` heads the
+    page; without one, an internal report takes the name of the input file. A
+    `public` report has only rows that are public; `notes` are cautions for both.
+    """
+
+    pair: Pair
+    manifest: Mapping[str, Any]
+    risk_rows: tuple[Row, ...] = ()
+    utility_rows: tuple[Row, ...] = ()
+    notes: tuple[str, ...] = ()
+    name: str | None = None
+    public: bool = False
+
+    @property
+    def least(self) -> int:
+        """How many records must be behind every figure."""
+        return least_of(self.manifest["k"])
+
+
+@dataclass(frozen=True)
+class Card:
+    """A column on the page: its figure as SVG, its lines, and what is to be said of it."""
+
+    summary: ColumnSummary
+    kind: str
+    svg: Markup | None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A column in the table of roles."""
+
+    name: str
+    role: str
+    kind: str
+    released: str
+    missing_before: str
+    missing_after: str
+
+
+def render(subject: Subject) -> str:
+    """Return the page; the same subject gives the same text.
+
+    Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
+    """
+    done, public = subject.manifest, subject.public
+    summaries = [
+        summary_of(column, subject.least, public=public) for column in subject.pair.columns.values()
+    ]
+    cards = list(_cards(summaries, subject))
+    relations = correlations_of(list(subject.pair.columns.values()), subject.least, public=public)
+    facts = {
+        "title": _title(subject),
+        "public": public,
+        "done": done,
+        "least": subject.least,
+        "summary": what_was_done(done, len(done["quasi_identifiers"])),
+        "verdict": verdict(done),
+        "loss": percent(done["information_loss"]),
+        "loss_share": min(100.0, done["information_loss"]),
+        "bound_share": done.get("lower_bound"),
+        "loss_sentences": loss_sentences(done),
+        "cards": cards,
+        "relations": relations,
+        "relation_figure": _relation_figure(relations),
+        "is_heatmap": relations is not None and len(relations.names) <= HEATMAP_COLUMNS,
+        "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
+        "sizes_figure": _sizes_figure(done),
+        "risk_rows": _rows(subject.risk_rows, public=public),
+        "utility_rows": _rows(subject.utility_rows, public=public),
+        "constraints": _constraints(subject),
+        "missing": _missing(subject),
+        "strata": _strata(subject),
+        "columns": list(_columns(subject)),
+        "n_dropped": len(done.get("dropped") or ()),
+        "cautions": [*cautions(done, public=public), *subject.notes],
+        "plan": plan_text(done["plan"], public=public),
+        "command": "" if public or names_values(done["plan"]) else done.get("command", ""),
+        "versions": _versions(done, public=public),
+    }
+    return _template().render(facts)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "changed": correlation_change,
+        "counted": counted,
+        "signed": _signed,
+    }
+    text = files("microagg.report").joinpath("page.html").read_text(encoding="utf-8")
+    return environment.from_string(text)
+
+
+def _title(subject: Subject) -> str:
+    if subject.name:
+        return subject.name
+    file = (subject.manifest.get("input") or {}).get("file")
+    return "A protected table" if subject.public or not file else str(file)
+
+
+def _cards(summaries: list[ColumnSummary], subject: Subject) -> Iterator[Card]:
+    sides = "released" if subject.public else "before and after"
+    strata = subject.manifest.get("strata") or ()
+    for place, summary in enumerate(summaries):
+        report("figures", place, len(summaries))
+        svg = None
+        if isinstance(summary.figure, Histogram):
+            label = f"Histogram of {summary.name}, {sides}"
+            svg = plots.histogram(summary.figure, label, f"column-{place}")
+        elif isinstance(summary.figure, Bars):
+            label = f"Shares of the categories of {summary.name}, {sides}"
+            svg = plots.bars(summary.figure, label, f"column-{place}")
+        kind = "stratum" if summary.name in strata else _TYPES[summary.type]
+        yield Card(summary, kind, None if svg is None else Markup(svg))
+
+
+def _relation_figure(found: Correlations | None) -> Markup | None:
+    if found is None:
+        return None
+    if len(found.names) <= HEATMAP_COLUMNS:
+        return Markup(plots.heatmap(found, "Correlations of the columns", "correlations"))
+    if found.before is None:
+        return None
+    return Markup(plots.changes(found, "Correlations before and after", "correlations"))
+
+
+def _sizes_figure(done: Mapping[str, Any]) -> Markup:
+    label = (
+        f"How many groups there are of each size, from {done['min_group']} to {done['max_group']}"
+    )
+    return Markup(plots.group_sizes(done["group_sizes"], done["k"], label, "sizes"))
+
+
+def _rows(rows: tuple[Row, ...], *, public: bool) -> list[Row]:
+    return [row for row in rows if row.public or not public]
+
+
+def _constraints(subject: Subject) -> list[tuple[str, str]]:
+    """Return each constraint, and how many records violated it before, if that may be said."""
+    found = subject.manifest.get("constraints")
+    if not found:
+        return []
+    return [
+        (text, "" if subject.public else small_count(count, subject.least))
+        for text, count in found["records_in_violation"].items()
+    ]
+
+
+def _missing(subject: Subject) -> str:
+    """Say what was done about missing values."""
+    found = subject.manifest.get("missing_values")
+    if not found:
+        return "" if subject.public else "No value of a protected column was missing."
+    left = sum(found["after"].values())
+    if subject.public:
+        return "Values are missing in the released table." if left else ""
+    ways = {
+        "impute": "Missing values were replaced by what their group releases.",
+        "value": "“Missing” was taken for a value that whole groups release or none.",
+    }
+    columns = counted(len(found["before"]), "protected column")
+    now = "some are still missing in the release" if left else "none is missing in the release"
+    return f"{ways.get(found['treatment'], '')} Values were missing in {columns}; {now}."
+
+
+def _strata(subject: Subject) -> str:
+    found = subject.manifest.get("strata_found")
+    if not found:
+        return ""
+    strata = "1 stratum" if found["count"] == 1 else f"{found['count']:,} strata"
+    said = (
+        f"Records were grouped within {strata} by {listed(found['columns'])}; the smallest holds "
+        f"{counted(found['smallest'], 'record')}."
+    )
+    if found["merged"] and not subject.public:
+        said += f" Small strata that joined others: {found['merged']:,}."
+    return said
+
+
+def _columns(subject: Subject) -> Iterator[Listed]:
+    """Say of every column what became of it; a public report leaves out those that were removed."""
+    done, n = subject.manifest, subject.pair.n_records
+    assumed = set(done.get("assumed_quasi_identifiers") or ())
+    strata = set(done.get("strata") or ())
+    for name, column in subject.pair.columns.items():
+        role = (
+            "protected (no role given)" if name in assumed and not subject.public else "protected"
+        )
+        how = (done.get("columns") or {}).get(name, {}).get("aggregate", "")
+        yield Listed(
+            name,
+            "stratum" if name in strata else role,
+            _TYPES[column.type],
+            "as it is" if name in strata else f"{_plain_aggregate(how)} of the group",
+            "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
+            counted_share(column.after.n_missing, n, subject.least),
+        )
+    for name in done.get("unchanged") or ():
+        yield Listed(name, "published unchanged", "", "as it is", "", "")
+    if done.get("key") is not None:
+        yield Listed(done["key"], "random key", "", "a random key", "", "")
+    for name in () if subject.public else done.get("dropped") or ():
+        yield Listed(name, "removed", "", "nothing", "", "")
+
+
+def _plain_aggregate(aggregate: str) -> str:
+    words = {"lower median": "median", "lower_median": "median", "mode": "most frequent value"}
+    return words.get(aggregate, aggregate or "value")
+
+
+def _versions(done: Mapping[str, Any], *, public: bool) -> str:
+    own = f"microagg {done['microagg_version']}"
+    if public:
+        return own
+    return ", ".join([own, *(f"{name} {number}" for name, number in done["libraries"].items())])
+
+
+def _signed(value: float, digits: int = 2) -> str:
+    """Word a number with its sign.
+
+    >>> _signed(-0.031), _signed(0.2), _signed(0.001)
+    ('−0.03', '+0.20', '0.00')
+    """
+    text = f"{value:+.{digits}f}"
+    return text[1:] if is_zero(text) else with_minus(text)

@@ -1,0 +1,131 @@
+"""Numbers and times as text, with no more digits than mean anything."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+DAY = 86_400.0  # in seconds
+MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+Word = Callable[[float], str]
+
+
+def with_minus(text: str) -> str:
+    """Return a number as it is printed: with a sign as wide as a digit, and a raised exponent.
+
+    >>> with_minus("-1.5"), with_minus("2e+11"), with_minus("6.9e-12")
+    ('−1.5', '2×10¹¹', '6.9×10⁻¹²')
+    """
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        power = str(int(exponent)).translate(_RAISED)
+        return "0" if float(mantissa) == 0.0 else f"{with_minus(mantissa)}{TIMES}10{power}"
+    return text.replace("-", MINUS)
+
+
+def is_zero(text: str) -> bool:
+    """Whether all digits of a number are 0.
+
+    >>> is_zero("-0.00"), is_zero("0.01")
+    (True, False)
+    """
+    return not any(digit in text for digit in "123456789")
+
+
+def worded_numbers(step: float, largest: float = 0.0) -> Word:
+    """Return what writes multiples of `step`, up to `largest`, with as many digits as they have.
+
+    >>> worded_numbers(0.05)(0.15000000000000002), worded_numbers(5000.0)(25000.0)
+    ('0.15', '25,000')
+    """
+    decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
+
+    def word(value: float) -> str:
+        if largest >= 1e8 or decimals > 5:
+            return with_minus(f"{value:.3g}")
+        return with_minus(f"{value + 0.0:,.{decimals}f}")
+
+    return word
+
+
+def worded_times(unit: str) -> Word:
+    """Return what writes times in seconds, cut to a unit.
+
+    >>> worded_times("D")(86_400.0), worded_times("M")(86_400.0), worded_times("m")(86_460.0)
+    ('1970-01-02', '1970-01', '1970-01-02 00:01')
+    """
+
+    def word(value: float) -> str:
+        moment = np.datetime64(int(np.floor(value)), "s").astype(f"datetime64[{unit}]")
+        return str(moment).replace("T", " ")
+
+    return word
+
+
+def number_word(spread: float | None, *, whole: bool = False) -> Word:
+    """Return what rounds numbers to a hundredth of the power of ten below their deviation.
+
+    >>> number_word(13.1)(48.51809), number_word(5210.0)(-1234567.8), number_word(0.0)(0.1234567)
+    ('48.5', '−1,234,570', '0.1235')
+
+    Of whole numbers, means have two decimals at most:
+
+    >>> number_word(0.5, whole=True)(1.0), number_word(0.5, whole=True)(1.46809)
+    ('1', '1.47')
+    """
+    if not spread or not np.isfinite(spread):
+        return _four_digits
+    power = int(np.floor(np.log10(spread))) - 2
+    power = max(power, -2) if whole else power
+
+    def word(value: float) -> str:
+        if whole and value == round(value) and power <= 0:
+            return with_minus(f"{value:,.0f}")
+        if abs(value) >= 1e9 or power < -6:
+            return _four_digits(value)
+        text = f"{round(value, -power):,.{max(0, -power)}f}"
+        return "0" if is_zero(text) else with_minus(text)
+
+    return word
+
+
+def _four_digits(value: float) -> str:
+    text = f"{value:.4g}"
+    if "e+" in text and abs(value) < 1e9:
+        text = f"{float(text):,.0f}"
+    return with_minus(text)
+
+
+def time_word(spread: float | None) -> Word:
+    """Return what writes times as exactly as their deviation, in seconds, gives meaning to.
+
+    >>> time_word(900 * DAY)(0.0), time_word(30 * DAY)(0.0), time_word(3_000.0)(0.0)
+    ('1970-01', '1970-01-01', '1970-01-01 00:00')
+    """
+    for least, unit in ((730 * DAY, "M"), (2 * DAY, "D"), (120.0, "m")):
+        if spread and spread >= least:
+            return worded_times(unit)
+    return worded_times("s" if spread else "D")
+
+
+def duration(seconds: float) -> str:
+    """Word a span of time.
+
+    >>> duration(1000 * DAY), duration(90.0)
+    ('2.74 years', '1.5 minutes')
+    """
+    for size, name in ((365.25 * DAY, "years"), (DAY, "days"), (3_600.0, "hours")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {name}"
+    return f"{seconds / 60.0:.3g} minutes"
+
+
+def share_word(share: float) -> str:
+    """Word a share for a bar.
+
+    >>> share_word(0.256), share_word(0.0), share_word(0.004)
+    ('26 %', '0 %', '0.4 %')
+    """
+    percent = 100.0 * share
+    return f"{percent:.0f} %" if percent >= 9.95 or percent == 0 else f"{percent:.1f} %"

@@ -1,0 +1,375 @@
+"""What may be said of the columns of a table: aggregates of k records or more, and nothing else.
+
+The rules, with `least` = k, and 3 where k is smaller:
+
+- Bins have round edges, the first and last are open, and neighbours are merged until no bin has 1
+  to `least` - 1 records, before or after. Where the grid begins and ends follows from means of
+  `least` neighbouring records, not from single ones. With fewer than 6 * `least` values there is
+  no histogram.
+- Categories of fewer than `least` records go into "all others", and so does the next smallest until
+  that has `least` records, too.
+- A quantile is the mean of `least` neighbouring records (one more if `least` is even) around its
+  place; it is left out if they are more than a quarter of all or do not fit around it. If they are
+  equal but for one, that one could be worked out: then it is the value of the others, if `least`
+  records have it, or else left out.
+- There is no minimum and no maximum.
+- Means and standard deviations are of all records that have a value. They are left out with fewer
+  than `least` of them, if fewer than `least` differ from the most frequent value, and if a single
+  record makes up more than half of the sum of squares about the median: it could be worked out.
+- Where a single value could be worked out, that counts for values before only: released ones are
+  published in any case.
+- Numbers are rounded to a hundredth of the power of ten below their standard deviation.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from microagg.aggregates.values import Values
+from microagg.report.grids import (
+    SECONDS,
+    Counts,
+    Floats,
+    Grid,
+    counts_between,
+    date_grid,
+    few,
+    merged_starts,
+    number_grid,
+    trimmed_range,
+)
+from microagg.report.rounding import Word, duration, number_word, time_word
+from microagg.tables.columns import ColumnType
+from microagg.tables.pairs import PairedColumn
+
+FLOOR = 3  # also where k protects nobody, no value in the report is that of a record or two
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+QUANTILE_WINDOWS = 10
+DOMINANT_SHARE = 0.5  # of the sum of squares in one record
+HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
+CATEGORIES = 12  # with more of them, a figure is hard to read
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Shares of the records between edges, of which the first and last bin have one only.
+
+    `outer` is how wide the first and last are drawn; `ticks` are edges with their words. A side
+    without figures is None.
+    """
+
+    edges: Floats
+    outer: tuple[float, float]
+    before: Floats | None
+    after: Floats
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Shares of the records by category; `n_other` counts those in the last, "all others"."""
+
+    names: tuple[str, ...]
+    before: Floats | None
+    after: Floats
+    n_other: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure of a column in words, before and after; where it is left out, nothing."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSummary:
+    """What the report says of one column."""
+
+    name: str
+    type: ColumnType
+    figure: Histogram | Bars | None
+    lines: tuple[Line, ...]
+    note: str = ""
+    deviation_change: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The values of a column on one side, sorted; those that are not published are `guarded`."""
+
+    ordered: Floats
+    mean: float | None
+    deviation: float | None
+    guarded: bool
+
+    @classmethod
+    def of(cls, values: Values, least: int, scale: float, *, guarded: bool) -> "Side":
+        """Return a side in units of the table, or in seconds."""
+        ordered = np.sort(values.present.astype(np.float64) * scale)
+        mean, deviation = moments(ordered)
+        if len(ordered) < least or (guarded and is_dominated(ordered, least)):
+            mean = deviation = None
+        return cls(ordered, mean, deviation, guarded)
+
+
+def least_of(k: int) -> int:
+    """Return how many records must be behind every figure."""
+    return max(k, FLOOR)
+
+
+def summary_of(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
+    """Return what may be said of a column; what is public says nothing of the values before."""
+    if column.type.is_categorical:
+        return _of_categories(column, least, public=public)
+    return _of_numbers(column, least, public=public)
+
+
+def _of_numbers(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
+    is_time = column.unit != ""
+    scale = SECONDS[column.unit] * column.step if is_time else 1.0
+    after = Side.of(column.after, least, scale, guarded=False)
+    before = Side.of(column.before, least, scale, guarded=True)
+    seen = after if public else before
+    spread = moments(seen.ordered)[1]
+    whole = column.type is ColumnType.INTEGER
+    word = time_word(spread) if is_time else number_word(spread, whole=whole)
+    lasting = duration if is_time else number_word(spread)
+    sides = (None if public else before), after
+    change = None
+    if before.deviation and after.deviation is not None:
+        change = 100.0 * (after.deviation / before.deviation - 1.0)
+    figure, note = None, ""
+    if len(seen.ordered) < least:
+        note = "Too few values for any figure." if len(seen.ordered) else "Every value is missing."
+    elif not spread:
+        note = "All values are the same."
+    else:
+        figure = _histogram(sides, least, column.type, scale)
+        note = "" if figure else "Too few records, or too many alike, for a figure."
+    lines = [
+        Line("mean", *_worded(sides, lambda side: side.mean, word)),
+        Line("standard deviation", *_worded(sides, lambda side: side.deviation, lasting)),
+    ]
+    for share in QUANTILES:
+        found = _worded(sides, partial(_quantile, share=share, least=least), word)
+        lines.append(Line("median" if share == 0.5 else f"{100 * share:.0f} % quantile", *found))
+    lines.append(_missing_line(column, least, public=public))
+    kept = tuple(line for line in lines if line.before or line.after)
+    return ColumnSummary(column.name, column.type, figure, kept, note, change)
+
+
+def _worded(
+    sides: tuple[Side | None, Side], figure: Callable[[Side], float | None], word: Word
+) -> tuple[str, str]:
+    found = [None if side is None else figure(side) for side in sides]
+    before, after = ("" if value is None else word(value) for value in found)
+    return before, after
+
+
+def moments(ordered: Floats) -> tuple[float | None, float | None]:
+    """Return mean and standard deviation (n - 1), None where there are none; never an overflow."""
+    if not len(ordered):
+        return None, None
+    largest = float(np.abs(ordered).max()) or 1.0
+    within = ordered / largest
+    mean = float(within.mean()) * largest
+    if len(ordered) == 1:
+        return mean, None
+    if ordered[0] == ordered[-1]:
+        return float(ordered[0]), 0.0
+    return mean, float(within.std(ddof=1)) * largest
+
+
+def is_dominated(ordered: Floats, least: int) -> bool:
+    """Whether mean and deviation would tell the value of a single record, or of a few.
+
+    >>> is_dominated(np.array([0.0] * 50 + [7.0, 8.0]), least=3)
+    True
+    >>> is_dominated(np.arange(50.0), least=3)
+    False
+    """
+    if not len(ordered) or ordered[0] == ordered[-1]:
+        return False
+    _, counts = np.unique(ordered, return_counts=True)
+    if len(ordered) - counts.max() < least:
+        return True
+    within = ordered / np.abs(ordered).max()
+    squares = (within - np.median(within)) ** 2
+    return bool(squares.max() > DOMINANT_SHARE * squares.sum())
+
+
+def _quantile(side: Side, *, share: float, least: int) -> float | None:
+    return safe_quantile(side.ordered, share, least, guarded=side.guarded)
+
+
+def safe_quantile(
+    ordered: Floats, share: float, least: int, *, guarded: bool = True
+) -> float | None:
+    """Return the mean of at least `least` neighbours around a quantile, if that is fair to say.
+
+    >>> safe_quantile(np.arange(100.0), 0.25, least=5)
+    25.0
+    >>> safe_quantile(np.arange(49.0), 0.5, least=5) is None
+    True
+    """
+    n, window = len(ordered), least + 1 - least % 2
+    # In fewer, the windows of all quantiles and the mean could leave a few records to work out.
+    if n < QUANTILE_WINDOWS * window:
+        return None
+    start = round(share * (n - 1)) - window // 2
+    if start < 0 or start + window > n:
+        return None
+    around = ordered[start : start + window]
+    if around[0] == around[-1]:
+        return float(around[0])
+    if guarded and (around[0] == around[-2] or around[1] == around[-1]):
+        shared = around[1]
+        first, last = (np.searchsorted(ordered, shared, side=side) for side in ("left", "right"))
+        return float(shared) if last - first >= least else None
+    return moments(around)[0]
+
+
+def _histogram(
+    sides: tuple[Side | None, Side], least: int, kind: ColumnType, scale: float
+) -> Histogram | None:
+    """Return merged bins of what is there on both sides; no bin of times is below `scale`."""
+    present = [side.ordered for side in sides if side is not None]
+    if any(len(ordered) < HISTOGRAM_GROUPS * least for ordered in present):
+        return None
+    low, high = trimmed_range(present[0], least)
+    bins = int(np.clip(2.0 * len(present[0]) ** (1 / 3), 6, 24))
+    if kind in (ColumnType.DATE, ColumnType.DATETIME):
+        grid = date_grid(low, high, bins, scale)
+    else:
+        grid = number_grid(low, high, bins, whole=kind is ColumnType.INTEGER)
+    if grid is None:
+        return None
+    counts = np.stack([counts_between(ordered, grid.edges) for ordered in present])
+    starts = merged_starts(counts, least)
+    if len(starts) < 2:
+        return None
+    joined: Counts = np.add.reduceat(counts, starts, axis=1)
+    shares = joined / joined.sum(axis=1, keepdims=True)
+    edges: Floats = grid.edges[np.array(starts[1:]) - 1]
+    outer = (
+        open_width(edges[0] - present[0], edges, grid.step, least),
+        open_width(present[0] - edges[-1], edges, grid.step, least),
+    )
+    before = None if sides[0] is None else shares[0]
+    return Histogram(edges, outer, before, shares[-1], _ticks(grid, edges, sum(outer)))
+
+
+def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
+    """Return how wide to draw an open bin: as wide as its records seem to be spread evenly.
+
+    `beyond` is how far records lie outside of the edge. Two guesses are made, from the mean of all
+    in the bin and from the density of the `least` records next to the edge. The width is the
+    smaller one in whole steps, and no more than all other bins together, so that no outlier shows.
+
+    >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
+    15.0
+    """
+    outside = np.sort(beyond[beyond >= 0.0])
+    if not len(outside):
+        return step
+    nearest = outside[:least]
+    dense = float((nearest / len(nearest)).sum()) * len(outside) / len(nearest)
+    width = 2.0 * min(dense, float((outside / len(outside)).sum()))
+    most = max(1.0, round(float(edges[-1] - edges[0]) / step))
+    return step * float(np.clip(round(width / step), 1.0, most))
+
+
+def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], ...]:
+    """Return a few evenly spaced edges with their words; whole numbers have theirs between."""
+    span = float(edges[-1] - edges[0]) + outer
+    places = grid.edges
+    if len(places) and places[0] % 1.0 == 0.5 and grid.step == 1.0:
+        places = np.append(places - 0.5, places[-1] + 0.5)
+    longest = max(len(grid.word(float(place))) for place in places)
+    labels = 6 if longest < 7 else 4 if longest < 9 else 3
+    every = max(1, round(span / (labels * grid.step) + 0.49))
+    return tuple((float(place), grid.word(float(place))) for place in places[::every])
+
+
+def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
+    """Return shares by category, the rare ones together."""
+    n = len(column.categories)
+    after = np.bincount(column.after.present.astype(np.intp), minlength=n)
+    before = np.bincount(column.before.present.astype(np.intp), minlength=n)
+    counts = after[None] if public else np.stack([before, after])
+    lines = (_missing_line(column, least, public=public),)
+    if not counts[0].sum():
+        note = "Every value is missing."
+        return ColumnSummary(column.name, column.type, None, _said(lines), note)
+    kept, other = named_categories(counts, least)
+    if not kept:
+        note = f"No category is frequent enough to be named: {least:,} records or more."
+        return ColumnSummary(column.name, column.type, None, _said(lines), note)
+    if column.type is ColumnType.NOMINAL:
+        kept = sorted(kept, key=lambda code: (-counts[0, code], code))
+    totals = np.maximum(counts.sum(axis=1), 1)[:, None]
+    shares = np.column_stack([counts[:, kept], counts[:, other].sum(axis=1)]) / totals
+    names = tuple(str(column.categories[code]) for code in kept)
+    if other:
+        names = (*names, "all others")
+    else:
+        shares = shares[:, :-1]
+    bars = Bars(names, None if public else shares[0], shares[-1], len(other))
+    note = f"“other” stands for {len(other):,} categories." if len(other) > 1 else ""
+    return ColumnSummary(column.name, column.type, bars, _said(lines), note)
+
+
+def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:
+    """Return the categories that may be named, and those among all others; unused ones are neither.
+
+    `counts` has a row for each side; the first decides which categories are large.
+    """
+    used = np.flatnonzero(counts.sum(axis=0))
+    rare = set(np.flatnonzero(((counts > 0) & (counts < least)).any(axis=0)).tolist())
+    other = [int(code) for code in used if code in rare]
+    by_size = sorted(
+        (int(code) for code in used if code not in rare),
+        key=lambda code: (counts[0, code], -code),
+    )
+    held, joined = counts[:, other].sum(axis=1), 0
+    while joined < len(by_size) and (
+        few(held, least) or len(by_size) - joined + bool(other) > CATEGORIES
+    ):
+        other.append(by_size[joined])
+        held = held + counts[:, by_size[joined]]
+        joined += 1
+    return sorted(by_size[joined:]), other
+
+
+def _missing_line(column: PairedColumn, least: int, *, public: bool) -> Line:
+    """Say how much is missing; nothing where nothing is."""
+    n = len(column.after.numbers)
+    before, after = column.before.n_missing, column.after.n_missing
+    if not after and (public or not before):
+        return Line("missing", "", "")
+    hidden = "" if public else counted_share(before, n, least)
+    return Line("missing", hidden, counted_share(after, n, least))
+
+
+def counted_share(count: int, n: int, least: int) -> str:
+    """Word a share of records, if enough have it and enough have it not.
+
+    >>> counted_share(0, 200, 5), counted_share(4, 200, 5), counted_share(50, 200, 5)
+    ('none', 'fewer than 5', '25 %')
+    """
+    if count in (0, n):
+        return "all" if count else "none"
+    if count < least:
+        return f"fewer than {least:,}"
+    if n - count < least:
+        return f"all but fewer than {least:,}"
+    return f"{100.0 * count / n:.2g} %" if count < 0.995 * n else "over 99 %"
+
+
+def _said(lines: Sequence[Line]) -> tuple[Line, ...]:
+    return tuple(line for line in lines if line.before or line.after)

@@ -1,0 +1,274 @@
+"""What a manifest says, in sentences for people who do not know the method.
+
+Limits are rounded so that what is said stays true: lower bounds down, gaps up.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microagg.outcome import BLOCKWISE, K_ANONYMITY, NOTHING, PROBABILISTIC
+from microagg.words import at_least, at_most, counted, percent
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is promised, in a few words and in paragraphs; `strong` if it is k-anonymity."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+    strong: bool
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Word names in a row; many are cut short.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed("abcde", most=3)
+    ('a', 'a, b and c', 'a, b, c and 2 more')
+    """
+    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def what_was_done(done: Manifest, n_columns: int) -> str:
+    """Say in two sentences what was done, and what follows."""
+    columns = "one column" if n_columns == 1 else counted(n_columns, "column")
+    k, promise = done["k"], done["promise"]
+    blocks = ", anew for each block of columns" if promise == BLOCKWISE else ""
+    those = f"the {columns} that could tell who a record is about"
+    if done.get("draw") and promise != K_ANONYMITY:
+        first = (
+            f"In {those}, each of the {done['n_records']:,} records got the values of one of "
+            f"{done['draw']['n_centers']:,} typical records, drawn by chance, the nearer the "
+            "likelier."
+        )
+    else:
+        first = (
+            f"The {done['n_records']:,} records were put into {done['n_groups']:,} groups of "
+            f"similar records{blocks}, and in {those}, every value was replaced by one that the "
+            "whole group shares."
+        )
+    return f"{first} {_what_follows(k, promise)}"
+
+
+def _what_follows(k: int, promise: str) -> str:
+    if k == 1:
+        return "At k = 1 this protects nobody: any record may stand alone with its own values."
+    if promise == K_ANONYMITY:
+        return (
+            f"Whoever looks for a person there finds at least {k:,} records that fit equally well, "
+            "and cannot tell from them which one is about that person."
+        )
+    if promise == BLOCKWISE:
+        return (
+            f"Whoever knows only the columns of one block about a person finds at least {k:,} "
+            "records that fit equally well; whoever knows columns of several blocks may find fewer."
+        )
+    if promise == PROBABILISTIC:
+        return (
+            f"On average at least {k:,} records share the same values, but by chance some "
+            "combinations stand for fewer."
+        )
+    return (
+        f"Nothing is promised about how many records share the same values: k = {k:,} is no limit."
+    )
+
+
+def verdict(done: Manifest) -> Verdict:
+    """Say what is promised and how it was verified, and no more than that."""
+    k, promise = done["k"], done["promise"]
+    if k == 1:
+        text = (
+            "With k = 1, a record may stand alone with its own values. There is nothing to verify."
+        )
+        return Verdict("No protection: k = 1", (text,), strong=False)
+    if promise == K_ANONYMITY:
+        return _strong(done, k)
+    if promise == BLOCKWISE:
+        return _blockwise(done, k)
+    return _drawn(done, k, promise)
+
+
+def _checked(done: Manifest) -> str:
+    if not done.get("verified"):
+        return "This was not verified on the finished table."
+    return (
+        "This was verified: the combinations were counted on the finished table, apart from the "
+        f"computation that made the groups. The rarest stands for "
+        f"{counted(done['smallest_class'], 'record')}."
+    )
+
+
+def _strong(done: Manifest, k: int) -> Verdict:
+    held = "kept and verified" if done.get("verified") else "promised, not verified"
+    return Verdict(
+        f"k-anonymity with k = {k:,}: {held}",
+        (
+            "Every combination of values in the protected columns that occurs in the released "
+            f"table occurs in at least {k:,} of its records.",
+            _checked(done),
+            *_not_promised(done),
+        ),
+        strong=bool(done.get("verified")),
+    )
+
+
+def _not_promised(done: Manifest) -> Iterator[str]:
+    if done.get("unchanged"):
+        yield (
+            "What this does not promise: if all records of a group have the same value in a column "
+            "that is published unchanged, such as a diagnosis, whoever knows that a person is in "
+            "that group knows that value."
+        )
+
+
+def _blockwise(done: Manifest, k: int) -> Verdict:
+    blocks = done.get("blocks") or []
+    return Verdict(
+        f"A weaker promise: k-anonymity with k = {k:,} within each of {len(blocks)} blocks of "
+        "columns",
+        (
+            f"Within each block, every combination of values that occurs in the released table "
+            f"occurs in at least {k:,} of its records. {_checked(done)}",
+            "This is not k-anonymity of the whole table. Somebody who knows values from several "
+            "blocks about a person may find fewer records, down to a single one.",
+            "The blocks: " + "; ".join(listed(block) for block in blocks) + ".",
+        ),
+        strong=False,
+    )
+
+
+def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
+    draw = done.get("draw") or {}
+    realised = ""
+    if draw:
+        realised = (
+            f"In this release {draw['n_realised_below_k']:,} of {done['n_groups']:,} groups hold "
+            f"fewer than {k:,} records; the smallest holds {done['min_group']:,}. "
+        )
+    short = f"{realised}There is no limit to verify."
+    if promise == PROBABILISTIC:
+        return Verdict(
+            f"A weaker promise: probabilistic k-anonymity with k = {k:,}",
+            (
+                f"Each typical record is expected to be drawn by at least {k:,} records. That is "
+                "an average over chance, not a limit: a combination of values may stand for fewer.",
+                short,
+            ),
+            strong=False,
+        )
+    expected = ""
+    if draw:
+        expected = (
+            f" Of {draw['n_centers']:,} typical records {draw['n_expected_below_k']:,} expect to "
+            f"be drawn by fewer than {k:,} records."
+        )
+    return Verdict(
+        "No promise of k-anonymity",
+        (
+            "Records drew their values by chance, and combinations of values may stand for a "
+            f"single record.{expected}",
+            short,
+        ),
+        strong=False,
+    )
+
+
+def loss_sentences(done: Manifest) -> list[str]:
+    """Say what was lost, and how near that is to the best possible."""
+    loss = done["information_loss"]
+    found = done.get("constraints")
+    sentences = [
+        f"Of all differences between records in the protected columns, {percent(loss)} is gone, "
+        f"because records of a group share their values; {percent(100.0 - loss)} is still there. "
+        "(Differences are measured as sums of squares, with all columns in comparable units. At "
+        "0 % nothing is lost; at 100 % only overall averages are left.)"
+    ]
+    if found and found["groups_moved"]:
+        sentences.append(
+            f"Satisfying the constraints costs another {percent(found['added_information_loss'])}."
+        )
+    return [*sentences, _nearness(done)]
+
+
+def _nearness(done: Manifest) -> str:
+    k, lower = done["k"], done.get("lower_bound")
+    if k == 1:
+        return "At k = 1 nothing needs to be lost."
+    if done.get("proved_optimal"):
+        return (
+            f"This is proved to be the best possible: no other groups of at least {k:,} records "
+            "lose less."
+        )
+    if lower is None:
+        return (
+            "No bound was computed, so it is not known how near this is to the least possible loss."
+        )
+    proved = (
+        f"It is proved that no groups of at least {k:,} records lose less than {at_least(lower)}."
+    )
+    if done.get("gap") is None:
+        return proved
+    return (
+        f"{proved} The loss is thus at most {at_most(done['gap'])} larger than the least "
+        "possible; the truth may be nearer, because the proof gives a limit, not the least loss "
+        "itself."
+    )
+
+
+def small_count(count: int, least: int) -> str:
+    """Word a number of records; fewer than `least` are not told apart.
+
+    >>> small_count(0, 5), small_count(3, 5), small_count(1200, 5)
+    ('no record', 'fewer than 5 records', '1,200 records')
+    """
+    if count == 0:
+        return "no record"
+    return f"fewer than {least:,} records" if count < least else counted(count, "record")
+
+
+def correlation_change(mean: float, largest: float) -> str:
+    """Say by how much correlations changed.
+
+    >>> correlation_change(0.0312, 0.1)
+    'by 0.03 on average, and by at most 0.10'
+    """
+    small = "less than 0.01"
+    average = small if mean < 0.01 else f"{mean:.2f}"
+    most = small if largest < 0.01 else f"{math.ceil(100 * largest * (1 - 1e-12)) / 100:.2f}"
+    return f"by {average} on average, and by at most {most.removeprefix('less than ')}"
+
+
+def cautions(done: Manifest, *, public: bool) -> list[str]:
+    """Say what a reader must know before relying on the release."""
+    found = []
+    if done["k"] == 1:
+        found.append("k = 1 protects nobody.")
+    elif done["promise"] == BLOCKWISE:
+        found.append("The promise holds within blocks of columns only, not for the whole table.")
+    elif done["promise"] == PROBABILISTIC:
+        found.append("The promise holds on average only: some combinations stand for fewer than k.")
+    elif done["promise"] == NOTHING:
+        found.append("The release makes no promise of k-anonymity.")
+    if done.get("weights") is not None:
+        found.append(
+            f"Records have weights ({done['weights']}), which count in the released means and in "
+            "the information loss; all other figures in this report count every record once."
+        )
+    if public:
+        return found
+    if done.get("interrupted") or done.get("timed_out"):
+        by = "by hand" if done.get("interrupted") else "by the time budget"
+        found.append(f"The search was ended {by}: these are the best groups until then.")
+    if assumed := done.get("assumed_quasi_identifiers"):
+        were = "was" if len(assumed) == 1 else "were"
+        found.append(
+            f"{counted(len(assumed), 'column')} had no role and {were} "
+            f"protected for safety: {listed(assumed)}."
+        )
+    if done.get("key") is not None:
+        found.append(f"Column {done['key']} holds random keys in the place of an identifier.")
+    return found

@@ -1,0 +1,114 @@
+"""Promises in words: each is said, and no more than it."""
+
+import pytest
+
+from microagg.outcome import BLOCKWISE, K_ANONYMITY, NOTHING, PROBABILISTIC
+from microagg.report import wording
+from microagg.report.plan_text import names_values, plan_text
+from microagg.words import at_least, at_most
+
+DONE = {
+    "k": 5,
+    "promise": K_ANONYMITY,
+    "verified": True,
+    "n_records": 40,
+    "n_groups": 8,
+    "min_group": 2,
+    "smallest_class": 5,
+    "information_loss": 20.0,
+    "blocks": [["a", "b"], ["c"]],
+    "draw": None,
+}
+DRAW = {"n_centers": 9, "n_expected_below_k": 4, "n_realised_below_k": 3}
+
+
+def said(**changes):
+    found = wording.verdict(DONE | changes)
+    return found, " ".join([found.title, *found.paragraphs])
+
+
+def test_k_anonymity():
+    found, text = said()
+    assert found.strong
+    assert "kept and verified" in text
+    assert "at least 5 of its records" in text
+
+
+def test_k_anonymity_that_nobody_verified():
+    found, text = said(verified=False)
+    assert not found.strong
+    assert "not verified" in text
+
+
+def test_blocks_are_weaker():
+    found, text = said(promise=BLOCKWISE)
+    assert not found.strong
+    assert "not k-anonymity of the whole table" in text
+    assert "a and b; c" in text
+
+
+@pytest.mark.parametrize("promise", [PROBABILISTIC, NOTHING])
+def test_draws_are_weaker(promise):
+    found, text = said(promise=promise, verified=False, draw=DRAW)
+    assert not found.strong
+    assert "verified:" not in text
+    assert "3 of 8 groups hold fewer than 5" in text
+    summary = wording.what_was_done(DONE | {"promise": promise, "draw": DRAW}, 3)
+    assert "at least 5 records that fit" not in summary
+
+
+def test_k_of_one_protects_nobody():
+    found, text = said(k=1)
+    assert not found.strong
+    assert "No protection" in text
+    assert "protects nobody" in wording.what_was_done(DONE | {"k": 1}, 3)
+
+
+def test_two_sentences():
+    for promise in (K_ANONYMITY, BLOCKWISE):
+        text = wording.what_was_done(DONE | {"promise": promise}, 3)
+        assert text.count(". ") == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"lower_bound": None}, "No bound was computed"),
+        ({"lower_bound": 20.0, "proved_optimal": True, "gap": 0.0}, "best possible"),
+        (
+            {"lower_bound": 13.20499, "gap": 51.4587},
+            "less than 13.2 %. The loss is thus at most 52 %",
+        ),
+        ({"lower_bound": 0.0, "gap": None}, "less than 0 %"),
+    ],
+)
+def test_how_near_to_the_best(facts, words):
+    assert words in wording.loss_sentences(DONE | facts)[-1]
+
+
+def test_limits_are_rounded_to_the_safe_side():
+    for value in (0.0123456, 1.23456, 13.99999, 99.987, 162.3, 4321.7):
+        down = float(at_least(value).rstrip(" %").replace(",", ""))
+        up = float(at_most(value).rstrip(" %").replace(",", ""))
+        assert down <= value <= up
+
+
+def test_a_plan_names_no_values():
+    plan = {
+        "k": 5,
+        "seed": 7,
+        "constraints": ["a <= b"],
+        "options": {"tour": True},
+        "columns": {
+            "size": {"type": "ordinal", "order": ["rare one", "large"]},
+            "who": {"role": "identifier"},
+        },
+    }
+    inside, outside = (plan_text(plan, public=public) for public in (False, True))
+    assert "rare one" not in inside + outside
+    assert "2 values, not shown" in inside
+    assert "seed = 7" in inside
+    assert "seed" not in outside
+    assert "who" not in outside
+    assert "[options]\ntour = true" in inside
+    assert names_values(plan)
