@@ -1,5 +1,7 @@
 """compare(): the figures are those of protect, failures are rows, and nothing hangs."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,12 +11,14 @@ import pytest
 import microagg
 from microagg import compare, protect, registry
 from microagg.errors import DataError, ParameterError
+from microagg.risk.linkage import distance_linkage
 from tests.fakes import Endless, Faulty, Shuffled, fakes, interrupt_once_started  # noqa: F401
 
 RNG = np.random.default_rng(5)
 N = 80
 FIGURES = ["information_loss", "sse", "n_groups", "min_group", "max_group"]
-NAMES = ["method", "k", *FIGURES, "seconds", "seed", "error"]
+RISK = ["linkage", "linkage_error", "efficient"]
+NAMES = ["method", "k", *FIGURES[:2], *RISK, *FIGURES[2:], "seconds", "seed", "error"]
 SEVERAL = [name for name, m in registry.METHODS.items() if not (m.single_column or m.draws)]
 
 
@@ -37,10 +41,22 @@ def test_every_method_and_k_gets_the_figures_of_protect():
     assert found["error"].null_count() == len(found)
     assert found["seconds"].min() > 0
     for row in found.rows(named=True):
-        facts = protect(TABLE, row["k"], method=row["method"], random_state=4).manifest
+        release = protect(TABLE, row["k"], method=row["method"], random_state=4)
+        facts = release.manifest
+        linked = distance_linkage(release._origin.pair()).linked[1]
+        assert row["linkage"] == pytest.approx(100 * linked)
         assert {name: row[name] for name in FIGURES} == {name: facts[name] for name in FIGURES}
         has_chance = row["method"] in ("auto", "reporder")
         assert row["seed"] == facts["random_state"] == (4 if has_chance else None)
+
+
+def test_what_no_other_beats_on_both_is_marked():
+    found = compare(TABLE, [3, 7], "mdav,cbfs,zscore-mhm,kmeans")
+    points = found.select("information_loss", "linkage").rows()
+    for (loss, linkage), efficient in zip(points, found["efficient"], strict=True):
+        beaten = any(a <= loss and b <= linkage and (a, b) != (loss, linkage) for a, b in points)
+        assert efficient == (not beaten)
+    assert 1 <= found["efficient"].sum() < len(found)
 
 
 def test_names_may_be_parted_by_commas_and_all_may_be_among_them():
@@ -70,7 +86,9 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         same = pl.from_pandas(found) if kind is pd.DataFrame else pl.DataFrame(found)
         numbers = [same.schema[name] for name in NAMES[1:-1]]
         whole, real = pl.Int64, pl.Float64
-        assert numbers == [whole, real, real, whole, whole, whole, real, whole]
+        assert numbers == [
+            *(whole, real, real, real, real, pl.Boolean, whole, whole, whole, real, whole)
+        ]
         missing = [method == "univariate" for method in same["method"]]
         for name in (*FIGURES, "seconds"):
             assert same[name].is_null().to_list() == missing
@@ -232,3 +250,23 @@ def test_progress_counts_finished_runs_and_nothing_else():
 def test_a_table_without_records():
     with pytest.raises(DataError, match="no records"):
         microagg.compare(TABLE.clear(), 1)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_map_shows_every_method_and_names_those_that_none_beats(kind):
+    found = compare(kind(DATA), [3, 7], "mdav,univariate,zscore-mhm,kmeans")
+    drawn = microagg.risk_utility_map(found)
+    ElementTree.fromstring(drawn)
+    rows = found.to_pylist() if kind is pa.table else pl.DataFrame(found).rows(named=True)
+    for row in rows:
+        named = f">{row['method']} {row['k']}<" in drawn
+        assert named == (row["efficient"] is True)
+    assert "k = 3" in drawn
+    assert "information loss in %" in drawn
+
+
+def test_only_what_compare_returned_can_be_drawn():
+    with pytest.raises(ParameterError, match="compare"):
+        microagg.risk_utility_map(TABLE)
+    with pytest.raises(ParameterError, match="every method failed"):
+        microagg.risk_utility_map(compare(TABLE, 3, "univariate"))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from microagg import errors, orderings, partitions
     from microagg.bounds import lower_bound
-    from microagg.comparison import compare
+    from microagg.comparison import compare, risk_utility_map
+    from microagg.measuring import Measures, measure
     from microagg.partitions.ordered import cut_path
     from microagg.registry import methods
     from microagg.release import Release, protect, protect_as_planned
@@ -20,20 +21,24 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Measures": "microagg.measuring",
     "Plan": "microagg.tables.plan",
     "Release": "microagg.release",
     "compare": "microagg.comparison",
     "cut_path": "microagg.partitions.ordered",
     "information_loss": "microagg.utility.information_loss",
     "lower_bound": "microagg.bounds",
+    "measure": "microagg.measuring",
     "methods": "microagg.registry",
     "protect": "microagg.release",
     "protect_as_planned": "microagg.release",
+    "risk_utility_map": "microagg.comparison",
     "sweep": "microagg.sweeping",
 }
 _ROOMS = ("errors", "orderings", "partitions")
 
 __all__ = [
+    "Measures",
     "Plan",
     "Release",
     "__version__",
@@ -42,11 +47,13 @@ __all__ = [
     "errors",
     "information_loss",
     "lower_bound",
+    "measure",
     "methods",
     "orderings",
     "partitions",
     "protect",
     "protect_as_planned",
+    "risk_utility_map",
     "sweep",
 ]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,14 +16,14 @@ from microagg.errors import ParameterError, PrivacyWarning, warn
 from microagg.outcome import K_ANONYMITY
 from microagg.pipeline import Origin, Source, run
 from microagg.progress import ProgressCallback, heard_by
-from microagg.registry import DEFAULT
+from microagg.registry import DEFAULT, find
 from microagg.request import (
     EFFORT,
     SeedLike,
     check_constraints,
 )
-from microagg.saving import save_release
-from microagg.tables.atomic import Writer, atomic_write_all
+from microagg.saving import save_release, text_writer
+from microagg.tables.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.tables.files import STANDARD, table_writer, write_table
 from microagg.tables.frames import (
     to_polars,
@@ -31,6 +31,10 @@ from microagg.tables.frames import (
 from microagg.tables.plan import Plan, columns_by_name
 from microagg.tables.roles import Names, as_names
 from microagg.validation import check_mapping, check_seed
+from microagg.words import spread
+
+if TYPE_CHECKING:
+    from microagg.measuring import Risk, Utility
 
 Labels = NDArray[np.intp]
 
@@ -67,6 +71,9 @@ class Release:
         *,
         force: bool = False,
         audit: str | PathLike[str] | None = None,
+        report: str | PathLike[str] | None = None,
+        public_report: str | PathLike[str] | None = None,
+        progress: bool | ProgressCallback = False,
     ) -> Path:
         """Write the table to a file, and beside it the manifest as NAME.manifest.json.
 
@@ -74,13 +81,15 @@ class Release:
         suffix names the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
         `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
         release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
-        what `save_audit` writes is written to that file in one go. Returns the path.
+        what `save_audit` writes is written to that file in one go; with `report` and
+        `public_report`, the two versions that `report` writes. Returns the path.
         """
         target = _file_name(path)
         beside = {}
         if audit is not None:
             inside = _file_name(audit)
             beside = {Path(inside): self._audit_writer(inside)}
+        beside |= self._report_writers(report, public_report, force=force, progress=progress)
         save_release(
             to_polars(self.table),
             self.manifest,
@@ -93,6 +102,40 @@ class Release:
         if audit is not None:
             _warn_of_audit(inside)
         return Path(target)
+
+    def risk(
+        self, *, random_state: SeedLike = 0, progress: bool | ProgressCallback = False
+    ) -> "Risk":
+        """Measure who could still be found, or found out about, in the released table.
+
+        The intruder knows the quasi-identifiers and strata of the original, and wants to know the
+        sensitive columns. Exact up to 100,000 records; `random_state` is the seed of samples above.
+        """
+        from microagg.measuring import measure_risk
+
+        seed = check_seed(random_state)
+        is_drawn = find(self.manifest["method"]).draws
+        with heard_by(progress):
+            return measure_risk(self._origin.pair(), seed=seed, is_drawn=is_drawn)
+
+    def utility(
+        self,
+        *,
+        target: str | None = None,
+        random_state: SeedLike = 0,
+        progress: bool | ProgressCallback = False,
+    ) -> "Utility":
+        """Measure what the released table is still good for.
+
+        With a `target`, models of that column are trained on the released table and on the
+        original, and tested on the original. `random_state` is the seed of samples, above 100,000
+        records, and of the folds.
+        """
+        from microagg.measuring import measure_utility
+
+        seed = check_seed(random_state)
+        with heard_by(progress):
+            return measure_utility(self._origin.pair(), target=target, seed=seed)
 
     def write_to_standard_output(self) -> None:
         """Write the table as CSV to standard output."""
@@ -109,6 +152,72 @@ class Release:
         atomic_write_all({Path(target): self._audit_writer(target)}, force=force)
         _warn_of_audit(target)
         return Path(target)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        public: bool = False,
+        title: str | None = None,
+        target: str | None = None,
+        random_state: SeedLike = 0,
+        force: bool = False,
+        progress: bool | ProgressCallback = False,
+    ) -> Path:
+        """Write a report that can be read, printed and signed: one HTML file, complete in itself.
+
+        It says in plain words what was done, what is promised and what was lost, shows the columns
+        before and after, and measures risk and utility. No record's values are in it: every figure
+        is of at least k records. With `public`, it is for publishing with the data and tells
+        nothing of the values before. `title` heads the page; without one an internal report has the
+        name of the input file. `target` and `random_state` are those of `utility`. Returns the
+        path.
+        """
+        place = _file_name(path)
+        writers = self._report_writers(
+            None if public else place,
+            place if public else None,
+            force=force,
+            title=title,
+            target=target,
+            random_state=random_state,
+            progress=progress,
+        )
+        atomic_write_all(writers, force=force)
+        return Path(place)
+
+    def _report_writers(
+        self,
+        internal: str | PathLike[str] | None,
+        public: str | PathLike[str] | None,
+        *,
+        force: bool,
+        title: str | None = None,
+        target: str | None = None,
+        random_state: SeedLike = 0,
+        progress: bool | ProgressCallback = False,
+    ) -> dict[Path, Writer]:
+        """Return what writes the wanted versions; all that can fail has been done by then."""
+        asked = [(path, at == 1) for at, path in enumerate((internal, public)) if path is not None]
+        if not asked:
+            return {}
+        wanted = [(Path(_file_name(path)), is_public) for path, is_public in asked]
+        check_distinct([path for path, _ in wanted])
+        for path, _ in wanted:
+            check_target(path, force=force)
+        from microagg.reporting import pages
+
+        seed = check_seed(random_state)
+        with heard_by(progress):
+            texts = pages(
+                self._origin.pair,
+                self.manifest,
+                dict(wanted),
+                title=title,
+                target=target,
+                seed=seed,
+            )
+        return {path: text_writer(text) for path, text in texts.items()}
 
     def _audit_writer(self, path: str) -> Writer:
         write = table_writer(self._audit(), path)
@@ -163,15 +272,6 @@ def _warn_of_audit(path: str) -> None:
         f"{path!r} says which record is in which group: it must not leave the house.",
         PrivacyWarning,
     )
-
-
-def spread(low: int, high: int) -> str:
-    """Word a range of sizes.
-
-    >>> spread(3, 5), spread(3000, 3000)
-    ('3 to 5', '3,000')
-    """
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _file_name(path: object) -> str:

@@ -86,6 +86,15 @@ def json_writer(facts: Mapping[str, Any]) -> Writer:
     return write
 
 
+def text_writer(text: str) -> Writer:
+    """Return what writes a text."""
+
+    def write(place: Path) -> None:
+        place.write_text(text, encoding="utf-8")
+
+    return write
+
+
 def warn_of_earlier(manifest: Mapping[str, Any], own: Path) -> None:
     """Warn if a manifest in the same folder tells of another release of the same table."""
     digest = manifest["input"]["sha256"]

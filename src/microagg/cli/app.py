@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from microagg.cli.compare import compare
 from microagg.cli.demo import demo
 from microagg.cli.layout import width
+from microagg.cli.measure import measure
 from microagg.cli.methods import methods
 from microagg.cli.options import Version
 from microagg.cli.plan import plan
@@ -37,6 +38,10 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     verify: (
         "Check that a file keeps the promise of K.",
         "microagg verify people-protected.csv -k 5 --sensitive diagnosis",
+    ),
+    measure: (
+        "See how safe a protected file is, and how good.",
+        "microagg measure people.csv people-protected.csv --sensitive diagnosis",
     ),
     compare: (
         "See what each method would lose on a file.",

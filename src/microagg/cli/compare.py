@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, decimals_for, facts, names, print_json, short_seconds
+from microagg.cli.layout import decimals_for, facts, names, print_json, short_seconds
 from microagg.cli.options import (
     Decimal,
     Delimiter,
@@ -33,10 +33,11 @@ from microagg.cli.options import (
     count_or_text,
     seed_or_none,
 )
-from microagg.cli.paths import check_output, check_source
+from microagg.cli.paths import check_output, check_page_or_figure, check_source
 from microagg.cli.reading import read_table
 from microagg.cli.summary import Rows, assumed
 from microagg.errors import ParameterError
+from microagg.words import counted, spread
 
 if TYPE_CHECKING:
     from microagg.comparison import Comparison, Row
@@ -55,6 +56,10 @@ def compare(
         typer.Option(metavar="M,...", help="Methods to compare, as in mdav,tsp-mhm."),
     ] = ALL,
     output: Output = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(metavar="F.svg", help="Draw risk against loss, a mark for each method and k."),
+    ] = None,
     quasi_identifier: QuasiIdentifiers = None,
     identifier: Identifiers = None,
     sensitive: Sensitive = None,
@@ -100,14 +105,18 @@ def compare(
     check_source(source)
     if output is not None:
         check_output(output, source, json=json, force=force)
+    if figure is not None:
+        _check_figure(figure, source, output, force=force)
     done = _compared(source, request, asked, dialect, quiet=quiet)
     if not done.exit_code:
         if output is not None:
             _write(done, output, force=force)
+        if figure is not None:
+            _draw(done, figure, force=force)
         if json:
             print_json({**_facts(done, scale), "effort": effort, "output": output})
         elif not quiet and output != "-":
-            typer.echo(_summary(done, output, began=context.obj))
+            typer.echo(_summary(done, output, figure, began=context.obj))
     for line in failures(done.rows):
         typer.echo(f"microagg: {line}", err=True)
     raise typer.Exit(done.exit_code)
@@ -158,6 +167,28 @@ def _write(done: "Comparison", output: str, *, force: bool) -> None:
     write_table(rows_as_table(done.rows, like=pl.DataFrame()), output, force=force)
 
 
+def _check_figure(figure: str, source: str, output: str | None, *, force: bool) -> None:
+    from pathlib import Path
+
+    from microagg.tables.atomic import check_distinct
+
+    check_page_or_figure(figure, source, suffix=".svg", force=force)
+    check_distinct([Path(figure), *([] if output in (None, "-") else [Path(str(output))])])
+
+
+def _draw(done: "Comparison", figure: str, *, force: bool) -> None:
+    from pathlib import Path
+
+    import polars as pl
+
+    from microagg.comparison import risk_utility_map, rows_as_table
+    from microagg.saving import text_writer
+    from microagg.tables.atomic import atomic_write_all
+
+    drawn = risk_utility_map(rows_as_table(done.rows, like=pl.DataFrame()))
+    atomic_write_all({Path(figure): text_writer(drawn)}, force=force)
+
+
 def failures(rows: Sequence["Row"]) -> Iterator[str]:
     """Word every failure once, with each k at which a method failed for the same reason."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -180,7 +211,7 @@ def _facts(done: "Comparison", scale: str) -> dict[str, Any]:
     }
 
 
-def _summary(done: "Comparison", output: str | None, *, began: float) -> str:
+def _summary(done: "Comparison", output: str | None, figure: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
     rows: Rows = [("grouped by", names(columns)), *assumed(done.roles.assumed, columns)]
     reasons = []
@@ -195,6 +226,8 @@ def _summary(done: "Comparison", output: str | None, *, began: float) -> str:
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))
     if output is not None:
         rows.append(("written to", output))
+    if figure is not None:
+        rows.append(("figure", figure))
     n_methods = len({row.method for row in done.rows})
     title = f"Compared {counted(n_methods, 'method')} on {counted(done.n_records, 'record')}"
     return f"{title}\n\n{facts(rows)}\n\n{table([asdict(row) for row in done.rows])}"
@@ -205,7 +238,7 @@ def table(rows: Sequence[Figures]) -> str:
     decimals = decimals_for([loss for row in rows if (loss := row["information_loss"])])
     blocks = [
         [
-            ("  ", f"k = {k:,}", "loss %", "groups", "sizes", "seconds"),
+            ("   ", f"k = {k:,}", "loss %", "linked %", "groups", "sizes", "seconds"),
             *_block([row for row in rows if row["k"] == k], decimals),
         ]
         for k in dict.fromkeys(row["k"] for row in rows)
@@ -214,28 +247,30 @@ def table(rows: Sequence[Figures]) -> str:
     text = "\n\n".join("\n".join(_line(cells, widths) for cells in block) for block in blocks)
     below = any(row["error"] is None and row["min_group"] < row["k"] for row in rows)
     note = "\n! some groups hold fewer than k records: they were drawn" if below else ""
-    return f"{text}\n\n* least information loss at this k{note}"
+    return (
+        f"{text}\n\n* least information loss at this k\n"
+        f"+ beaten by none on both loss and linked{note}"
+    )
 
 
 def _mark(row: Figures, least: float | None) -> str:
-    if row["min_group"] < row["k"]:
-        return "! "
-    return "* " if row["information_loss"] == least else "  "
+    best = "*" if row["information_loss"] == least else " "
+    drawn = row["min_group"] < row["k"]
+    return f"{'!' if drawn else best}{'+' if row['efficient'] else ' '} "
 
 
 def _block(rows: Sequence[Figures], decimals: int) -> Iterator[tuple[str, ...]]:
-    from microagg.release import spread
-
     kept = [row for row in rows if row["error"] is None and row["min_group"] >= row["k"]]
     least = min((row["information_loss"] for row in kept), default=None)
     for row in rows:
         if row["error"] is not None:
-            yield ("  ", row["method"], "failed", "", "", "")
+            yield ("   ", row["method"], "failed", "", "", "", "")
         else:
             yield (
                 _mark(row, least),
                 row["method"],
                 f"{row['information_loss']:.{decimals}f}",
+                f"{row['linkage']:.2f}",
                 f"{row['n_groups']:,}",
                 spread(row["min_group"], row["max_group"]),
                 short_seconds(row["seconds"]),

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, facts, names, warnings_as_lines
+from microagg.cli.layout import facts, names, warnings_as_lines
 from microagg.cli.options import Force, Quiet, Version, count_or_text
 from microagg.cli.summary import outcome, title
+from microagg.words import counted
 
 SENSITIVE = "progression"
 SEED = 1  # so that everyone sees the same
@@ -38,17 +39,18 @@ def demo(
     least = check_count("k", count_or_text(k))
     with _folder(output) as folder, warnings_as_lines(quiet=quiet):
         original, protected = folder / "diabetes.csv", folder / "diabetes-protected.csv"
-        for path in (original, protected, manifest_path(str(protected))):
+        report = folder / "diabetes-report.html"
+        for path in (original, protected, manifest_path(str(protected)), report):
             check_target(path, force=force)
         with nullcontext() if quiet else terminal_bar():
             from microagg.release import protect
 
             table = diabetes()
             release = protect(table, least, sensitive=[SENSITIVE], random_state=SEED)
-        write_table(table, str(original), force=force)
-        release.save(protected, force=force)
+            write_table(table, str(original), force=force)
+            release.save(protected, force=force, report=report)
     if not quiet:
-        typer.echo(_story(table, release, original, protected))
+        typer.echo(_story(table, release, original, protected, report))
 
 
 @contextmanager
@@ -91,7 +93,7 @@ def diabetes() -> Any:
     )
 
 
-def _story(table: Any, release: Any, original: Path, protected: Path) -> str:
+def _story(table: Any, release: Any, original: Path, protected: Path, report: Path) -> str:
     from microagg.saving import manifest_path
 
     done = release.manifest
@@ -101,6 +103,7 @@ def _story(table: Any, release: Any, original: Path, protected: Path) -> str:
         ("original", str(original)),
         ("result", str(protected)),
         ("manifest", str(manifest_path(str(protected)))),
+        ("report", f"{report}: open it in a browser"),
     ]
     by_hand = f"microagg protect {original} -k {done['k']} --sensitive {SENSITIVE}"
     return (

@@ -41,7 +41,7 @@ def _terminal_columns() -> int:
 
 
 def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
-    """Set names and values in two columns; long values go on under themselves.
+    """Set names and values in two columns; long values and new lines go on under themselves.
 
     >>> print(facts([("groups", "88"), ("time", "0.4 s")]))
       groups  88
@@ -50,9 +50,12 @@ def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
     margin = indent + max(len(name) for name, _ in rows) + 2
     lines = []
     for name, value in rows:
-        wrapped = textwrap.wrap(
-            value, max(width() - margin, 20), break_long_words=False, break_on_hyphens=False
-        )
+        room = max(width() - margin, 20)
+        wrapped = [
+            line
+            for part in value.split("\n")
+            for line in textwrap.wrap(part, room, break_long_words=False, break_on_hyphens=False)
+        ]
         for i, line in enumerate(wrapped or [""]):
             head = f"{'':{indent}}{name}" if i == 0 else ""
             lines.append(f"{head:{margin}}{line}".rstrip())
@@ -75,15 +78,6 @@ def _shown(column: str) -> str:
     # A name that could be taken for two, or for another, is told apart by its quotes.
     unclear = any(mark in short for mark in ",'\"") or column.strip() != column
     return repr(short) if unclear else short
-
-
-def counted(number: int, noun: str) -> str:
-    """Word a number of things.
-
-    >>> counted(1, "record"), counted(12000, "record")
-    ('1 record', '12,000 records')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def decimals_for(losses: Sequence[float]) -> int:

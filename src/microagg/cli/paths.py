@@ -16,6 +16,18 @@ def check_source(source: str) -> None:
         check_readable(Path(source))
 
 
+def check_page_or_figure(path: str, source: str, *, suffix: str, force: bool) -> None:
+    """Refuse a page or a figure that cannot or must not be written."""
+    from microagg.tables.atomic import check_target
+    from microagg.tables.files import STANDARD
+
+    if not path.lower().endswith(suffix):
+        kind = "report is an HTML page" if suffix == ".html" else "figure is an SVG file"
+        raise ParameterError(f"a {kind} and ends with {suffix}; got {path!r}.")
+    origin = STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
+    check_target(Path(path), force=force, source=origin)
+
+
 def check_output(target: str, source: str, *, json: bool, force: bool) -> None:
     """Refuse an output that cannot or must not be written."""
     from microagg.tables.atomic import check_target

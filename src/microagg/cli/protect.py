@@ -1,6 +1,7 @@
 """microagg protect: from a file to a protected file."""
 
 import time
+from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, facts, names, print_json, warnings_as_lines
+from microagg.cli.layout import facts, names, print_json, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
     Constraints,
@@ -32,10 +33,11 @@ from microagg.cli.options import (
     number_or_text,
     seed_or_none,
 )
-from microagg.cli.paths import check_output, check_source
+from microagg.cli.paths import check_output, check_page_or_figure, check_source
 from microagg.cli.repeating import repeating_command
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
 from microagg.errors import ParameterError
+from microagg.words import counted
 
 
 def protect(
@@ -158,6 +160,14 @@ def protect(
             metavar="FILE", help="Write who is in which group: for inside the house only."
         ),
     ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="R.html", help="Write a report of it all, for inside the house."),
+    ] = None,
+    public_report: Annotated[
+        str | None,
+        typer.Option(metavar="R.html", help="Write a report to publish with the copy."),
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -208,14 +218,15 @@ def protect(
     dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     _check_early(options, plan)
     asked = _asked(plan, options, roles, said)
-    target = _check_paths(source, output, audit, json=json, force=force)
+    beside = {"audit": audit, "report": report, "public_report": public_report}
+    target = _check_paths(source, output, beside, json=json, force=force)
     with warnings_as_lines(quiet=quiet):
         release = _protected(source, target, audit, asked, dialect, quiet=quiet)
-        _write(release, target, audit, force=force)
+        _write(release, target, beside, force=force, quiet=quiet)
     if json:
         print_json({**release.manifest, "output": target})
     elif not quiet:
-        typer.echo(_summary(release, target, audit, began=context.obj), err=target == "-")
+        typer.echo(_summary(release, target, beside, began=context.obj), err=target == "-")
     if release.manifest["interrupted"]:
         raise typer.Exit(INTERRUPTED)
 
@@ -234,7 +245,7 @@ def _check_early(options: dict[str, Any], plan: str | None) -> None:
 
 
 def _check_paths(
-    source: str, output: str | None, audit: str | None, *, json: bool, force: bool
+    source: str, output: str | None, beside: dict[str, str | None], *, json: bool, force: bool
 ) -> str:
     """Return the output that may be written; nothing has been read yet."""
     from microagg.tables.files import STANDARD, protected_name
@@ -242,18 +253,30 @@ def _check_paths(
     check_source(source)
     target = protected_name(source) if output is None else output
     check_output(target, source, json=json, force=force)
-    if target != STANDARD:
-        from microagg.saving import manifest_path
-        from microagg.tables.atomic import check_distinct, check_target
+    from microagg.saving import manifest_path
+    from microagg.tables.atomic import check_distinct, check_target
 
-        beside = manifest_path(target)
-        check_target(beside, force=force)
-        check_distinct([Path(target), beside, *([] if audit is None else [Path(audit)])])
-    if audit is not None:
-        if audit == STANDARD:
-            raise ParameterError("--audit must name a file; it does not go to standard output.")
-        check_output(audit, source, json=False, force=force)
+    own: list[Path] = []
+    if target != STANDARD:
+        own = [Path(target), manifest_path(target)]
+        check_target(own[1], force=force)
+    check_distinct([*own, *(Path(path) for path in beside.values() if path)])
+    for name, path in beside.items():
+        if path is not None:
+            if path == STANDARD:
+                option = name.replace("_", "-")
+                raise ParameterError(
+                    f"--{option} must name a file; it does not go to standard output."
+                )
+            _check_beside(name, path, source, force=force)
     return target
+
+
+def _check_beside(name: str, path: str, source: str, *, force: bool) -> None:
+    if name == "audit":
+        check_output(path, source, json=False, force=force)
+        return
+    check_page_or_figure(path, source, suffix=".html", force=force)
 
 
 def _asked(
@@ -322,18 +345,25 @@ def _protected(
         return protect_as_planned(table, plan, source=origin)
 
 
-def _write(release: Any, target: str, audit: str | None, *, force: bool) -> None:
+def _write(
+    release: Any, target: str, beside: dict[str, str | None], *, force: bool, quiet: bool
+) -> None:
+    from microagg.progress import terminal_bar
     from microagg.tables.files import STANDARD
 
-    if target != STANDARD:
-        release.save(target, force=force, audit=audit)
-        return
-    if audit is not None:
-        release.save_audit(audit, force=force)
+    with nullcontext() if quiet else terminal_bar():
+        if target != STANDARD:
+            release.save(target, force=force, **beside)
+            return
+        if (audit := beside["audit"]) is not None:
+            release.save_audit(audit, force=force)
+        for name, is_public in (("report", False), ("public_report", True)):
+            if (path := beside[name]) is not None:
+                release.report(path, public=is_public, force=force)
     release.write_to_standard_output()
 
 
-def _summary(release: Any, target: str, audit: str | None, *, began: float) -> str:
+def _summary(release: Any, target: str, beside: dict[str, str | None], *, began: float) -> str:
     done = release.manifest
     rows = outcome(release)
     rows += assumed(done["assumed_quasi_identifiers"], done["quasi_identifiers"])
@@ -346,9 +376,17 @@ def _summary(release: Any, target: str, audit: str | None, *, began: float) -> s
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if target == "-" else target),
         *_beside(target),
-        *([] if audit is None else [("audit", f"{audit}, which must not leave the house")]),
+        *_written(beside),
     ]
     return f"{title(done, counted(done['n_records'], 'record'))}\n\n{facts(rows)}"
+
+
+def _written(beside: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+    inside = "which must not leave the house"
+    for name, path in beside.items():
+        if path is not None:
+            shown = path if name == "public_report" else f"{path}, {inside}"
+            yield name.replace("_", " "), shown
 
 
 def _beside(target: str) -> list[tuple[str, str]]:

@@ -1,10 +1,10 @@
 """What several commands say of a table and of a release: in the same words."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from microagg.cli.layout import counted, names
+from microagg.cli.layout import names
+from microagg.words import at_least, at_most, counted, percent, spread
 
 Rows = list[tuple[str, str]]
 
@@ -27,7 +27,6 @@ def title(done: dict[str, Any], subjects: str) -> str:
 def outcome(release: Any) -> Rows:
     """Say what was lost, how large the groups are, what was checked, and in which columns."""
     from microagg.outcome import K_ANONYMITY
-    from microagg.release import spread
 
     done = release.manifest
     low, high = done["min_group"], done["max_group"]
@@ -77,38 +76,6 @@ def _cut_short(done: dict[str, Any]) -> Rows:
         return []
     by = "Ctrl-C" if done["interrupted"] else "the time budget"
     return [("search", f"ended by {by}: the best groups so far; another run may find others")]
-
-
-def percent(value: float, digits: int = 4) -> str:
-    """Word a share in per cent.
-
-    >>> percent(2.17738), percent(52341.7), percent(4.1532, digits=2)
-    ('2.177 %', '52,342 %', '4.2 %')
-    """
-    text = f"{value:.{digits}g}"
-    return f"{value:,.0f} %" if "e+" in text else f"{text} %"
-
-
-def at_least(value: float) -> str:
-    """Word a limit in per cent with four digits, rounded down: what is said must be true.
-
-    >>> at_least(13.2069), at_least(0.123456), at_least(0.0)
-    ('13.2 %', '0.1234 %', '0 %')
-    """
-    if value == 0.0:
-        return percent(0.0)
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return percent(math.floor(value / unit) * unit)
-
-
-def at_most(value: float) -> str:
-    """Word a limit in per cent with two digits, rounded up: what is said must be true.
-
-    >>> at_most(4.1532), at_most(0.031), at_most(99.2), at_most(162.3)
-    ('4.2 %', '0.031 %', '100 %', '163 %')
-    """
-    unit = 10.0 ** min(0, math.floor(math.log10(value)) - 1)
-    return percent(math.ceil(value / unit * (1 - 1e-12)) * unit, digits=2)
 
 
 def _drawn(done: dict[str, Any]) -> Rows:

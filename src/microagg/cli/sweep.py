@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.layout import (
-    counted,
     decimals_for,
     facts,
     names,
@@ -44,6 +43,7 @@ from microagg.cli.options import (
 from microagg.cli.paths import check_output, check_source
 from microagg.cli.reading import listed_ks, read_table
 from microagg.cli.summary import Rows, assumed
+from microagg.words import counted, spread
 
 if TYPE_CHECKING:
     from microagg.sweeping import Sweep, SweepRow
@@ -241,8 +241,6 @@ def table(rows: Sequence["SweepRow"]) -> str:
 
 
 def _cells(row: "SweepRow", decimals: int) -> tuple[str, ...]:
-    from microagg.release import spread
-
     return (
         f"{row.k:,}",
         f"{row.information_loss:.{decimals}f}",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import counted, facts, names, print_json
+from microagg.cli.layout import facts, names, print_json
 from microagg.cli.options import (
     FILES,
     Constraints,
@@ -18,6 +18,7 @@ from microagg.cli.options import (
     count_or_text,
 )
 from microagg.errors import DataError, GuaranteeError, ParameterError
+from microagg.words import counted
 
 
 def verify(
