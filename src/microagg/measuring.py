@@ -1,7 +1,7 @@
 """measure(): how safe a protected table is and what it is still good for."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from microagg.utility.il1s import IL1s, il1s
 from microagg.utility.models import ModelComparison, models
 from microagg.utility.moments import Moments, moments
 from microagg.utility.propensity import Propensity, propensity
-from microagg.validation import check_seed
+from microagg.validation import check_seed, did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,12 +204,17 @@ def measure_risk(pair: Pair, *, seed: int = 0, is_drawn: bool = False) -> Risk:
     )
 
 
+def _choose(known: Sequence[str]) -> str:
+    return f" Choose one of {', '.join(map(repr, known))}."
+
+
 def measure_utility(pair: Pair, *, target: str | None = None, seed: int = 0) -> Utility:
     """Measure every loss; with a `target`, models of it as well."""
-    if target is not None and target not in (*pair.columns, *pair.sensitive):
+    known = (*pair.columns, *pair.sensitive)
+    if target is not None and target not in known:
         raise ParameterError(
-            f"the target {target!r} is no column that is measured; these are "
-            f"{', '.join(map(repr, (*pair.columns, *pair.sensitive)))}. Choose one of them."
+            f"the target {target!r} is no column that is measured."
+            f"{did_you_mean(target, known) or _choose(known)}"
         )
     report("measuring utility", 0, 2)
     found = {

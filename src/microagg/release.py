@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from microagg.bounds.choice import AUTO
@@ -22,7 +21,7 @@ from microagg.request import (
     SeedLike,
     check_constraints,
 )
-from microagg.saving import save_release, text_writer
+from microagg.saving import audit_table, save_release, text_writer
 from microagg.tables.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.tables.files import STANDARD, table_writer, write_table
 from microagg.tables.frames import (
@@ -220,27 +219,13 @@ class Release:
         return {path: text_writer(text) for path, text in texts.items()}
 
     def _audit_writer(self, path: str) -> Writer:
-        write = table_writer(self._audit(), path)
+        write = table_writer(audit_table(self._origin.identifiers, self.labels), path)
 
         def write_for_the_owner(place: Path) -> None:
             write(place)
             place.chmod(stat.S_IRUSR | stat.S_IWUSR)
 
         return write_for_the_owner
-
-    def _audit(self) -> pl.DataFrame:
-        numbers = pl.Series("record", np.arange(1, len(self.labels) + 1))
-        columns = [numbers, *self._origin.identifiers]
-        labels = self.labels.reshape(len(self.labels), -1).T + 1
-        names = ["group"] if len(labels) == 1 else [f"group_{at + 1}" for at in range(len(labels))]
-        columns += [pl.Series(name, own) for name, own in zip(names, labels, strict=True)]
-        found: dict[str, pl.Series] = {}
-        for column in columns:
-            name = column.name
-            while name in found:
-                name += "_"
-            found[name] = column
-        return pl.DataFrame(found)
 
     def __repr__(self) -> str:
         facts = self.manifest
@@ -374,8 +359,7 @@ def protect(
 
     Examples
     --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
+    >>>     >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
     >>> release = protect(people, k=2)
     >>> release.table["age"].to_list()
     [35, 35, 62, 62]

@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from microagg.errors import PrivacyWarning, warn
 from microagg.tables.annotations import Annotations
@@ -93,6 +95,21 @@ def text_writer(text: str) -> Writer:
         place.write_text(text, encoding="utf-8")
 
     return write
+
+
+def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:
+    """Return who is in which group, in every block; names that are taken get an underscore."""
+    groups = labels.reshape(len(labels), -1).T + 1
+    names = ["group"] if len(groups) == 1 else [f"group_{at + 1}" for at in range(len(groups))]
+    columns = [pl.Series("record", np.arange(1, len(labels) + 1)), *identifiers]
+    columns += [pl.Series(name, own) for name, own in zip(names, groups, strict=True)]
+    found: dict[str, pl.Series] = {}
+    for column in columns:
+        name = column.name
+        while name in found:
+            name += "_"
+        found[name] = column
+    return pl.DataFrame(found)
 
 
 def warn_of_earlier(manifest: Mapping[str, Any], own: Path) -> None:
