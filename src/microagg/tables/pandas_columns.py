@@ -57,7 +57,7 @@ def code_instants(native: Any) -> Coded:
     zone = getattr(native.dtype if arrow is None else arrow, "tz", None)
     unit = np.datetime_data(native.dtype)[0] if is_plain else _unit_of(native)
     numpy_unit = "s" if unit == "D" else unit  # the coarsest that pandas has
-    plain = native.dt.tz_localize(None) if zone is not None else native
+    plain = native if zone is None else _clocks(native, unit, zone)
     if unit == "D":  # Arrow's dates: NumPy takes only those with times
         plain = native.astype("timestamp[s][pyarrow]")
     stamps = plain.to_numpy(dtype=f"datetime64[{unit}]", na_value=np.datetime64("NaT"))
@@ -70,6 +70,14 @@ def code_instants(native: Any) -> Coded:
         return _with_missing(released.astype(native.dtype), values.missing)
 
     return Coded(Values.of(stamps.view(np.int64), np.isnat(stamps)), decode, unit=unit)
+
+
+def _clocks(native: Any, unit: str, zone: Any) -> Any:
+    """Return what clocks of the zone show."""
+    import pandas as pd
+
+    # Of Arrow's own types, earlier versions of pandas show UTC.
+    return native.astype(pd.DatetimeTZDtype(unit, zone)).dt.tz_localize(None)
 
 
 def _localised(clocks: Any, zone: Any) -> Any:
