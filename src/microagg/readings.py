@@ -254,7 +254,7 @@ def _loss_rows(utility: Utility) -> Iterator[Row]:
     if utility.eigenvalues.change is not None:
         yield Row(
             "eigenvalues",
-            f"{utility.eigenvalues.change:.3g}",
+            f"{utility.eigenvalues.change if utility.eigenvalues.change > _NOTHING else 0:.3g}",
             "sdcMicro's measure: the sum of the relative changes of the eigenvalues of the "
             "correlations; 0 if none changed.",
         )
