@@ -151,10 +151,18 @@ def test_a_public_report_has_only_rows_that_tell_nothing_of_single_values(tmp_pa
     release = protect(table, 5, method="mdav")
     public = release.report(tmp_path / "public.html", public=True).read_text()
     inside = release.report(tmp_path / "inside.html").read_text()
-    for row in (*risk_rows(release.risk()), *utility_rows(release.utility())):
-        assert row.measure in inside
+    for row in risk_rows(release.risk()):
+        assert f">{row.measure}<" in inside
         assert (f">{row.measure}<" in public) == row.public
     assert not any(row.public for row in utility_rows(release.utility()))
+    # One record makes up x: what would tell it is in neither.
+    assert "1 column" in inside
+    assert "make up most of" in inside
+    assert "variances" in inside
+    assert "in &#39;x&#39;" not in inside
+    assert "not said here" in public
+    assert f"{release.information_loss:.4g} %" not in public
+    assert f"{release.information_loss:.4g} %" in inside
 
 
 def test_a_type_says_only_what_a_column_is():
@@ -188,3 +196,8 @@ def test_two_reports_need_two_files(tmp_path):
     with pytest.raises(ParameterError):
         RELEASE.save(tmp_path / "t.csv", report=path, public_report=path)
     assert not list(tmp_path.iterdir())
+
+
+def test_roles_are_no_matter_of_columns():
+    with pytest.raises(ParameterError, match="Remove the role"):
+        measure(PEOPLE, RELEASE.table, columns={"age": {"role": "sensitive"}})

@@ -152,6 +152,11 @@ def measure(
     0.5
     """
     began = time.perf_counter()
+    if any("role" in said for said in (columns or {}).values() if isinstance(said, Mapping)):
+        raise ParameterError(
+            "roles are given as quasi_identifiers, identifiers and sensitive; columns say what "
+            "columns are. Remove the role."
+        )
     wishes = as_records(columns, "value")["wishes"]
     seed = check_seed(random_state)
     listener = heard_by(progress)

@@ -87,3 +87,17 @@ def test_a_public_page_tells_no_changes():
     columns = list(open_pair(before, after, quasi_identifiers=list("abc")).columns.values())
     found = correlations_of(columns, 5, public=True)
     assert found.before is found.mean_change is found.largest_change is None
+
+
+def test_domination_counts_among_the_records_that_have_both_values():
+    rng = np.random.default_rng(6)
+    b, c = rng.normal(size=60), rng.normal(size=60)
+    c[:30] = 5.0
+    c[7] = 777.5
+    c[30:] = rng.normal(scale=500, size=30)
+    before = pl.DataFrame({"b": b, "c": c}).with_columns(
+        b=pl.when(pl.int_range(60) < 30).then("b").otherwise(None)
+    )
+    columns = list(open_pair(before, before).columns.values())
+    assert np.isnan(safe_correlations(columns, "before", 5)[0, 1])
+    assert np.isfinite(safe_correlations(columns, "after", 5)[0, 1])

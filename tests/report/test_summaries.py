@@ -97,7 +97,10 @@ def test_what_tells_a_single_value_is_left_out():
     assert found["standard deviation"] == ("", "0")
     four = np.array([0.0] * 96 + [3.0, 4.0, 5.0, 6.0])
     assert is_dominated(four, 5)
-    assert not is_dominated(np.append(four, 7.0), 5)
+    assert is_dominated(np.append(four, 7.0), 5)  # four of the five make up most of it
+    assert not is_dominated(np.append(four, np.full(8, 7.0)), 5)
+    two = np.append(np.random.default_rng(0).normal(50, 1, 98), [12_345.0, 12_345.0])
+    assert is_dominated(np.sort(two), 5)
 
 
 def test_a_mean_needs_enough_values():

@@ -165,3 +165,13 @@ def test_whole_numbers_beyond_floats_keep_their_digits():
     X, Z = open_pair(before, after).spaces
     assert len(np.unique(X)) == 8
     assert len(np.unique(Z)) == 2
+
+
+def test_a_random_key_in_the_place_of_text_is_left_out_but_not_the_only_change():
+    after = AFTER.with_columns(id=pl.Series([3, 1, 4, 2]))
+    assert open_pair(BEFORE, after).dropped == ("id",)
+    ranks = pl.DataFrame({"rank": [11, 12, 13], "y": [1, 1, 2]})
+    swapped = ranks.with_columns(rank=pl.Series([2, 1, 3]))
+    assert list(open_pair(ranks, swapped).columns) == ["rank"]
+    pair = open_pair(ranks.with_columns(y=0), swapped, sensitive="rank")
+    assert list(pair.sensitive) == ["rank"]

@@ -16,16 +16,21 @@ def check_source(source: str) -> None:
         check_readable(Path(source))
 
 
+def origin_of(source: str) -> Path | int:
+    """Return what must not be overwritten: the input, by its path or as what is open."""
+    from microagg.tables.files import STANDARD
+
+    return STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
+
+
 def check_page_or_figure(path: str, source: str, *, suffix: str, force: bool) -> None:
     """Refuse a page or a figure that cannot or must not be written."""
     from microagg.tables.atomic import check_target
-    from microagg.tables.files import STANDARD
 
     if not path.lower().endswith(suffix):
         kind = "report is an HTML page" if suffix == ".html" else "figure is an SVG file"
         raise ParameterError(f"a {kind} and ends with {suffix}; got {path!r}.")
-    origin = STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
-    check_target(Path(path), force=force, source=origin)
+    check_target(Path(path), force=force, source=origin_of(source))
 
 
 def check_output(target: str, source: str, *, json: bool, force: bool) -> None:
@@ -35,8 +40,7 @@ def check_output(target: str, source: str, *, json: bool, force: bool) -> None:
 
     format_of(target)
     if target != STANDARD:
-        origin = STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
-        check_target(Path(target), force=force, source=origin)
+        check_target(Path(target), force=force, source=origin_of(source))
     elif json:
         raise ParameterError(
             "--json and the table cannot both go to standard output. Name a file with -o."

@@ -33,7 +33,7 @@ from microagg.cli.options import (
     number_or_text,
     seed_or_none,
 )
-from microagg.cli.paths import check_output, check_page_or_figure, check_source
+from microagg.cli.paths import check_output, check_page_or_figure, check_source, origin_of
 from microagg.cli.repeating import repeating_command
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
 from microagg.errors import ParameterError
@@ -259,7 +259,7 @@ def _check_paths(
     own: list[Path] = []
     if target != STANDARD:
         own = [Path(target), manifest_path(target)]
-        check_target(own[1], force=force)
+        check_target(own[1], force=force, source=origin_of(source))
     check_distinct([*own, *(Path(path) for path in beside.values() if path)])
     for name, path in beside.items():
         if path is not None:

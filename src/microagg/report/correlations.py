@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
 from microagg.report.grids import Floats
@@ -72,13 +74,31 @@ def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) ->
         own = values.numbers.astype(np.float64)
         largest = float(np.abs(own[there]).max(initial=0.0)) or 1.0
         numbers.append(np.where(there, own / largest, 0.0))  # cannot overflow
-        if side == "before" and is_dominated(np.sort(own[there]), least):
-            there = np.zeros_like(there)
         present.append(there)
     matrix = correlation_matrix(numbers, present)
     both = np.column_stack(present).astype(np.float64)
     matrix[both.T @ both < least] = np.nan
+    if side == "before":
+        matrix[_dominated_pairs(numbers, present, least)] = np.nan
     return matrix
+
+
+def _dominated_pairs(
+    numbers: Sequence[Floats], present: Sequence[NDArray[np.bool_]], least: int
+) -> NDArray[np.bool_]:
+    """Return which pairs have a column that a few of the records with both values dominate."""
+    d = len(numbers)
+    alone = [is_dominated(np.sort(x[own]), least) for x, own in zip(numbers, present, strict=True)]
+    found = np.logical_or.outer(alone, alone)
+    complete = [bool(own.all()) for own in present]
+    for i, j in combinations(range(d), 2):
+        if found[i, j] or (complete[i] and complete[j]):
+            continue
+        both = present[i] & present[j]
+        found[i, j] = found[j, i] = any(
+            is_dominated(np.sort(numbers[at][both]), least) for at in (i, j)
+        )
+    return found
 
 
 def most_notable(found: Correlations, count: int) -> list[PairOfColumns]:

@@ -20,12 +20,14 @@ from microagg.report.correlations import Correlations, correlations_of, most_not
 from microagg.report.plan_text import names_values, plan_text
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.summaries import (
+    QUANTILE_WINDOWS,
     Bars,
     ColumnSummary,
     Histogram,
     counted_share,
     least_of,
     summary_of,
+    tells_single_values,
 )
 from microagg.report.wording import (
     cautions,
@@ -115,6 +117,7 @@ def render(subject: Subject) -> str:
         "least": subject.least,
         "summary": what_was_done(done, len(done["quasi_identifiers"])),
         "verdict": verdict(done),
+        "is_loss_told": not (public and _loss_tells(subject)),
         "loss": percent(done["information_loss"]),
         "loss_share": min(100.0, done["information_loss"]),
         "bound_share": done.get("lower_bound"),
@@ -138,6 +141,13 @@ def render(subject: Subject) -> str:
         "versions": _versions(done, public=public),
     }
     return _template().render(facts)
+
+
+def _loss_tells(subject: Subject) -> bool:
+    """Whether the loss and the released table together would tell the values of a few records."""
+    n, columns = subject.pair.n_records, subject.pair.columns.values()
+    few = n < QUANTILE_WINDOWS * subject.least
+    return few or any(tells_single_values(column, subject.least) for column in columns)
 
 
 @cache

@@ -9,9 +9,9 @@ The rules, with `least` = k, and 3 where k is smaller:
 - Categories of fewer than `least` records go into "all others", and so does the next smallest until
   that has `least` records, too.
 - A quantile is the mean of `least` neighbouring records (one more if `least` is even) around its
-  place; it is left out if they are more than a quarter of all or do not fit around it. If they are
-  equal but for one, that one could be worked out: then it is the value of the others, if `least`
-  records have it, or else left out.
+  place; it is left out with fewer than ten times as many records, or if they do not fit around it.
+  If they are equal but for one, that one could be worked out: then it is the value of the others,
+  if `least` records have it, or else left out.
 - There is no minimum and no maximum.
 - Means and standard deviations are of all records that have a value. They are left out with fewer
   than `least` of them, if fewer than `least` differ from the most frequent value, and if a single
@@ -185,6 +185,13 @@ def moments(ordered: Floats) -> tuple[float | None, float | None]:
     return mean, float(within.std(ddof=1)) * largest
 
 
+def tells_single_values(column: PairedColumn, least: int) -> bool:
+    """Whether exact figures of a column before would tell the value of a record, or of a few."""
+    if not column.is_scaled:
+        return False
+    return is_dominated(np.sort(column.before.present.astype(np.float64)), least)
+
+
 def is_dominated(ordered: Floats, least: int) -> bool:
     """Whether mean and deviation would tell the value of a single record, or of a few.
 
@@ -199,8 +206,9 @@ def is_dominated(ordered: Floats, least: int) -> bool:
     if len(ordered) - counts.max() < least:
         return True
     within = ordered / np.abs(ordered).max()
-    squares = (within - np.median(within)) ** 2
-    return bool(squares.max() > DOMINANT_SHARE * squares.sum())
+    squares = np.sort((within - np.median(within)) ** 2)
+    few = max(1, least - 1)
+    return bool(squares[-few:].sum() > DOMINANT_SHARE * squares.sum())
 
 
 def _quantile(side: Side, *, share: float, least: int) -> float | None:

@@ -187,12 +187,20 @@ def open_pair(
             )
     _check_indexes(before, after, key)
     rows = _matched(before, after, key)
-    paired = {name: _paired(before, after, rows, name, wishes) for name in common}
-    keys = [] if named.quasi_identifiers else [c for c in common if _is_random_key(paired[c])]
-    common = [name for name in common if name not in keys]
-    if not common:
-        raise DataError("there is nothing to compare but keys. Are these the right tables?")
-    changed = [name for name in common if paired[name].is_changed]
+    given = {*named.quasi_identifiers, *named.sensitive}
+    keys = [
+        name
+        for name in common
+        if not given.intersection((name, *named.quasi_identifiers))
+        and _is_random_key(polars_column(before[name]), polars_column(after[name]))
+    ]
+    others = [name for name in common if name not in keys]
+    paired = {name: _paired(before, after, rows, name, wishes) for name in others}
+    changed = [name for name in others if paired[name].is_changed]
+    if keys and not changed:  # then these are what was changed
+        paired |= {name: _paired(before, after, rows, name, wishes) for name in keys}
+        others, changed, keys = common, keys, []
+    common = others
     assumed: tuple[str, ...] = ()
     chosen = named.quasi_identifiers
     if not chosen:
@@ -277,15 +285,14 @@ def _check_indexes(before: Frame, after: Frame, key: str | None) -> None:
         )
 
 
-def _is_random_key(column: PairedColumn) -> bool:
+def _is_random_key(before: pl.Series, after: pl.Series) -> bool:
     """Whether a column told every record from others, and was replaced by the numbers from 1 on."""
-    before, after = column.before.numbers, column.after.numbers
-    n = len(after)
-    if not column.is_changed or column.before.n_missing or column.after.n_missing:
+    if not after.dtype.is_integer() or after.null_count() or before.null_count():
         return False
-    if after.dtype.kind not in "iu" or len(np.unique(before)) < n:
+    if before.dtype == after.dtype and before.equals(after):
         return False
-    return bool(np.array_equal(np.sort(after), np.arange(1, n + 1)))
+    tells_apart = before.n_unique() == len(before)
+    return tells_apart and after.sort().to_list() == list(range(1, len(after) + 1))
 
 
 def _paired(
