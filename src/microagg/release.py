@@ -359,7 +359,8 @@ def protect(
 
     Examples
     --------
-    >>>     >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
     >>> release = protect(people, k=2)
     >>> release.table["age"].to_list()
     [35, 35, 62, 62]
