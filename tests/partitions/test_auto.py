@@ -203,3 +203,13 @@ def test_a_time_budget_is_shared_by_all_regions(monkeypatch):
     assert improving._seconds_for(improving.n_trials // 8, n_searches=4) == pytest.approx(
         500, abs=9
     )
+
+
+def test_values_that_hardly_differ_beside_others_come_to_an_end():
+    column = np.full(35, -0.6894780314478497)
+    column[[11, 15, 17, 19, 20, 22, 32, 34]] = -0.6894780015985968
+    column[[2, 5, 8, 13, 16, 21, 23, 25, 26, 30, 31]] = 1.4089333439527447
+    records = np.column_stack((column, np.zeros((35, 3))))
+    for seed in range(3):
+        labels = Auto(k=2, effort="fast", random_state=seed).fit(records).labels_
+        assert np.bincount(labels).min() >= 2

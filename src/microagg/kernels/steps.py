@@ -31,6 +31,8 @@ Rows = NDArray[np.intp]
 
 # Neighbours of a record that are asked for the second half of a chain.
 _NEAREST = 8
+# Rounding of a centre, as a share of what counts as noise of its records.
+_OF_NOISE = 0.1
 
 
 @kernel
@@ -58,7 +60,8 @@ def improve_record(search: Search, k: int, i: int) -> bool:
     third = A  # the group beside A and B that has a part in it, if any
     if j >= 0:
         third = C if C != A else assignment.labels[j]
-    if -change <= least_gain(assignment, (A, B)) + least_gain(assignment, (third, third)):
+    least = least_gain(assignment, (A, B)) + least_gain(assignment, (third, third))
+    if -change <= least + rounding_of(search, i, j, (A, B, third)):
         return False
     touch(search, A)
     touch(search, B)
@@ -71,6 +74,24 @@ def improve_record(search: Search, k: int, i: int) -> bool:
     if third not in (A, B):
         bring_up_to_date(search, third)
     return True
+
+
+@inner_kernel
+def rounding_of(search: Search, i: int, j: int, groups: tuple[int, int, int]) -> float:
+    """How far off the change of a step can be, because the centres are rounded.
+
+    In tight groups of large numbers that is more than the noise of their errors, and steps that
+    change nothing would be made for ever.
+    """
+    assignment, X = search.assignment, search.X
+    reach = np.sqrt(assignment.own[i])
+    reach += np.sqrt(squared_distance(X[i], assignment.centers[groups[1]]))
+    if j >= 0:
+        reach += np.sqrt(squared_distance(X[i], X[j]))
+    noise = 0.0
+    for group in groups:
+        noise = max(noise, assignment.noise[group])
+    return _OF_NOISE * np.sqrt(noise) * reach
 
 
 @inner_kernel
