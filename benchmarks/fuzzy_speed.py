@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.harness import best_of, peak_memory, publish
+from microagg.core.parallel import one_thread_each
 from microagg.fuzzy import EFCM, FCM
 from microagg.fuzzy.centers import weighted_means
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness, Power
-from microagg.threads import one_thread_each
 
 N, COLUMNS, CENTERS = 20_000, 10, 4_000
 BLOCK = 2**18 // CENTERS

@@ -7,8 +7,8 @@ from scipy.spatial import cKDTree
 
 from benchmarks.harness import publish_as_it_grows, seconds, standardise
 from microagg.aggregates.values import Values
+from microagg.measures.risk.linkage import CANDIDATES, distance_linkage
 from microagg.partitions import MDAV
-from microagg.risk.linkage import CANDIDATES, distance_linkage
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import Pair, PairedColumn
 

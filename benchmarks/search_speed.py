@@ -3,11 +3,11 @@
 import numpy as np
 
 from benchmarks.harness import benchmark_table, publish, standardise, wall_and_cpu
+from microagg.core.parallel import one_thread_each, side_by_side
 from microagg.orderings.walks import farthest_from_mean
 from microagg.partitions import HAC, ICSM, MDAV, RepOrdMic
 from microagg.partitions.reporder import repeat_ordering
 from microagg.partitions.starts import kmeans_starts
-from microagg.threads import one_thread_each, side_by_side
 
 # Seconds and rounds of all 200 starts, table 3 of the paper on RepOrdMic.
 REPORDER = {

@@ -36,11 +36,12 @@ def table(n: int) -> pl.DataFrame:
 
 def measure(source: str, target: str) -> None:
     """Protect a file as the command line does, and print the seconds of every step."""
-    from microagg import outcome, pipeline
-    from microagg.pipeline import Source
-    from microagg.release import protect_as_planned
-    from microagg.tables.files import TableFile
-    from microagg.tables.plan import Plan
+    from microagg.files.formats import TableFile
+    from microagg.plans.plan import Plan
+    from microagg.release import pipeline
+    from microagg.release import released as outcome
+    from microagg.release.pipeline import Source
+    from microagg.release.protect import protect_as_planned
 
     role = {"role": "quasi-identifier"}
     plan = Plan.of(k=K, method=METHOD, bound="none", columns=dict.fromkeys(CATEGORIES, role))

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from microagg import registry
+from microagg.core import registry
+from microagg.core.progress import report
+from microagg.core.registry import Guarantee, Method
+from microagg.core.validation import check_jobs, check_labels, check_rng
 from microagg.partitions.base import Partitioner
-from microagg.progress import report
-from microagg.registry import Guarantee, Method
-from microagg.validation import check_jobs, check_labels, check_rng
 
 
 class Shuffled(Partitioner):

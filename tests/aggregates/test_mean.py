@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from microagg.aggregates.mean import group_means, in_type, means_in_type
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 

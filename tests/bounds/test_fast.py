@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microagg.bounds import fast, lower_bound
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 
 

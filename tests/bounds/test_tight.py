@@ -10,10 +10,10 @@ from scipy.optimize import linprog
 from microagg.bounds import bound_on, lower_bound, proves_optimal, tight
 from microagg.bounds.fast import neighbour_shares
 from microagg.bounds.master import Duals
-from microagg.errors import InterruptedSearchWarning, ParameterError
+from microagg.core.errors import InterruptedSearchWarning, ParameterError
+from microagg.core.progress import listening
 from microagg.kernels.pricing import group_errors, violated_triples
 from microagg.partitions import ICSM, MDAV, Auto
-from microagg.progress import listening
 from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from microagg.partitions import CBFS
-from microagg.tables import files
+from microagg.files import formats as files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("protect", "people.csv", "-k", "4", *ROLES)

@@ -10,8 +10,8 @@ import sys
 import polars as pl
 import pytest
 
-from microagg import registry
 from microagg.cli import compare as command
+from microagg.core import registry
 from tests.fakes import Endless, fakes, interrupt_once_started  # noqa: F401
 
 ROLES = ("--identifier", "name", "--sensitive", "code")

@@ -17,8 +17,8 @@ import pytest
 import typer
 
 import microagg
-from microagg import progress
-from microagg.progress import report, terminal_bar
+from microagg.core import progress
+from microagg.core.progress import report, terminal_bar
 
 HEAVY = ("numba", "sklearn", "polars", "narwhals", "pandas", "scipy")
 PYTHON_M = [sys.executable, "-m", "microagg"]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from microagg.cli.demo import diabetes
-from microagg.registry import GIVEN_OTHERWISE, METHODS
+from microagg.core.registry import GIVEN_OTHERWISE, METHODS
 
 
 @pytest.mark.parametrize("columns", ["50", "60", "80", "120"])

@@ -10,7 +10,7 @@ import sys
 import polars as pl
 import pytest
 
-from microagg import sweeping
+from microagg.studies import sweep as sweeping
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("sweep", "people.csv", "-k", "2-4,8", *ROLES, "--seed", "1")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microagg.constraints.equalities import Equalities
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 RNG = np.random.default_rng(0)
 A, B, POINTS = RNG.normal(size=(3, 7)), RNG.normal(size=3), RNG.normal(size=(50, 7))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.constraints.grammar import parse
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 GOOD = {
     "net + tax = gross": ({"net": 1, "tax": 1, "gross": -1}, "=", 0),

@@ -8,7 +8,7 @@ import pytest
 from microagg.constraints import integers, search
 from microagg.constraints.grammar import parse
 from microagg.constraints.system import System
-from microagg.errors import GuaranteeError, ParameterError
+from microagg.core.errors import GuaranteeError, ParameterError
 
 BOX = 5
 ANY = (-(2**63), 2**63 - 1)

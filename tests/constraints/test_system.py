@@ -8,8 +8,8 @@ from scipy.optimize import linprog
 
 from microagg.constraints.grammar import parse
 from microagg.constraints.system import System
-from microagg.errors import DataError, ParameterError
-from microagg.progress import listening
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.progress import listening
 
 COLUMNS = ["net", "tax", "gross", "age", "part", "total"]
 ANY = (-(2**63), 2**63 - 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from microagg.registry import METHODS
+from microagg.core.registry import METHODS
 
 
 @pytest.fixture(params=METHODS.values(), ids=METHODS)

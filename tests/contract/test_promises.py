@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microagg.registry import METHODS, Guarantee
+from microagg.core.registry import METHODS, Guarantee
 from tests.contract.conftest import estimator
 from tests.references import number_by_first_record, sse
 

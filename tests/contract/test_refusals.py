@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from tests.contract.conftest import estimator
 
 

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from microagg.registry import METHODS
+from microagg.core.registry import METHODS
 from tests.contract.conftest import estimator
 
 MANY_SMALL_GROUPS = "groups of k to 2k-1 records cannot be three large blobs"

@@ -7,9 +7,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.progress import listening
 from microagg.fuzzy import EFCM, FCM, blocks
-from microagg.progress import listening
 from tests.fuzzy import references
 from tests.references import number_by_first_record
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.kernels import groups as kernels
 from microagg.kernels.groups import summarise
 from tests.references import number_by_first_record, sse

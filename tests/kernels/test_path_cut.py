@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.kernels import path_cut
 from microagg.kernels.path_cut import cut_sequence
 from tests.references import best_cut, sse

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from microagg import orderings
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 from microagg.kernels.walks import (
     LARGE,
     begin_insertion,

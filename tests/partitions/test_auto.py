@@ -5,14 +5,14 @@ import time
 import numpy as np
 import pytest
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
+from microagg.core.progress import listening
 from microagg.partitions import MDAV, Univariate, regions
 from microagg.partitions.auto import EFFORTS, Auto
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.improving import Improving
 from microagg.partitions.recombining import recombine
 from microagg.partitions.regions import split_into_regions
-from microagg.progress import listening
 from tests.references import best_partition, number_by_first_record, sse
 
 X = np.random.default_rng(5).normal(size=(150, 3))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from microagg.core.progress import listening
 from microagg.kernels import blocks
 from microagg.partitions import CBFS, MD, MDAV
-from microagg.progress import listening
 from tests import references
 
 KINDS = ("random", "repeated", "ties", "one decimal", "heavy tails")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microagg.core.progress import listening
 from microagg.kernels.linkage import LINKAGES
 from microagg.partitions import HAC
 from microagg.partitions.hac import Moves, with_sizes_repaired
-from microagg.progress import listening
 from tests.references import best_partition, sse
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 from microagg.partitions import ICSM, MDAV, exchanging
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.icsm import Search, local_search, perturb

@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg import information_loss
+from microagg.core.progress import listening
 from microagg.kernels import two_means
 from microagg.partitions import MDAV, KMeansMicro
 from microagg.partitions.kmeans import rounds, split
-from microagg.progress import listening
 from tests.partitions.test_transport import all_costs, least_cost
 from tests.references import best_partition, sse
 

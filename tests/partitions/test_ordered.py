@@ -5,7 +5,7 @@ import pytest
 
 import microagg
 from microagg import cut_path, information_loss, orderings, partitions
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 from microagg.partitions import MDAV, MDAVMHM, TSPMHM
 from tests.references import sse
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
+from microagg.core.progress import listening
 from microagg.orderings.walks import farthest_from_mean
 from microagg.partitions import MDAV, MDAVMHM, RepOrdMic
 from microagg.partitions.reporder import repeat_ordering
 from microagg.partitions.starts import kmeans_starts
-from microagg.progress import listening
 from tests.references import sse
 
 RNG = np.random.default_rng(5)

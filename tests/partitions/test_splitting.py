@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from microagg.core.progress import listening
 from microagg.partitions import CBFS, MD, MDAV
 from microagg.partitions.splitting import split_large
-from microagg.progress import listening
 from tests.references import number_by_first_record, sse
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 from microagg.partitions import MDAV
 from microagg.partitions.starts import initial_labels
 

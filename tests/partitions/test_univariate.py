@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from numba import njit
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.partitions import Univariate
 from tests.references import best_partition
 

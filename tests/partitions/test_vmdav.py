@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 from microagg.kernels import blocks, growth
 from microagg.partitions import VMDAV
 from tests.references import (

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from microagg import protect
-from microagg.errors import MicroaggError, PrivacyWarning
-from microagg.tables.dialect import Dialect
-from microagg.tables.files import TableFile
+from microagg.core.errors import MicroaggError, PrivacyWarning
+from microagg.files.dialect import Dialect
+from microagg.files.formats import TableFile
 from tests.properties.slow_checks import check_file, check_quiet, check_release
 from tests.properties.whole_tables import BACKENDS, cases, shown_of
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import microagg
-from microagg.readings import Row
+from microagg.measures.wording import Row
 from microagg.report.page import Subject, render
 from microagg.tables.pairs import open_pair
 
@@ -244,7 +244,7 @@ def test_every_table_has_a_page(build, name, public):
 
 def test_two_records():
     table = pl.DataFrame({"x": [1.2345678, 2.3456789]})
-    with pytest.warns(microagg.errors.PrivacyWarning):
+    with pytest.warns(microagg.core.errors.PrivacyWarning):
         release = microagg.protect(table, 1, method="mdav")
     page = render(Subject(release._origin.pair(), release.manifest))
     assert told(page, [1.2345678, 2.3456789]) == 0

@@ -2,14 +2,14 @@
 
 import pytest
 
-from microagg.outcome import BLOCKWISE, K_ANONYMITY, NOTHING, PROBABILISTIC
+from microagg.core.words import at_least, at_most
+from microagg.plans.manifest import Promise
 from microagg.report import wording
 from microagg.report.plan_text import names_values, plan_text
-from microagg.words import at_least, at_most
 
 DONE = {
     "k": 5,
-    "promise": K_ANONYMITY,
+    "promise": Promise.K_ANONYMITY,
     "verified": True,
     "n_records": 40,
     "n_groups": 8,
@@ -41,13 +41,13 @@ def test_k_anonymity_that_nobody_verified():
 
 
 def test_blocks_are_weaker():
-    found, text = said(promise=BLOCKWISE)
+    found, text = said(promise=Promise.BLOCKWISE)
     assert not found.strong
     assert "not k-anonymity of the whole table" in text
     assert "a and b; c" in text
 
 
-@pytest.mark.parametrize("promise", [PROBABILISTIC, NOTHING])
+@pytest.mark.parametrize("promise", [Promise.PROBABILISTIC, Promise.NOTHING])
 def test_draws_are_weaker(promise):
     found, text = said(promise=promise, verified=False, draw=DRAW)
     assert not found.strong
@@ -65,7 +65,7 @@ def test_k_of_one_protects_nobody():
 
 
 def test_two_sentences():
-    for promise in (K_ANONYMITY, BLOCKWISE):
+    for promise in (Promise.K_ANONYMITY, Promise.BLOCKWISE):
         text = wording.what_was_done(DONE | {"promise": promise}, 3)
         assert text.count(". ") == 1
 

@@ -5,7 +5,7 @@ import pytest
 
 from microagg.aggregates.released import Aggregate, Missing
 from microagg.aggregates.values import Values
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import Column, ColumnType
 from microagg.tables.encoding import encode
 from microagg.tables.scaling import SCALES, standardised

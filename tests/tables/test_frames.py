@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from microagg import protect
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.tables.frames import index_names, open_frame, to_polars, with_released
 
 

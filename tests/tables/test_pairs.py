@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from microagg.aggregates.values import Values
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import classes_of, open_pair
 

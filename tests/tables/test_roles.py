@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import Roles, check_named, resolve
 

@@ -12,10 +12,10 @@ from polars.testing import assert_series_equal
 from microagg import protect
 from microagg.aggregates.released import Missing
 from microagg.aggregates.values import Values
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
+from microagg.release.records import check_values
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import open_frame
-from microagg.tables.records import check_values
 from microagg.tables.typed import Wish, open_column, types_of
 
 

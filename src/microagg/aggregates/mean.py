@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.kernels.groups import summarise
 from microagg.kernels.rounding import half_away_from_zero
 

@@ -22,11 +22,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.parallel import side_by_side
+from microagg.core.progress import paced, report
+from microagg.core.validation import check_jobs
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.neighbour_bound import choose, list_nearest, move_prices
-from microagg.progress import paced, report
-from microagg.threads import side_by_side
-from microagg.validation import check_jobs
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

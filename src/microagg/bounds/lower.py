@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.bounds.fast import neighbour_shares
+from microagg.core.validation import check_choice, check_k, check_matrix, check_number
 from microagg.partitions.univariate import Univariate
-from microagg.validation import check_choice, check_k, check_matrix, check_number
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]

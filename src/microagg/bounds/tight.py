@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
-from microagg.errors import InterruptedSearchWarning
+from microagg.core.errors import InterruptedSearchWarning
+from microagg.core.progress import listening, paced, report
 from microagg.kernels.groups import summarise
 from microagg.kernels.pricing import Found, Prices, Tree, settle
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
-from microagg.progress import listening, paced, report
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -36,11 +36,11 @@ from microagg.cli.options import (
 from microagg.cli.paths import check_output, check_page_or_figure, check_source
 from microagg.cli.reading import read_table
 from microagg.cli.summary import Rows, assumed
-from microagg.errors import ParameterError
-from microagg.words import counted, spread
+from microagg.core.errors import ParameterError
+from microagg.core.words import counted, spread
 
 if TYPE_CHECKING:
-    from microagg.comparison import Comparison, Row
+    from microagg.studies.compare import Comparison, Row
 
 Figures = dict[str, Any]
 
@@ -133,8 +133,8 @@ def _jobs(text: str) -> int:
 
 def _check_request(request: dict[str, Any]) -> None:
     """Refuse what can be refused without loading or reading much."""
-    from microagg.registry import find_all, method_names
-    from microagg.validation import check_ks
+    from microagg.core.registry import find_all, method_names
+    from microagg.core.validation import check_ks
 
     check_ks(request["ks"])
     find_all(method_names(request["methods"]))
@@ -148,12 +148,12 @@ def _compared(
     *,
     quiet: bool,
 ) -> "Comparison":
-    from microagg.progress import terminal_bar
+    from microagg.core.progress import terminal_bar
 
     with nullcontext() if quiet else terminal_bar():
         table, of_columns = read_table(source, asked, dialect)
 
-        from microagg.comparison import run_comparison
+        from microagg.studies.compare import run_comparison
 
         return run_comparison(table, **request, of_columns=of_columns)
 
@@ -161,8 +161,8 @@ def _compared(
 def _write(done: "Comparison", output: str, *, force: bool) -> None:
     import polars as pl
 
-    from microagg.comparison import rows_as_table
-    from microagg.tables.files import write_table
+    from microagg.files.formats import write_table
+    from microagg.studies.compare import rows_as_table
 
     write_table(rows_as_table(done.rows, like=pl.DataFrame()), output, force=force)
 
@@ -170,7 +170,7 @@ def _write(done: "Comparison", output: str, *, force: bool) -> None:
 def _check_figure(figure: str, source: str, output: str | None, *, force: bool) -> None:
     from pathlib import Path
 
-    from microagg.tables.atomic import check_distinct
+    from microagg.files.atomic import check_distinct
 
     check_page_or_figure(figure, source, suffix=".svg", force=force)
     check_distinct([Path(figure), *([] if output in (None, "-") else [Path(str(output))])])
@@ -181,9 +181,9 @@ def _draw(done: "Comparison", figure: str, *, force: bool) -> None:
 
     import polars as pl
 
-    from microagg.comparison import risk_utility_map, rows_as_table
-    from microagg.saving import text_writer
-    from microagg.tables.atomic import atomic_write_all
+    from microagg.files.atomic import atomic_write_all
+    from microagg.release.saving import text_writer
+    from microagg.studies.compare import risk_utility_map, rows_as_table
 
     drawn = risk_utility_map(rows_as_table(done.rows, like=pl.DataFrame()))
     atomic_write_all({Path(figure): text_writer(drawn)}, force=force)

@@ -10,7 +10,7 @@ import typer
 from microagg.cli.layout import facts, names, warnings_as_lines
 from microagg.cli.options import Force, Quiet, Version, count_or_text
 from microagg.cli.summary import outcome, title
-from microagg.words import counted
+from microagg.core.words import counted
 
 SENSITIVE = "progression"
 SEED = 1  # so that everyone sees the same
@@ -30,11 +30,11 @@ def demo(
     _version: Version = False,
 ) -> None:
     """Protect the diabetes patients that come with scikit-learn, and show what was lost."""
-    from microagg.progress import terminal_bar
-    from microagg.saving import manifest_path
-    from microagg.tables.atomic import check_target
-    from microagg.tables.files import write_table
-    from microagg.validation import check_count
+    from microagg.core.progress import terminal_bar
+    from microagg.core.validation import check_count
+    from microagg.files.atomic import check_target
+    from microagg.files.formats import write_table
+    from microagg.release.saving import manifest_path
 
     least = check_count("k", count_or_text(k))
     with _folder(output) as folder, warnings_as_lines(quiet=quiet):
@@ -43,7 +43,7 @@ def demo(
         for path in (original, protected, manifest_path(str(protected)), report):
             check_target(path, force=force)
         with nullcontext() if quiet else terminal_bar():
-            from microagg.release import protect
+            from microagg.release.protect import protect
 
             table = diabetes()
             release = protect(table, least, sensitive=[SENSITIVE], random_state=SEED)
@@ -56,7 +56,7 @@ def demo(
 @contextmanager
 def _folder(output: str) -> Iterator[Path]:
     """Make the folder; if the block fails, what was made for it goes again."""
-    from microagg.errors import ParameterError
+    from microagg.core.errors import ParameterError
 
     folder = Path(output)
     try:
@@ -94,7 +94,7 @@ def diabetes() -> Any:
 
 
 def _story(table: Any, release: Any, original: Path, protected: Path, report: Path) -> str:
-    from microagg.saving import manifest_path
+    from microagg.release.saving import manifest_path
 
     done = release.manifest
     rows = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from microagg.errors import AnnotationWarning, InterruptedSearchWarning, PrivacyWarning
+from microagg.core.errors import AnnotationWarning, InterruptedSearchWarning, PrivacyWarning
 
 _TOLD = (AnnotationWarning, InterruptedSearchWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from microagg.errors import MicroaggError
+from microagg.core.errors import MicroaggError
 
 UNWRITABLE = 2
 INTERRUPTED = 130

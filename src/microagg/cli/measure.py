@@ -21,11 +21,11 @@ from microagg.cli.options import (
     seed_or_none,
 )
 from microagg.cli.paths import check_source
-from microagg.errors import ParameterError
-from microagg.words import counted
+from microagg.core.errors import ParameterError
+from microagg.core.words import counted
 
 if TYPE_CHECKING:
-    from microagg.measuring import Measures
+    from microagg.measures.measure import Measures
 
 
 def measure(
@@ -105,15 +105,15 @@ def _is_same(original: str, protected: str) -> bool:
 def _measured(
     original: str, protected: str, asked: dict[str, Any], dialect: dict[str, Any], *, quiet: bool
 ) -> "Measures":
-    from microagg.progress import terminal_bar
+    from microagg.core.progress import terminal_bar
 
     with nullcontext() if quiet else terminal_bar():
-        from microagg.tables.dialect import Dialect
-        from microagg.tables.files import TableFile
+        from microagg.files.dialect import Dialect
+        from microagg.files.formats import TableFile
 
         tables = [TableFile(path, dialect=Dialect(**dialect)) for path in (original, protected)]
 
-        from microagg.measuring import measure as measured
+        from microagg.measures.measure import measure as measured
 
         return measured(*(file.table() for file in tables), **asked)
 
@@ -124,7 +124,7 @@ def _assumed(found: "Measures") -> str:
 
 
 def _summary(found: "Measures") -> str:
-    from microagg.readings import doubts, risk_notes, risk_rows, utility_rows
+    from microagg.measures.wording import doubts, risk_notes, risk_rows, utility_rows
 
     about = [
         ("intruder knows", names(found.quasi_identifiers)),

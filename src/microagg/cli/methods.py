@@ -8,7 +8,7 @@ from microagg.cli.layout import facts, print_json
 from microagg.cli.options import Json, Version
 
 if TYPE_CHECKING:
-    from microagg.registry import Method
+    from microagg.core.registry import Method
 
 
 def methods(json: Json = False, _version: Version = False) -> None:
@@ -17,7 +17,7 @@ def methods(json: Json = False, _version: Version = False) -> None:
     n is the number of records, d the number of columns. Options are given to protect as
     --option NAME=VALUE.
     """
-    from microagg.registry import METHODS
+    from microagg.core.registry import METHODS
 
     if json:
         fields = ("name", "summary", "guarantee", "cost", "source")
@@ -36,7 +36,7 @@ def methods(json: Json = False, _version: Version = False) -> None:
 
 
 def _options(method: "Method") -> list[str]:
-    from microagg.registry import GIVEN_OTHERWISE
+    from microagg.core.registry import GIVEN_OTHERWISE
 
     return [option for option in method.options if option not in GIVEN_OTHERWISE]
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from microagg import __version__
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 Value = bool | int | float | str | None
 

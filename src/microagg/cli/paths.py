@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 STANDARD_DESCRIPTOR = 0
 
 
 def check_source(source: str) -> None:
     """Refuse an input that cannot be a table."""
-    from microagg.tables.files import STANDARD, check_readable, format_of
+    from microagg.files.formats import STANDARD, check_readable, format_of
 
     format_of(source)
     if source != STANDARD:
@@ -18,14 +18,14 @@ def check_source(source: str) -> None:
 
 def origin_of(source: str) -> Path | int:
     """Return what must not be overwritten: the input, by its path or as what is open."""
-    from microagg.tables.files import STANDARD
+    from microagg.files.formats import STANDARD
 
     return STANDARD_DESCRIPTOR if source == STANDARD else Path(source)
 
 
 def check_page_or_figure(path: str, source: str, *, suffix: str, force: bool) -> None:
     """Refuse a page or a figure that cannot or must not be written."""
-    from microagg.tables.atomic import check_target
+    from microagg.files.atomic import check_target
 
     if not path.lower().endswith(suffix):
         kind = "report is an HTML page" if suffix == ".html" else "figure is an SVG file"
@@ -35,8 +35,8 @@ def check_page_or_figure(path: str, source: str, *, suffix: str, force: bool) ->
 
 def check_output(target: str, source: str, *, json: bool, force: bool) -> None:
     """Refuse an output that cannot or must not be written."""
-    from microagg.tables.atomic import check_target
-    from microagg.tables.files import STANDARD, format_of
+    from microagg.files.atomic import check_target
+    from microagg.files.formats import STANDARD, format_of
 
     format_of(target)
     if target != STANDARD:

@@ -39,10 +39,10 @@ def plan(
 
     The draft is careful: it takes no column for sensitive, as that would publish it unchanged.
     """
-    from microagg.progress import terminal_bar
-    from microagg.tables.atomic import atomic_write_all, check_target
-    from microagg.tables.files import STANDARD
-    from microagg.validation import check_count
+    from microagg.core.progress import terminal_bar
+    from microagg.core.validation import check_count
+    from microagg.files.atomic import atomic_write_all, check_target
+    from microagg.files.formats import STANDARD
 
     least = check_count("k", count_or_text(k))
     check_source(source)
@@ -64,9 +64,9 @@ def plan(
 def _draft(
     source: str, k: int, delimiter: str | None, decimal: str | None, encoding: str | None
 ) -> str:
-    from microagg.tables.dialect import Dialect
-    from microagg.tables.drafting import guess_columns, plan_text
-    from microagg.tables.files import STANDARD, TableFile
+    from microagg.files.dialect import Dialect
+    from microagg.files.formats import STANDARD, TableFile
+    from microagg.plans.drafting import guess_columns, plan_text
     from microagg.tables.frames import open_frame
 
     file = TableFile(source, dialect=Dialect(delimiter, decimal, encoding))

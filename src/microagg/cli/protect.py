@@ -36,8 +36,8 @@ from microagg.cli.options import (
 from microagg.cli.paths import check_output, check_page_or_figure, check_source, origin_of
 from microagg.cli.repeating import repeating_command
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
-from microagg.errors import ParameterError
-from microagg.words import counted
+from microagg.core.errors import ParameterError
+from microagg.core.words import counted
 
 
 def protect(
@@ -233,8 +233,8 @@ def protect(
 
 def _check_early(options: dict[str, Any], plan: str | None) -> None:
     """Refuse what can be refused without loading or reading much."""
-    from microagg.registry import find
-    from microagg.validation import check_count
+    from microagg.core.registry import find
+    from microagg.core.validation import check_count
 
     if options["method"] is not None:
         find(options["method"])
@@ -248,13 +248,13 @@ def _check_paths(
     source: str, output: str | None, beside: dict[str, str | None], *, json: bool, force: bool
 ) -> str:
     """Return the output that may be written; nothing has been read yet."""
-    from microagg.tables.files import STANDARD, protected_name
+    from microagg.files.formats import STANDARD, protected_name
 
     check_source(source)
     target = protected_name(source) if output is None else output
     check_output(target, source, json=json, force=force)
-    from microagg.saving import manifest_path
-    from microagg.tables.atomic import check_distinct, check_target
+    from microagg.files.atomic import check_distinct, check_target
+    from microagg.release.saving import manifest_path
 
     own: list[Path] = []
     if target != STANDARD:
@@ -283,7 +283,7 @@ def _asked(
     path: str | None, options: dict[str, Any], roles: dict[str, Any], said: dict[str, Any]
 ) -> Any:
     """Return the plan: that of the file, if there is one, with what the options say instead."""
-    from microagg.tables.plan import Plan, columns_by_name, read_plan
+    from microagg.plans.plan import Plan, columns_by_name, read_plan
 
     planned = {} if path is None else read_plan(Path(path))
     columns = planned.pop("columns", {})
@@ -307,22 +307,22 @@ def _protected(
     *,
     quiet: bool,
 ) -> Any:
-    from microagg.progress import terminal_bar
+    from microagg.core.progress import terminal_bar
 
     # Around all that takes time, loading included: whoever waits sees it from the first moment.
     with nullcontext() if quiet else terminal_bar():
-        from microagg.tables.dialect import Dialect
-        from microagg.tables.drafting import told_types
-        from microagg.tables.files import STANDARD, TableFile, check_fits
+        from microagg.files.dialect import Dialect
+        from microagg.files.formats import STANDARD, TableFile, check_fits
+        from microagg.plans.drafting import told_types
         from microagg.tables.frames import open_frame
         from microagg.tables.roles import check_named
 
         file = TableFile(source, dialect=Dialect(**dialect))
         named = check_named(file.columns, **plan.roles(), typed=plan.wishes())
 
-        from microagg.pipeline import Source
-        from microagg.release import protect_as_planned
-        from microagg.saving import sha256_of
+        from microagg.release.pipeline import Source
+        from microagg.release.protect import protect_as_planned
+        from microagg.release.saving import sha256_of
 
         kept = [c for c in file.columns if c not in named.identifiers]
         # Identifiers are dropped: where nobody needs them, they are not even read.
@@ -348,8 +348,8 @@ def _protected(
 def _write(
     release: Any, target: str, beside: dict[str, str | None], *, force: bool, quiet: bool
 ) -> None:
-    from microagg.progress import terminal_bar
-    from microagg.tables.files import STANDARD
+    from microagg.core.progress import terminal_bar
+    from microagg.files.formats import STANDARD
 
     with nullcontext() if quiet else terminal_bar():
         if target != STANDARD:
@@ -390,6 +390,6 @@ def _written(beside: dict[str, str | None]) -> Iterator[tuple[str, str]]:
 
 
 def _beside(target: str) -> list[tuple[str, str]]:
-    from microagg.saving import manifest_path
+    from microagg.release.saving import manifest_path
 
     return [] if target == "-" else [("manifest", str(manifest_path(target)))]

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from microagg.cli.options import count_or_text
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 # More would be a slip of the keyboard.
 _MOST_KS = 1000
@@ -17,9 +17,9 @@ def read_table(
 
     Identifiers are not read, as nothing is released.
     """
-    from microagg.tables.dialect import Dialect
-    from microagg.tables.files import TableFile
-    from microagg.tables.plan import as_records
+    from microagg.files.dialect import Dialect
+    from microagg.files.formats import TableFile
+    from microagg.plans.plan import as_records
     from microagg.tables.roles import check_named
 
     of_columns = as_records(**asked)

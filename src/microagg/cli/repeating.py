@@ -26,7 +26,7 @@ def repeating_command(
 ) -> str:
     """Return the command for a plan; files come without their folders.
 
-    >>> from microagg.tables.plan import Plan
+    >>> from microagg.plans.plan import Plan
     >>> plan = Plan.of(k=5, seed=7, columns={"sex": {"role": "sensitive"}})
     >>> repeating_command(plan, source="in/people.csv", target="out/safe.csv")
     'microagg protect people.csv -k 5 --seed 7 --sensitive sex -o safe.csv'

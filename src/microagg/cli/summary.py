@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from microagg.cli.layout import names
-from microagg.words import at_least, at_most, counted, percent, spread
+from microagg.core.words import at_least, at_most, counted, percent, spread
 
 Rows = list[tuple[str, str]]
 
@@ -14,11 +14,11 @@ NEGLIGIBLE = 1e-6
 
 def title(done: dict[str, Any], subjects: str) -> str:
     """Head a summary; `subjects` are the records, counted."""
-    from microagg.outcome import K_ANONYMITY
+    from microagg.plans.manifest import Promise
 
     if done["k"] == 1:
         return f"Nobody is protected: {subjects} written at k = 1 with {done['method']}"
-    if done["draw"] is not None and done["promise"] != K_ANONYMITY:
+    if done["draw"] is not None and done["promise"] != Promise.K_ANONYMITY:
         centers = counted(done["draw"]["n_centers"], "centre")
         return f"{subjects} drew from {centers} with {done['method']} at k = {done['k']:,}"
     return f"Protected {subjects} at k = {done['k']:,} with {done['method']}"
@@ -26,7 +26,7 @@ def title(done: dict[str, Any], subjects: str) -> str:
 
 def outcome(release: Any) -> Rows:
     """Say what was lost, how large the groups are, what was checked, and in which columns."""
-    from microagg.outcome import K_ANONYMITY
+    from microagg.plans.manifest import Promise
 
     done = release.manifest
     low, high = done["min_group"], done["max_group"]
@@ -42,7 +42,7 @@ def outcome(release: Any) -> Rows:
         alone = "nothing: at k = 1 every record may stand alone"
         return [*rows, ("verified", alone), ("grouped by", columns)]
     least = counted(done["smallest_class"], "record")
-    if done["draw"] is None or done["promise"] == K_ANONYMITY:
+    if done["draw"] is None or done["promise"] == Promise.K_ANONYMITY:
         where = "in each block " if len(done["blocks"]) > 1 else ""
         verified = f"{where}every released combination stands for at least {least}"
         return [*rows, ("verified", verified), ("protected", columns)]
@@ -80,13 +80,13 @@ def _cut_short(done: dict[str, Any]) -> Rows:
 
 def _drawn(done: dict[str, Any]) -> Rows:
     """Say what a draw promises of the sizes of its classes, and what it gave."""
-    from microagg.outcome import PROBABILISTIC
+    from microagg.plans.manifest import Promise
 
     draw, k = done["draw"], done["k"]
     promise = f"nothing: {draw['n_expected_below_k']:,} of {draw['n_centers']:,} centres expect "
     promise += f"fewer than {k:,} records"
-    if done["promise"] == PROBABILISTIC:
-        promise = f"{PROBABILISTIC}: every centre expects {k:,} records or more"
+    if done["promise"] == Promise.PROBABILISTIC:
+        promise = f"{Promise.PROBABILISTIC}: every centre expects {k:,} records or more"
     realised = (
         f"{draw['n_realised_below_k']:,} of {done['n_groups']:,} groups hold fewer than {k:,} "
         f"records, the smallest {done['min_group']:,}"

@@ -43,10 +43,10 @@ from microagg.cli.options import (
 from microagg.cli.paths import check_output, check_source
 from microagg.cli.reading import listed_ks, read_table
 from microagg.cli.summary import Rows, assumed
-from microagg.words import counted, spread
+from microagg.core.words import counted, spread
 
 if TYPE_CHECKING:
-    from microagg.sweeping import Sweep, SweepRow
+    from microagg.studies.sweep import Sweep, SweepRow
     from microagg.tables.roles import Roles
 
 # Bars are left out where the lines have no room for this many marks, and no longer than this.
@@ -132,23 +132,23 @@ def sweep(
 
 
 def _bar() -> Any:
-    from microagg.progress import terminal_bar
+    from microagg.core.progress import terminal_bar
 
     return terminal_bar()
 
 
 def _check_ks(ks: Sequence[int | str]) -> None:
-    from microagg.validation import check_ks
+    from microagg.core.validation import check_ks
 
     check_ks(ks)
 
 
 def _check_choices(scale: str, request: dict[str, str]) -> None:
     """Refuse what can be refused before anything is read."""
+    from microagg.core.validation import check_choice
     from microagg.partitions.auto import EFFORTS
-    from microagg.sweeping import BOUNDS
+    from microagg.studies.sweep import BOUNDS
     from microagg.tables.scaling import SCALES
-    from microagg.validation import check_choice
 
     check_choice("scale", scale, SCALES)
     check_choice("effort", request["effort"], EFFORTS)
@@ -168,9 +168,9 @@ def _swept(
     if ks is None:
         ks = range(2, max(3, min(MOST_BY_DEFAULT, len(table)) + 1))
 
-    from microagg import sweeping
-    from microagg.tables.records import open_records
-    from microagg.validation import check_seed
+    from microagg.core.validation import check_seed
+    from microagg.release.records import open_records
+    from microagg.studies import sweep as sweeping
 
     records = open_records(table, ks, scale=scale, **of_columns)
     drawn = check_seed(seed)
@@ -188,7 +188,7 @@ def _figures(row: "SweepRow") -> dict[str, Any]:
 def _write(found: "Sweep", output: str, *, force: bool) -> None:
     import polars as pl
 
-    from microagg.tables.files import write_table
+    from microagg.files.formats import write_table
 
     whole = ("k", "n_groups", "min_group", "max_group")
     figures = [_figures(row) for row in found]

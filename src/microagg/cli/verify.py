@@ -17,8 +17,8 @@ from microagg.cli.options import (
     Version,
     count_or_text,
 )
-from microagg.errors import DataError, GuaranteeError, ParameterError
-from microagg.words import counted
+from microagg.core.errors import DataError, GuaranteeError, ParameterError
+from microagg.core.words import counted
 
 
 def verify(
@@ -46,7 +46,7 @@ def verify(
     A combination is what a record shows in all checked columns. A CSV file is compared as it is
     written, and a missing value is a value. Options for a column and --constraint can be repeated.
     """
-    from microagg.validation import check_count
+    from microagg.core.validation import check_count
 
     least = check_count("k", count_or_text(k))
     dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
@@ -67,11 +67,11 @@ def _count(
     constraints: Sequence[str],
     dialect: dict[str, Any],
 ) -> dict[str, Any]:
-    from microagg.tables.dialect import Dialect
-    from microagg.tables.files import TableFile
+    from microagg.files.dialect import Dialect
+    from microagg.files.formats import TableFile
+    from microagg.release.verification import count_classes
     from microagg.tables.frames import open_frame
     from microagg.tables.roles import check_named
-    from microagg.tables.verification import count_classes
 
     file = TableFile(path, dialect=Dialect(**dialect))
     named = check_named(file.columns, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
@@ -96,7 +96,7 @@ def _count(
 def _violations(file: Any, constraints: Sequence[str]) -> dict[str, int]:
     """Count the records that violate each constraint."""
     from microagg.constraints.system import System
-    from microagg.request import check_constraints
+    from microagg.release.request import check_constraints
     from microagg.tables.frames import open_frame
     from microagg.tables.roles import require_numbers
     from microagg.tables.scaling import scaling

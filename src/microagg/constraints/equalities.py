@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 Floats = NDArray[np.float64]
 

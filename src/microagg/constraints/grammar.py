@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
 
 RELATIONS = {"=": "=", "==": "=", "<=": "<=", ">=": ">="}
 
@@ -112,8 +112,8 @@ def parse(text: str) -> Constraint:
     >>> parse("net * tax = gross")
     Traceback (most recent call last):
         ...
-    microagg.errors.ParameterError: constraint 'net * tax = gross': at character 5, a product of \
-columns is not linear. Multiply columns by numbers only.
+    microagg.core.errors.ParameterError: constraint 'net * tax = gross': at character 5, a product \
+of columns is not linear. Multiply columns by numbers only.
     """
     if not isinstance(text, str):
         raise ParameterError(

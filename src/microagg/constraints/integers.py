@@ -26,9 +26,9 @@ from microagg.constraints.exact import short_basis
 from microagg.constraints.program import nearest_by_program
 from microagg.constraints.projection import project
 from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
-from microagg.errors import GuaranteeError, ParameterError
+from microagg.core.errors import GuaranteeError, ParameterError
+from microagg.core.progress import paced, report
 from microagg.kernels.rounding import half_away_from_zero
-from microagg.progress import paced, report
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

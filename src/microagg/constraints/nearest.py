@@ -10,8 +10,8 @@ from microagg.constraints.component import Component
 from microagg.constraints.feasibility import feasible
 from microagg.constraints.integers import NearestWhole, nearest_whole
 from microagg.constraints.projection import project
-from microagg.errors import GuaranteeError
-from microagg.progress import report
+from microagg.core.errors import GuaranteeError
+from microagg.core.progress import report
 
 Floats = NDArray[np.float64]
 

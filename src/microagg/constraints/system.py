@@ -15,9 +15,9 @@ from microagg.constraints.feasibility import feasible
 from microagg.constraints.grammar import Constraint, parse
 from microagg.constraints.nearest import nearest_points
 from microagg.constraints.projection import LEAST_TERM, TOLERANCE
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.validation import did_you_mean
 from microagg.kernels.rounding import half_away_from_zero
-from microagg.validation import did_you_mean
 
 Floats = NDArray[np.float64]
 

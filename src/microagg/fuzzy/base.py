@@ -9,15 +9,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from microagg.constraints.equalities import Equalities
-from microagg.errors import DataError, ParameterError
-from microagg.fuzzy.centers import Settled, merge_alike, merge_small, random_start, settle
-from microagg.fuzzy.doubt import fuzziness_in_doubt
-from microagg.fuzzy.drawing import Drawn, Urn
-from microagg.fuzzy.frame import Frame
-from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.partitions.base import Labels
-from microagg.threads import one_thread_each
-from microagg.validation import (
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.parallel import one_thread_each
+from microagg.core.validation import (
     check_count,
     check_flag,
     check_jobs,
@@ -26,6 +20,12 @@ from microagg.validation import (
     check_number,
     check_rng,
 )
+from microagg.fuzzy.centers import Settled, merge_alike, merge_small, random_start, settle
+from microagg.fuzzy.doubt import fuzziness_in_doubt
+from microagg.fuzzy.drawing import Drawn, Urn
+from microagg.fuzzy.frame import Frame
+from microagg.fuzzy.fuzziness import Fuzziness
+from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]
 Constraints = tuple[ArrayLike, ArrayLike]

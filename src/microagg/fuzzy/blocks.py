@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from microagg.progress import listening, report
-from microagg.threads import side_by_side
+from microagg.core.parallel import side_by_side
+from microagg.core.progress import listening, report
 
 Result = TypeVar("Result")
 

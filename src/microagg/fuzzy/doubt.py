@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.fuzzy.drawing import Urn, doubt
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

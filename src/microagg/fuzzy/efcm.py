@@ -4,9 +4,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from microagg.core.validation import check_number
 from microagg.fuzzy.base import Constraints, FuzzyMicroaggregator
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness
-from microagg.validation import check_number
 
 
 class EFCM(FuzzyMicroaggregator):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.kernels.compile import kernel
 
 Floats = NDArray[np.float64]

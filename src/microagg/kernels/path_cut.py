@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
+from microagg.core.progress import report
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.progress import report
 
 Rows = NDArray[np.intp]
 

@@ -6,10 +6,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.validation import check_choice
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import tsp
 from microagg.orderings.walks import by_groups, npn
-from microagg.validation import check_choice
 
 __all__ = ["ORDERINGS", "by_groups", "get", "npn", "pca", "tsp", "zscore"]
 

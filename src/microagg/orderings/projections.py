@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.validation import check_matrix
 from microagg.kernels.sorting import stable_sort
-from microagg.validation import check_matrix
 
 Order = NDArray[np.intp]
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.progress import report
+from microagg.core.validation import check_matrix
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.tours import list_neighbours, shorten_tour
 from microagg.orderings.walks import farthest_from_mean, walk
-from microagg.progress import report
-from microagg.validation import check_matrix
 
 Rows = NDArray[np.intp]
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.progress import report
+from microagg.core.validation import check_labels, check_matrix
 from microagg.kernels.blocks import farthest, make_blocks, remove
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.sorting import stable_sort
@@ -13,8 +15,6 @@ from microagg.kernels.walks import (
     walk_by_groups,
     write_path,
 )
-from microagg.progress import report
-from microagg.validation import check_labels, check_matrix
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.intp]

@@ -1,5 +1,6 @@
 """Records -> groups: one estimator per method, all with the contract of `Partitioner`."""
 
+from microagg.core.registry import find
 from microagg.partitions.auto import Auto
 from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
@@ -23,7 +24,6 @@ from microagg.partitions.reporder import RepOrdMic
 from microagg.partitions.tfrp import TFRP
 from microagg.partitions.univariate import Univariate
 from microagg.partitions.vmdav import VMDAV
-from microagg.registry import find
 
 __all__ = [
     "CBFS",

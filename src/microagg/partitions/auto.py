@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.parallel import side_by_side
+from microagg.core.progress import listening
+from microagg.core.validation import check_choice, check_jobs, check_rng
 from microagg.kernels.offsets import without_offset
 from microagg.partitions import regions
 from microagg.partitions.base import Labels, Partitioner
@@ -13,9 +16,6 @@ from microagg.partitions.improving import Effort, Improving
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
 from microagg.partitions.univariate import Univariate
-from microagg.progress import listening
-from microagg.threads import side_by_side
-from microagg.validation import check_choice, check_jobs, check_rng
 
 Floats = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import paced, report
+from microagg.core.validation import check_count, check_number
 from microagg.kernels.assignments import make_assignment
 from microagg.kernels.blocks import Blocks, make_blocks
 from microagg.kernels.exchanges import apply_best, largest_radii, no_changes, search_changes
 from microagg.partitions.base import Labels
-from microagg.progress import paced, report
-from microagg.validation import check_count, check_number
 
 Floats = NDArray[np.float64]
 

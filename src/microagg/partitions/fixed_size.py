@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.kernels.blocks import ONE_BLOCK, make_blocks
 from microagg.kernels.fixed_size import (
     add_to_total,
@@ -16,7 +17,6 @@ from microagg.kernels.fixed_size import (
 )
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 Rounds = Callable[..., int]

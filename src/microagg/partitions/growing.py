@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.kernels.blocks import ONE_BLOCK, make_blocks
 from microagg.kernels.groups import summarise
 from microagg.kernels.growth import rounds_by_rank
 from microagg.partitions.base import Labels
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.splitting import split_large
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 

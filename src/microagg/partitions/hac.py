@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
+from microagg.core.validation import check_choice, check_flag
 from microagg.kernels.clusters import ALIVE, make_clusters
 from microagg.kernels.groups import summarise
 from microagg.kernels.linkage import LINKAGES
@@ -14,8 +16,6 @@ from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Exchanging
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.mdav import MDAV
-from microagg.progress import report
-from microagg.validation import check_choice, check_flag
 
 Floats = NDArray[np.float64]
 

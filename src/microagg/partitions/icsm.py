@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.parallel import Best, side_by_side
+from microagg.core.validation import check_count, check_jobs, check_rng
 from microagg.kernels.assignments import WORTHWHILE, regroup
 from microagg.kernels.cycles import MOST_MEMBERS, shift_from_groups
 from microagg.kernels.groups import summarise
@@ -14,8 +16,6 @@ from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import NO_LIMITS, Exchanging, Limits
 from microagg.partitions.starts import Initial, has_chance, initial_labels
-from microagg.threads import Best, side_by_side
-from microagg.validation import check_count, check_jobs, check_rng
 
 Floats = NDArray[np.float64]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.parallel import Best, side_by_side
 from microagg.kernels.groups import summarise
 from microagg.partitions import regions
 from microagg.partitions.base import Labels
@@ -13,7 +14,6 @@ from microagg.partitions.exchanging import Limits
 from microagg.partitions.neighbours import near_lists, near_within
 from microagg.partitions.recombining import recombine
 from microagg.partitions.wandering import Wandering
-from microagg.threads import Best, side_by_side
 
 Floats = NDArray[np.float64]
 

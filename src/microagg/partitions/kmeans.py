@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.kernels.groups import squared_error
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.two_means import split_groups
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.transport import Transport
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 

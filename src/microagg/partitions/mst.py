@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
+from microagg.core.validation import check_choice
 from microagg.kernels.blocks import ONE_BLOCK, make_blocks
 from microagg.kernels.offsets import without_offset
 from microagg.kernels.spanning_tree import cut_tree, grow_tree, label_parts
@@ -12,8 +14,6 @@ from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.splitting import split_large
-from microagg.progress import report
-from microagg.validation import check_choice
 
 Floats = NDArray[np.float64]
 

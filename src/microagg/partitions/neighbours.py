@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.parallel import side_by_side
+from microagg.core.progress import report
 from microagg.kernels.blocks import make_blocks
 from microagg.kernels.tours import list_neighbours
 from microagg.partitions.base import Labels
-from microagg.progress import report
-from microagg.threads import side_by_side
 
 Floats = NDArray[np.float64]
 

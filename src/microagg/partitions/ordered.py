@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.validation import check_count, check_flag, check_k, check_matrix, check_order
 from microagg.kernels.groups import summarise
 from microagg.kernels.path_cut import cut_sequence
 from microagg.orderings.projections import pca, zscore
@@ -15,7 +16,6 @@ from microagg.orderings.walks import by_groups, npn
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
-from microagg.validation import check_count, check_flag, check_k, check_matrix, check_order
 
 Order = NDArray[np.intp]
 

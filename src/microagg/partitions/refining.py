@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.kernels.decompose import sweep
 from microagg.kernels.grouping import Grouping, labels_of, make_grouping
 from microagg.partitions.base import Labels
 from microagg.partitions.splitting import split_large
-from microagg.progress import report
 
 # Values a loop may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 50_000_000

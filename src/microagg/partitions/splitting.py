@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.mdav import MDAV
-from microagg.progress import report
 
 
 def split_large(

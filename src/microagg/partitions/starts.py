@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.errors import ParameterError
+from microagg.core.errors import ParameterError
+from microagg.core.progress import report
+from microagg.core.registry import METHODS
+from microagg.core.validation import check_choice, check_labels
 from microagg.partitions.base import Labels
-from microagg.progress import report
-from microagg.registry import METHODS
-from microagg.validation import check_choice, check_labels
 
 Initial = str | ArrayLike
 
@@ -75,7 +75,7 @@ def kmeans_starts(
 
     The starts differ in quality, and that is what they are for: seeds are drawn at random, which
     spreads them further than k-means++ would. Equal records count as one with a weight. The
-    functions are to be called within `microagg.threads.one_thread_each`.
+    functions are to be called within `microagg.core.parallel.one_thread_each`.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import ThreadpoolController

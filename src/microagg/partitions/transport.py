@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.kernels.blocks import Blocks, make_blocks
 from microagg.kernels.candidates import list_preferred, offer_centres
 from microagg.kernels.transport import (
@@ -17,7 +18,6 @@ from microagg.kernels.transport import (
     take_preferred,
 )
 from microagg.partitions.base import Labels
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from microagg.core.validation import check_number
 from microagg.kernels.groups import summarise
 from microagg.kernels.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.growing import groups_around_farthest
-from microagg.validation import check_number
 
 # From scattered to clustered data; measured on the page of this method.
 GAINS = (0.0, 0.2, 0.5, 0.7, 1.1)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.progress import report
 from microagg.kernels.journal import WAITING, make_search
 from microagg.kernels.steps import settle
 from microagg.kernels.trials import run_trials
 from microagg.partitions.base import Labels
-from microagg.progress import report
 
 Floats = NDArray[np.float64]
 Offer = Callable[[float, Labels], None]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.measures.utility.correlations import correlation_matrix
 from microagg.report.grids import Floats
 from microagg.report.summaries import is_dominated
 from microagg.tables.pairs import PairedColumn
-from microagg.utility.correlations import correlation_matrix
 
 
 @dataclass(frozen=True, eq=False)

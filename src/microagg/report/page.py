@@ -13,8 +13,9 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from microagg.progress import report
-from microagg.readings import Row
+from microagg.core.progress import report
+from microagg.core.words import counted, percent
+from microagg.measures.wording import Row
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
 from microagg.report.plan_text import names_values, plan_text
@@ -39,7 +40,6 @@ from microagg.report.wording import (
     what_was_done,
 )
 from microagg.tables.pairs import Pair
-from microagg.words import counted, percent
 
 HEATMAP_COLUMNS = 30
 NOTABLE_PAIRS = 12

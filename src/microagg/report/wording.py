@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microagg.outcome import BLOCKWISE, K_ANONYMITY, NOTHING, PROBABILISTIC
-from microagg.words import at_least, at_most, counted, percent
+from microagg.core.words import at_least, at_most, counted, percent
+from microagg.plans.manifest import Promise
 
 Manifest = Mapping[str, Any]
 
@@ -37,9 +37,9 @@ def what_was_done(done: Manifest, n_columns: int) -> str:
     """Say in two sentences what was done, and what follows."""
     columns = "one column" if n_columns == 1 else counted(n_columns, "column")
     k, promise = done["k"], done["promise"]
-    blocks = ", anew for each block of columns" if promise == BLOCKWISE else ""
+    blocks = ", anew for each block of columns" if promise == Promise.BLOCKWISE else ""
     those = f"the {columns} that could tell who a record is about"
-    if done.get("draw") and promise != K_ANONYMITY:
+    if done.get("draw") and promise != Promise.K_ANONYMITY:
         first = (
             f"In {those}, each of the {done['n_records']:,} records got the values of one of "
             f"{done['draw']['n_centers']:,} typical records, drawn by chance, the nearer the "
@@ -57,17 +57,17 @@ def what_was_done(done: Manifest, n_columns: int) -> str:
 def _what_follows(k: int, promise: str) -> str:
     if k == 1:
         return "At k = 1 this protects nobody: any record may stand alone with its own values."
-    if promise == K_ANONYMITY:
+    if promise == Promise.K_ANONYMITY:
         return (
             f"Whoever looks for a person there finds at least {k:,} records that fit equally well, "
             "and cannot tell from them which one is about that person."
         )
-    if promise == BLOCKWISE:
+    if promise == Promise.BLOCKWISE:
         return (
             f"Whoever knows only the columns of one block about a person finds at least {k:,} "
             "records that fit equally well; whoever knows columns of several blocks may find fewer."
         )
-    if promise == PROBABILISTIC:
+    if promise == Promise.PROBABILISTIC:
         return (
             f"On average at least {k:,} records share the same values, but by chance some "
             "combinations stand for fewer."
@@ -85,9 +85,9 @@ def verdict(done: Manifest) -> Verdict:
             "With k = 1, a record may stand alone with its own values. There is nothing to verify."
         )
         return Verdict("No protection: k = 1", (text,), strong=False)
-    if promise == K_ANONYMITY:
+    if promise == Promise.K_ANONYMITY:
         return _strong(done, k)
-    if promise == BLOCKWISE:
+    if promise == Promise.BLOCKWISE:
         return _blockwise(done, k)
     return _drawn(done, k, promise)
 
@@ -150,7 +150,7 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
             f"fewer than {k:,} records; the smallest holds {done['min_group']:,}. "
         )
     short = f"{realised}There is no limit to verify."
-    if promise == PROBABILISTIC:
+    if promise == Promise.PROBABILISTIC:
         return Verdict(
             f"A weaker promise: probabilistic k-anonymity with k = {k:,}",
             (
@@ -247,11 +247,11 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
     found = []
     if done["k"] == 1:
         found.append("k = 1 protects nobody.")
-    elif done["promise"] == BLOCKWISE:
+    elif done["promise"] == Promise.BLOCKWISE:
         found.append("The promise holds within blocks of columns only, not for the whole table.")
-    elif done["promise"] == PROBABILISTIC:
+    elif done["promise"] == Promise.PROBABILISTIC:
         found.append("The promise holds on average only: some combinations stand for fewer than k.")
-    elif done["promise"] == NOTHING:
+    elif done["promise"] == Promise.NOTHING:
         found.append("The release makes no promise of k-anonymity.")
     if done.get("weights") is not None:
         found.append(

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from microagg.aggregates.values import Values
-from microagg.errors import DataError
+from microagg.core.errors import DataError
+from microagg.core.validation import check_choice
 from microagg.tables.columns import Coded, ColumnType
 from microagg.tables.polars_columns import nulled
-from microagg.validation import check_choice
 
 # Ways to write a date in which day and month cannot be mistaken for each other.
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d")

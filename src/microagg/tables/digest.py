@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.tables.frames import Frame, polars_column
 
 

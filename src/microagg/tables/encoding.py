@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.released import Missing
 from microagg.aggregates.values import Values
-from microagg.errors import DataError
+from microagg.core.errors import DataError
+from microagg.core.validation import check_choice, check_matrix
 from microagg.tables.columns import Column, ColumnType
 from microagg.tables.scaling import SCALES, UNSCALED, Scaling, scaling
-from microagg.validation import check_choice, check_matrix
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import polars as pl
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDType
 
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.tables.polars_columns import as_polars
 
 Frame = nw.DataFrame[Any]

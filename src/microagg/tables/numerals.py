@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 
 # Codes such as postcodes: as numbers they would lose their zeros.
 LEADING_ZERO = r"^\s*[+-]?0[0-9]"

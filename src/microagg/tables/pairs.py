@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import Coded, Column, ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.encoding import encode_pair

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Mask, Values
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 
 

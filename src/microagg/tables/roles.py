@@ -7,10 +7,10 @@ from typing import Any
 
 import narwhals as nw
 
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.validation import did_you_mean
 from microagg.tables.frames import Frame, dtype_of, index_names
 from microagg.tables.typed import is_number, types_of
-from microagg.validation import did_you_mean
 
 _WORDS = {
     nw.Array: "lists",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.errors import DataError
+from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 
 Labels = NDArray[np.intp]

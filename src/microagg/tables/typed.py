@@ -10,12 +10,12 @@ import numpy as np
 
 from microagg.aggregates.released import Aggregate
 from microagg.aggregates.values import Values
-from microagg.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.validation import check_choice
 from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnType
 from microagg.tables.dates import as_dates, rounded_to
 from microagg.tables.frames import Frame, dtype_of
-from microagg.validation import check_choice
 
 INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 FLOATS = (nw.Float32, nw.Float64)

@@ -1,0 +1,336 @@
+"""The only place that words parameter errors: what was expected, what came, what to do."""
+
+import math
+import numbers
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.core.errors import DataError, ParameterError
+
+SeedLike = int | np.random.Generator | np.random.RandomState | None
+
+# Squares of larger numbers, summed over a large table, or of smaller ones, leave the floats.
+_LARGEST, _SMALLEST = 1e140, 1e-140
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return a closing hint with the known name nearest to `name`, or nothing.
+
+    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"])
+    " Did you mean 'mdav'?"
+    """
+    written = {choice.lower(): choice for choice in known}
+    close = get_close_matches(str(name).lower(), written, n=1, cutoff=0.6)
+    return f" Did you mean {written[close[0]]!r}?" if close else ""
+
+
+def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    listing = ", ".join(repr(choice) for choice in known)
+    raise ParameterError(
+        f"{parameter} must be one of {listing}; got {value!r}.{did_you_mean(value, known)}"
+    )
+
+
+def check_flag(parameter: str, value: object) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ParameterError(f"{parameter} must be True or False; got {value!r}.")
+
+
+def check_mapping(parameter: str, value: object) -> dict[str, Any]:
+    """Return a mapping of names to values as a dictionary; None is an empty one."""
+    if value is None or isinstance(value, Mapping):
+        return dict(value or {})
+    raise ParameterError(
+        f"{parameter} must be a mapping of names to values; got {type(value).__name__}."
+    )
+
+
+def check_count(
+    parameter: str, value: object, *, at_least: int = 1, at_most: int | None = None
+) -> int:
+    """Return `value` as an int if it is a whole number of at least `at_least`."""
+    if _is_whole(value) and value >= at_least:  # type: ignore[operator]
+        if at_most is None or value <= at_most:  # type: ignore[operator]
+            return int(value)  # type: ignore[call-overload, no-any-return]
+        raise ParameterError(
+            f"{parameter} must be a whole number from {at_least} to {at_most}; got {value!r}."
+        )
+    raise ParameterError(
+        f"{parameter} must be a whole number of at least {at_least}; got {value!r}."
+    )
+
+
+def check_ks(ks: object) -> list[int]:
+    """Return each k that was asked for, once."""
+    listed = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [ks]
+    if not listed:
+        raise ParameterError("ks must hold at least one k; got none.")
+    return list(dict.fromkeys(check_count("k", k) for k in listed))
+
+
+def check_number(
+    parameter: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    otherwise: str = "",
+) -> float:
+    """Return `value` as a float if it is a finite number from `low` to `high`.
+
+    `otherwise` is what the parameter could be instead of a number, for the message.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_number and math.isfinite(value) and low <= value <= high:  # type: ignore[arg-type, operator]
+        return float(value)  # type: ignore[arg-type]
+    span = {
+        (False, False): "",
+        (True, False): f" of at least {low:g}",
+        (False, True): f" of at most {high:g}",
+        (True, True): f" from {low:g} to {high:g}",
+    }[math.isfinite(low), math.isfinite(high)]
+    instead = f"{otherwise} or " if otherwise else ""
+    raise ParameterError(f"{parameter} must be {instead}a finite number{span}; got {value!r}.")
+
+
+def check_rng(random_state: object) -> np.random.Generator:
+    """Return the generator that `random_state` stands for; None draws a new seed.
+
+    A whole number gives the same draws every time. A generator is used as it is and moves on.
+    """
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    if _is_whole(random_state) and 0 <= random_state < 2**32:  # type: ignore[operator]
+        return np.random.default_rng(int(random_state))  # type: ignore[call-overload]
+    raise ParameterError(
+        "random_state must be None, a whole number from 0 to 4294967295, or a NumPy generator; "
+        f"got {random_state!r}."
+    )
+
+
+def check_seed(random_state: object) -> int:
+    """Return a whole number below 2**32 that stands for `random_state`.
+
+    A whole number stands for itself; a generator draws one and moves on, None draws a new one.
+    """
+    generator = check_rng(random_state)
+    if _is_whole(random_state):
+        return int(random_state)  # type: ignore[call-overload, no-any-return]
+    return int(generator.integers(2**32))
+
+
+def check_jobs(n_jobs: object) -> int:
+    """Return how many threads to use: a number of them, -1 for all cores, None for one."""
+    if n_jobs is None:
+        return 1
+    if _is_whole(n_jobs) and (n_jobs == -1 or n_jobs >= 1):  # type: ignore[operator]
+        return int(n_jobs) if n_jobs != -1 else _usable_cores()  # type: ignore[call-overload]
+    raise ParameterError(
+        "n_jobs must be a whole number of at least 1, -1 for all cores, or None for one; got "
+        f"{n_jobs!r}."
+    )
+
+
+def _usable_cores() -> int:
+    """Cores that this process may run on, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_k(k: object, *, n_records: int) -> int:
+    """Return k as an int if groups of k records can be made of `n_records`."""
+    if _is_whole(k) and 1 <= k <= n_records:  # type: ignore[operator]
+        return int(k)  # type: ignore[call-overload, no-any-return]
+    too_large = _is_whole(k) and k >= 1  # type: ignore[operator]
+    advice = " Lower k or supply more records." if too_large else ""
+    raise ParameterError(
+        f"k must be a whole number from 1 to {n_records}, the number of records "
+        f"(n_samples={n_records}); got {k!r}.{advice}"
+    )
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def check_matrix(
+    X: ArrayLike, *, estimator: Any = None, integer: bool = False, single_column: bool = False
+) -> NDArray[Any]:
+    """Return X as a C-ordered matrix of finite numbers: float64, or int64 with `integer`.
+
+    With `estimator`, scikit-learn's bookkeeping (feature names and count) is kept on it. With
+    `single_column`, a one-dimensional X is taken as one column and more columns are refused.
+    """
+    array = _as_numbers(X, integer=integer)
+    if single_column and array.ndim == 1:
+        array = array.reshape(-1, 1)
+    _refuse_shape(array)
+    if estimator is not None:
+        _remember_columns(estimator, X, array.shape[1])
+    if array.dtype == np.float64:
+        _refuse_extremes(array)
+    if single_column and array.shape[1] != 1:
+        raise DataError(
+            f"one column is expected; got {array.shape[1]}. Give one column, or use a method "
+            "for several columns such as 'mdav'."
+        )
+    # Kernels are compiled for one layout; a read-only array would be another.
+    matrix = np.require(array, requirements=["C", "W"])
+    return _as_whole_numbers(matrix) if integer else matrix
+
+
+def _remember_columns(estimator: Any, X: ArrayLike, n_columns: int) -> None:
+    """Keep the number of columns and their names, if they have any, as scikit-learn does."""
+    if hasattr(X, "columns"):
+        from sklearn.utils.validation import validate_data
+
+        validate_data(estimator, X, skip_check_array=True)
+        return
+    estimator.n_features_in_ = n_columns
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
+    """Return X as float64, or, with `integer`, as int64 where no digit gets lost.
+
+    Libraries would quote the values they cannot convert; no record's value may be in a message.
+    """
+    if hasattr(X, "toarray"):
+        raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise DataError(
+            "X must be a matrix of records by columns; got rows of different lengths."
+        ) from None
+    kind = array.dtype.kind
+    if kind in "US" or (kind == "O" and any(isinstance(value, str) for value in array.flat)):
+        raise DataError(
+            "X must hold numbers only; got text. Drop or encode the text columns first."
+        )
+    if kind == "c":
+        raise DataError("Complex data not supported: X must hold real numbers.")
+    if kind in "mM":
+        raise DataError("X must hold numbers only; got dates or times. Convert them first.")
+    if integer and kind in "biuO":
+        with suppress(OverflowError, TypeError, ValueError):
+            whole = array.astype(np.int64)
+            if (whole == array).all():
+                return whole
+    return array.astype(np.float64, copy=False)
+
+
+def _refuse_shape(array: NDArray[Any]) -> None:
+    if array.ndim != 2:
+        raise DataError(
+            f"X must be a matrix of records by columns; got an array of {array.ndim} dimension(s). "
+            "Pass X.reshape(-1, 1) for a single column."
+        )
+    for count, what in zip(array.shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise DataError(
+                f"X must not be empty; got 0 {what}(s) (shape={array.shape}) while a minimum of 1 "
+                "is required."
+            )
+
+
+def _refuse_extremes(matrix: NDArray[np.float64]) -> None:
+    largest = np.abs(matrix).max()
+    if _SMALLEST <= largest <= _LARGEST or largest == 0:
+        return
+    bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
+    if bad:
+        raise DataError(
+            f"X must hold finite numbers only; {bad} of {len(matrix)} records contain NaN or "
+            "infinity. Remove or impute them first."
+        )
+    raise DataError(
+        f"the largest number in X must be from {_SMALLEST:g} to {_LARGEST:g} in size, so that "
+        "squared distances stay within floating point. Rescale its columns first."
+    )
+
+
+def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
+    if matrix.dtype == np.int64:
+        return matrix
+    if not (np.rint(matrix) == matrix).all():
+        raise DataError(
+            "integer=True needs whole numbers; X has fractions. Round or rescale X first, or use "
+            "integer=False."
+        )
+    if np.abs(matrix).max(initial=0.0) >= 2.0**63:
+        raise DataError(
+            "integer=True needs numbers that fit 64-bit integers; X has larger ones. Rescale X, "
+            "or use integer=False."
+        )
+    return matrix.astype(np.int64)
+
+
+def check_labels(
+    labels: ArrayLike, *, n_records: int, parameter: str = "labels", at_least: int = 1
+) -> NDArray[np.intp]:
+    """Return labels as numbers 0..g-1, one for each record, `at_least` records to a group."""
+    array = _as_array(parameter, labels)
+    if array.ndim != 1 or len(array) != n_records:
+        raise ParameterError(
+            f"{parameter} must be one number for each of the {n_records} records; got an array of "
+            f"shape {array.shape}."
+        )
+    if array.dtype.kind not in "iu":
+        raise ParameterError(
+            f"{parameter} must be whole numbers; got an array of type {array.dtype}."
+        )
+    _, compact = np.unique(array, return_inverse=True)
+    sizes = np.bincount(compact.reshape(-1))
+    if small := int(np.count_nonzero(sizes < at_least)):
+        raise ParameterError(
+            f"{parameter} must put at least k = {at_least} records into every group; "
+            f"{small} of {len(sizes)} groups hold fewer. Start from groups of at least k."
+        )
+    return compact.reshape(-1)
+
+
+def _as_array(parameter: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ParameterError(
+            f"{parameter} must be one number for each record; got sequences of different lengths."
+        ) from None
+
+
+def check_order(order: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
+    """Return `order` if it visits every record exactly once."""
+    array = _as_array("order", order)
+    complete = (
+        array.ndim == 1
+        and len(array) == n_records
+        and array.dtype.kind in "iu"
+        and array.min(initial=0) >= 0
+        and array.max(initial=0) < max(n_records, 1)
+        and bool((np.bincount(array.astype(np.intp), minlength=n_records) == 1).all())
+    )
+    if not complete:
+        raise ParameterError(
+            f"order must hold each row number from 0 to {n_records - 1} exactly once; "
+            f"got {len(array) if array.ndim else 0} entries that do not."
+        )
+    return np.ascontiguousarray(array, dtype=np.intp)

@@ -1,0 +1,218 @@
+"""How a CSV file is written: its delimiter, its decimal mark and its encoding, given or detected.
+
+Nothing is guessed that could be read in two ways: then the error says which option settles it.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from microagg.core.errors import DataError, ParameterError
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+_UTF8_MARK = codecs.BOM_UTF8
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CHUNK = 1 << 20
+# Bytes that are one character of UTF-8. In Windows-1252 the pairs may stand for a capital letter
+# and a quotation mark, the others for signs that hardly ever follow each other.
+_PAIR = re.compile(rb"[\xc4-\xdf][\x80-\xbf]")
+_TELLING = re.compile(rb"[\xc2\xc3][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
+_SAY_ENCODING = "Give its encoding (--encoding, or encoding= in Python), or save it as UTF-8 first."
+
+# The csv module refuses longer fields than it is told; a record may hold a whole text.
+_LONGEST_FIELD = 2**31 - 1
+# Records that decide on the delimiter; all others are checked against it later.
+_N_SAMPLED = 100
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Delimiter, decimal mark and encoding of a CSV file; None stands for "detect it".
+
+    >>> Dialect(delimiter=";", decimal=",")
+    Dialect(delimiter=';', decimal=',', encoding=None)
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+            raise ParameterError(
+                "the delimiter must be a comma, a semicolon, a tab, a bar or another single sign "
+                "that is no letter, digit, quote, point, plus or minus; "
+                f"got {self.delimiter!r}."
+            )
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(
+                f"the decimal mark must be a point or a comma; got {self.decimal!r}."
+            )
+        if self.decimal == "," == self.delimiter:
+            raise ParameterError(
+                "the comma cannot be both the delimiter and the decimal mark. Give another "
+                "delimiter."
+            )
+        if self.encoding is not None and not _is_text_encoding(self.encoding):
+            raise ParameterError(
+                "the encoding must be one that Python knows, such as utf-8, utf-16, cp1252 or "
+                f"latin-1; got {self.encoding!r}."
+            )
+
+
+def _is_delimiter(sign: object) -> bool:
+    if sign == "\t":
+        return True
+    return (
+        isinstance(sign, str)
+        and len(sign) == 1
+        and sign.isascii()
+        and sign.isprintable()
+        and not sign.isalnum()
+        and sign not in "\"'.+-"
+    )
+
+
+def _is_text_encoding(name: object) -> bool:
+    try:
+        "a".encode(name)  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        return False
+    return True
+
+
+def decoded(data: bytes, where: str, encoding: str | None) -> tuple[bytes, str]:
+    """Return the text as UTF-8 without a mark, and the name of its encoding.
+
+    Without a given `encoding` the mark at the beginning decides; text without a mark is UTF-8, or
+    else Windows-1252 if every byte makes sense in it.
+    """
+    if encoding is not None:
+        return _decoded_as_told(data, where, codecs.lookup(encoding).name)
+    if data.startswith(_UTF16_MARKS):
+        return _decoded_as_told(data, where, "utf-16")
+    if _is_utf8(data):
+        name = "utf-8-sig" if data.startswith(_UTF8_MARK) else "utf-8"
+        return data.removeprefix(_UTF8_MARK), name
+    return _decoded_as_windows(data, where), "cp1252"
+
+
+def _decoded_as_told(data: bytes, where: str, name: str) -> tuple[bytes, str]:
+    try:
+        text = data.decode(name).encode()
+    except (UnicodeError, ValueError):  # the message quotes bytes
+        raise DataError(f"{where} is not text in the encoding {name}. {_SAY_ENCODING}") from None
+    if text.startswith(_UTF8_MARK):
+        # A mark that the codec left in the text: the output gets one too.
+        marked = {"utf-8": "utf-8-sig", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
+        return text.removeprefix(_UTF8_MARK), marked.get(name, name)
+    return text, name
+
+
+def _decoded_as_windows(data: bytes, where: str) -> bytes:
+    if _seems_damaged_utf8(data):
+        raise DataError(
+            f"{where} is UTF-8 text in some places and not in others: it is damaged or in another "
+            f"encoding. {_SAY_ENCODING}"
+        )
+    try:
+        if len(data.translate(None, _CONTROLS)) == len(data):
+            return data.decode("cp1252").encode()
+    except UnicodeError:
+        pass
+    raise DataError(f"{where} is neither UTF-8 nor Windows-1252 text. {_SAY_ENCODING}")
+
+
+def _seems_damaged_utf8(data: bytes) -> bool:
+    around = _around_high_bytes(data)
+    if data.startswith(_UTF8_MARK) or _TELLING.search(around):
+        return True
+    n_paired = 2 * sum(1 for _ in _PAIR.finditer(around))
+    return 3 * n_paired > 2 * sum(1 for _ in _HIGH.finditer(around))
+
+
+def _around_high_bytes(data: bytes) -> bytes:
+    """Return the bytes beyond ASCII, each with what follows it: all that patterns need to see."""
+    parts = []
+    for start in range(0, len(data), _CHUNK):
+        chunk = np.frombuffer(data[start : start + _CHUNK], np.uint8)
+        kept = chunk >= 0x80
+        kept[1:] |= kept[:-1].copy()
+        kept[0] = True  # it may follow one of the chunk before
+        parts.append(chunk[kept].tobytes())
+    return b"".join(parts)
+
+
+def _is_utf8(data: bytes) -> bool:
+    # In pieces: a str of the whole may take four times the memory.
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        for start in range(0, len(data), _CHUNK):
+            decoder.decode(view[start : start + _CHUNK])
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def detected_delimiter(text: bytes, where: str, decimal: str | None) -> str:
+    """Return the delimiter that splits the header and the first records into equally many fields.
+
+    A file whose header none of them splits has one column, and the first of them as its delimiter.
+    The decimal mark, if it is known, is no delimiter.
+    """
+    signs = [sign for sign in DELIMITERS if sign != decimal]
+    widths = {sign: widths for sign in signs if (widths := _widths(text, sign))}
+    splitting = [sign for sign in widths if widths[sign][0] > 1]
+    even = [sign for sign in splitting if len(set(widths[sign])) == 1]
+    # Where none is even the file is ragged; that is worded later if the delimiter is clear.
+    found = even or splitting or signs[:1]
+    if len(found) > 1:
+        words = " or ".join(DELIMITERS[sign] for sign in found)
+        raise DataError(
+            f"{where} may be separated by {words}. Give the delimiter (--delimiter, or delimiter= "
+            "in Python)."
+        )
+    return found[0]
+
+
+def _widths(text: bytes, delimiter: str) -> list[int]:
+    """Return the numbers of fields of the header and the first records; none if quotes forbid."""
+    rows = csv.reader(utf8_lines(text), strict=True, delimiter=delimiter)
+    widths: list[int] = []
+    with long_fields():
+        try:
+            for row in islice(rows, _N_SAMPLED + 1):
+                widths.append(len(row))
+        except csv.Error:
+            # The header by itself decides whether this may be the delimiter at all.
+            return [*widths, 0] if widths else []
+    while len(widths) > 1 and widths[-1] == 0:
+        widths.pop()
+    return widths
+
+
+def utf8_lines(text: bytes) -> io.TextIOWrapper:
+    """Return the text line by line, as the csv module wants it."""
+    return io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline="")
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let the csv module read fields of any length."""
+    longest = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(longest)

@@ -1,0 +1,1 @@
+"""How safe a protected table is, and how useful it still is."""

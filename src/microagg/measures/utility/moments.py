@@ -1,0 +1,154 @@
+"""Means, deviations, quantiles and correlations, before and after."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.measures.utility.correlations import (
+    CorrelationChange,
+    pearson_change,
+    spearman_change,
+)
+from microagg.measures.utility.scaled import Floats, ScaledColumn, scaled
+from microagg.tables.pairs import Pair, PairedColumn
+from microagg.tables.scaling import Scaling, scaling
+
+# Shares of the records below the quantiles.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class ColumnMoments:
+    """One column before and after: mean, sd and variance (ddof = 1) in its own units.
+
+    Dates count in their unit of time since 1970, ordered categories by their place. `mean_change`
+    is in units of the original's deviation; the other changes are (after - before) / before, that
+    of the mean only for numbers. Quantiles, by their share of the records, are distances from the
+    original's mean in units of its deviation. None says that there is no such number: nothing is
+    present, one value has no deviation, or the original's is 0.
+    """
+
+    n_before: int
+    n_after: int
+    mean_before: float | None
+    mean_after: float | None
+    mean_change: float | None
+    mean_relative_change: float | None
+    sd_before: float | None
+    sd_after: float | None
+    sd_relative_change: float | None
+    variance_before: float | None
+    variance_after: float | None
+    variance_relative_change: float | None
+    quantiles_before: dict[str, float] | None
+    quantiles_after: dict[str, float] | None
+    largest_quantile_change: float | None
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What summary statistics are before and after: of each column, and of pairs of columns."""
+
+    columns: dict[str, ColumnMoments]
+    pearson: CorrelationChange
+    spearman: CorrelationChange
+
+
+def moments(pair: Pair) -> Moments:
+    """Return the summary statistics of numbers, dates and ordered categories before and after.
+
+    Every statistic is that of the values that are present on its side, every correlation that of
+    the records where both columns are present. Quantiles interpolate between neighbours.
+
+    Exact for any number of records: O(n d log n + n d^2).
+    """
+    columns = [column for column in pair.columns.values() if column.is_scaled]
+    scaled_ones = [scaled(column) for column in columns]
+    return Moments(
+        {
+            column.name: _column(column, own)
+            for column, own in zip(columns, scaled_ones, strict=True)
+        },
+        pearson_change(scaled_ones),
+        spearman_change(scaled_ones),
+    )
+
+
+def _column(column: PairedColumn, own: ScaledColumn) -> ColumnMoments:
+    before, after = (_statistics(side.present) for side in (column.before, column.after))
+    sides = _quantiles(own)
+    unit = own.scaling.unit
+    return ColumnMoments(
+        n_before=len(column.before.present),
+        n_after=len(column.after.present),
+        mean_before=before.mean,
+        mean_after=after.mean,
+        mean_change=_ratio(_difference(before.mean, after.mean), unit),
+        mean_relative_change=_relative(before.mean, after.mean) if column.type.is_number else None,
+        sd_before=before.sd,
+        sd_after=after.sd,
+        sd_relative_change=_relative(before.sd, after.sd),
+        variance_before=before.variance,
+        variance_after=after.variance,
+        variance_relative_change=_relative_square(before.sd, after.sd),
+        quantiles_before=None if sides is None else _by_share(sides[0]),
+        quantiles_after=None if sides is None else _by_share(sides[1]),
+        largest_quantile_change=None if sides is None else float(np.abs(sides[1] - sides[0]).max()),
+    )
+
+
+@dataclass(frozen=True)
+class _Statistics:
+    mean: float | None
+    sd: float | None
+
+    @property
+    def variance(self) -> float | None:
+        return None if self.sd is None else _finite(self.sd * self.sd)
+
+
+def _statistics(present: NDArray[Any]) -> _Statistics:
+    if not len(present):
+        return _Statistics(None, None)
+    mean, sd = scaling(present) if len(present) > 1 else Scaling(float(present[0]), 0.0)
+    return _Statistics(mean, sd if len(present) > 1 else None)
+
+
+def _quantiles(column: ScaledColumn) -> tuple[Floats, Floats] | None:
+    if column.is_constant or not column.is_there_after.any():
+        return None
+    return (
+        np.quantile(column.before[column.is_there_before], QUANTILES),
+        np.quantile(column.after[column.is_there_after], QUANTILES),
+    )
+
+
+def _by_share(values: Floats) -> dict[str, float]:
+    return {str(share): float(value) for share, value in zip(QUANTILES, values, strict=True)}
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _difference(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else _finite(after - before)
+
+
+def _ratio(number: float | None, to: float) -> float | None:
+    return None if number is None or to == 0.0 else _finite(number / to)
+
+
+def _relative(before: float | None, after: float | None) -> float | None:
+    return None if before is None else _ratio(_difference(before, after), abs(before))
+
+
+def _relative_square(before: float | None, after: float | None) -> float | None:
+    """Return the relative change of the squares, which may be out of range themselves."""
+    if before is None or after is None or before == 0.0:
+        return None
+    ratio = after / before
+    return _finite(ratio * ratio - 1.0)

@@ -1,0 +1,144 @@
+"""pMSE: how well a model tells released records from original ones."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from microagg.core.progress import report
+from microagg.core.validation import check_count
+from microagg.measures.sampling import MOST_RECORDS, sampled_rows
+from microagg.measures.utility.predictors import predictors
+from microagg.measures.utility.scaled import Floats
+from microagg.tables.pairs import Pair
+
+_TASK = "telling released records from original ones"
+# Weight of the coefficients against the likelihood: only keeps them finite where a model is sure.
+_PENALTY = 1e-6
+# Directions with a smaller share of the variance of the predictors are rounding.
+_LEAST_VARIANCE = 1e-10
+# Numbers in the matrix of predictors; where there are very many of these, fewer records are taken.
+_MOST_CELLS = 50_000_000
+_FIRST_RECORDS = 1_000
+# Parts of a sample that are left out in turn.
+_PARTS = 10
+
+
+@dataclass(frozen=True)
+class Propensity:
+    """pMSE, from 0 (nothing tells the tables apart) to 0.25 (every record is told apart).
+
+    `expected` and `standard_deviation` are those of data drawn anew from the right model of the
+    original; `ratio` = pmse / expected, `standardised` = (pmse - expected) / standard deviation;
+    None where there is nothing to tell apart by. `n_parameters` counts those that can be
+    estimated, with the intercept. `sampling_error` is a standard error, None if all records were
+    taken.
+    """
+
+    pmse: float
+    expected: float
+    standard_deviation: float
+    ratio: float | None
+    standardised: float | None
+    n_parameters: int
+    converged: bool
+    n_records: int
+    n_sampled: int
+    sampling_error: float | None
+
+
+def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -> Propensity:
+    """Return how well a logistic model tells original from released records.
+
+        pMSE = mean over the N = 2n records of both tables of (p_i - 1/2)^2
+
+    where p_i is the model's probability that record i is a released one. Its predictors are the
+    quasi-identifiers, numbers with their squares: groups keep the means of columns, so that
+    without squares nothing could be seen. With k parameters and c = 1/2, the expected value is
+    (k - 1)(1 - c)^2 c / N and the standard deviation sqrt(2 (k - 1)) (1 - c)^2 c / N.
+
+    Exact up to `most_records`, by a seeded sample of so many above. O(n p^2) for p predictors.
+    Sources: Woo, Reiter, Oganian and Karr (2009); Snoke, Raab, Nowok, Dibben and Slavkovic (2018).
+    """
+    check_count("most_records", most_records, at_least=2 * _PARTS)
+    report(_TASK, 0, 2 + _PARTS)
+    rows = sampled_rows(pair.n_records, min(most_records, _affordable(pair)), seed)
+    is_sample = len(rows) < pair.n_records
+    sample = pair.take(rows) if is_sample else pair
+    n = sample.n_records
+    basis = _independent(np.vstack(predictors(sample.columns.values(), squares=True)))
+    report(_TASK, 1, 2 + _PARTS)
+    p, converged = _probabilities(basis)
+    pmse = float(np.square(p - 0.5).mean())
+    k = basis.shape[1] + 1
+    expected = (k - 1) / (8 * 2 * n)
+    deviation = float(np.sqrt(2 * (k - 1))) / (8 * 2 * n)
+    error = _error(basis, seed, pair.n_records) if is_sample else None
+    report(_TASK, 2 + _PARTS, 2 + _PARTS)
+    return Propensity(
+        pmse=pmse,
+        expected=expected,
+        standard_deviation=deviation,
+        ratio=pmse / expected if k > 1 else None,
+        standardised=(pmse - expected) / deviation if k > 1 else None,
+        n_parameters=k,
+        converged=converged,
+        n_records=pair.n_records,
+        n_sampled=n,
+        sampling_error=error,
+    )
+
+
+def _affordable(pair: Pair) -> int:
+    """Return for how many records the matrix of predictors stays within bounds."""
+    width = sum(3 if column.is_scaled else 12 for column in pair.columns.values())
+    return max(_FIRST_RECORDS, _MOST_CELLS // (2 * width))
+
+
+def _independent(design: Floats) -> Floats:
+    """Return predictors that are uncorrelated, of variance 1, and span the same.
+
+    What can be predicted by them is the same, what depends on others is gone, and a model of them
+    is found in few steps.
+    """
+    design -= design.mean(axis=0)
+    spread = np.sqrt(np.square(design).mean(axis=0))
+    design = design[:, spread > 0.0] / spread[spread > 0.0]
+    if not design.shape[1]:
+        return design
+    variances, axes = np.linalg.eigh(design.T @ design / len(design))
+    kept = variances > _LEAST_VARIANCE * variances[-1]
+    basis: Floats = design @ (axes[:, kept] / np.sqrt(variances[kept]))
+    return basis
+
+
+def _probabilities(basis: Floats) -> tuple[Floats, bool]:
+    """Return the probability of each row to be of the second half, and whether it was found."""
+    if not basis.shape[1]:
+        return np.full(len(basis), 0.5), True
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    is_released = np.repeat([0, 1], len(basis) // 2)
+    model = LogisticRegression(C=1 / _PENALTY, solver="newton-cholesky", tol=1e-8, max_iter=200)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(basis, is_released)
+    converged = not any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    return model.predict_proba(basis)[:, 1], converged
+
+
+def _error(basis: Floats, seed: int, n_records: int) -> float:
+    """Return the standard error of the pMSE of a sample, by leaving out a tenth of it in turn.
+
+    Each time the model is fitted anew; the two rows of a record are left out together.
+    """
+    n = len(basis) // 2
+    parts = np.random.default_rng(seed).permutation(np.arange(n) % _PARTS)
+    found = []
+    for part in range(_PARTS):
+        report(_TASK, 2 + part, 2 + _PARTS)
+        p, _ = _probabilities(basis[np.tile(parts != part, 2)])
+        found.append(float(np.square(p - 0.5).mean()))
+    share_left_out = 1.0 - n / n_records
+    return float(np.sqrt((_PARTS - 1) * np.var(found) * share_left_out))

@@ -1,0 +1,1 @@
+"""What was asked (`Plan`) and what was done (`Manifest`)."""

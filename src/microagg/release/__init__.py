@@ -1,0 +1,1 @@
+"""From a table and a plan to a release, stage by stage."""

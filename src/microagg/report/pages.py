@@ -1,0 +1,57 @@
+"""Release -> reports: measured, put in words, and rendered."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from microagg.core.errors import ParameterError
+from microagg.core.registry import find
+from microagg.core.words import counted
+from microagg.measures.measure import measure_risk, measure_utility
+from microagg.measures.wording import Row, risk_notes, risk_rows, utility_rows
+from microagg.report.page import Subject, render
+from microagg.report.summaries import least_of, tells_single_values
+from microagg.tables.pairs import Pair
+
+
+def pages(
+    pair: Callable[[], Pair],
+    manifest: Mapping[str, Any],
+    wanted: Mapping[Path, bool],
+    *,
+    title: str | None,
+    target: str | None,
+    seed: int,
+) -> dict[Path, str]:
+    """Return the text of each wanted report; the values say which are for publishing."""
+    for path in wanted:
+        if path.suffix.lower() != ".html":
+            raise ParameterError(
+                f"a report is an HTML page and ends with .html; got {str(path)!r}."
+            )
+    records = pair()
+    risk = measure_risk(records, seed=seed, is_drawn=find(manifest["method"]).draws)
+    rows = tuple(risk_rows(risk)), tuple(_utility_rows(records, manifest["k"], target, seed))
+    notes = tuple(risk_notes(risk))
+    return {
+        path: render(Subject(records, manifest, *rows, notes=notes, name=title, public=is_public))
+        for path, is_public in wanted.items()
+    }
+
+
+def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[Row]:
+    """Word what became of the columns, but for those of which a few records make up the most."""
+    hidden = [c.name for c in records.columns.values() if tells_single_values(c, least_of(k))]
+    kept = {name: column for name, column in records.columns.items() if name not in hidden}
+    if kept:
+        predicted = None if target in hidden else target
+        utility = measure_utility(replace(records, columns=kept), target=predicted, seed=seed)
+        yield from utility_rows(utility)
+    if hidden:
+        yield Row(
+            "left out",
+            counted(len(hidden), "column"),
+            f"A few records make up most of {', '.join(map(repr, hidden))}: figures of utility "
+            "would tell their values.",
+        )

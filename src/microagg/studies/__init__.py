@@ -1,0 +1,1 @@
+"""Comparing methods and values of k before anything is released."""

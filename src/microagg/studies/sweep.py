@@ -1,0 +1,286 @@
+"""sweep(): what a table loses at every k of a range, and what it loses at least, in one run."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.bounds import gap, lower_bound
+from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
+from microagg.core.parallel import side_by_side
+from microagg.core.progress import ProgressCallback, heard_by, listening, report
+from microagg.core.validation import (
+    check_choice,
+    check_jobs,
+    check_k,
+    check_ks,
+    check_matrix,
+    check_rng,
+)
+from microagg.kernels.groups import Groups, summarise
+from microagg.kernels.offsets import without_offset
+from microagg.measures.utility.information_loss import Errors, squared_errors
+from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
+from microagg.partitions.exchanging import NO_LIMITS
+from microagg.partitions.improving import Effort, Improving, n_neighbours
+from microagg.partitions.neighbours import has_equal_records, near_lists
+from microagg.partitions.splitting import split_large
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+BOUNDS = ("fast", "none")
+# Trials at a k that begins with the groups of a larger one, as a share of those of `Auto`: at
+# least, and for every unit by which the ratio of the two ks is above one.
+_LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
+# Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
+_LONGEST_CHAIN = 10
+_TASK = "sweeping"
+_WARM_UP_RECORDS, _WARM_UP_K = 40, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SweepRow:
+    """The best groups found for one k, and how much better others could be.
+
+    Loss and bound are in per cent of the spread of X. `gap` is by how many per cent the loss is
+    above the least possible, at most: None where the bound cannot tell. `seconds` are those of the
+    search and of the bound at this k alone, without the neighbours that all ks share.
+    """
+
+    k: int
+    information_loss: float
+    lower_bound: float | None
+    gap: float | None
+    sse: float
+    n_groups: int
+    min_group: int
+    max_group: int
+    seconds: float
+    labels: Labels = field(repr=False)
+
+
+class Sweep(Sequence[SweepRow]):
+    """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run."""
+
+    def __init__(self, rows: Sequence[SweepRow], seconds: float) -> None:
+        self._rows = tuple(rows)
+        self.seconds = seconds
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> SweepRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[SweepRow, ...]: ...
+    def __getitem__(self, at: int | slice) -> SweepRow | tuple[SweepRow, ...]:
+        return self._rows[at]
+
+    def __repr__(self) -> str:
+        lines = [f"{'k':>6}  {'loss %':>9}  {'at least %':>10}  {'groups':>8}"]
+        for row in self:
+            bound = "" if row.lower_bound is None else f"{row.lower_bound:.4f}"
+            loss = f"{row.information_loss:.4f}"
+            lines.append(f"{row.k:>6}  {loss:>9}  {bound:>10}  {row.n_groups:>8}")
+        return "\n".join(lines)
+
+
+def sweep(
+    X: ArrayLike,
+    ks: int | Iterable[int] = range(2, 21),
+    *,
+    effort: str = "fast",
+    bound: str = "fast",
+    random_state: Any = None,
+    n_jobs: int | None = -1,
+    progress: bool | ProgressCallback = False,
+) -> Sweep:
+    """Return the loss at every k of a range, a bound below it, and the groups, in one run.
+
+    The loss never falls from one k to the next: groups of k + 1 or more are groups of k or more.
+    So larger ks come first, and each smaller one begins with the groups of the one before, those
+    of 2k or more split, or with the first groups of `Auto`, whichever are better. From there it
+    searches as `Auto` does, but less. Neither does the bound fall: what bounds all groups of k or
+    more bounds those of k + 1 or more. The neighbours of records are found once, for all searches
+    and all bounds.
+
+    X is taken as it is, like by every method: standardise it first where its columns have
+    different units. One column is grouped optimally at every k. The work is fixed by `effort`,
+    n and the ks, so that the rows of a seed are the same on any number of threads. Memory
+    O(n (d + k)) for the largest k, and the labels of every k.
+
+    Parameters
+    ----------
+    X : records by columns
+    ks : each k to group by; repetitions count once
+    effort : "fast", "balanced" or "best", as for `Auto`
+    bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none
+    random_state : seed of the search
+    n_jobs : threads to use; -1 for all cores
+    progress : True for a bar where standard error is a terminal, or a function that is called
+        with (task, done, total)
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [9.0, 1.0], [1.0, 0.0], [8.0, 1.0], [5.0, 1.0], [6.0, 1.0]]
+    >>> for row in sweep(X, [2, 3], random_state=0):
+    ...     print(row.k, row.n_groups, round(row.information_loss, 2), row.labels.tolist())
+    2 3 2.2 [0, 1, 0, 1, 2, 2]
+    3 2 28.36 [0, 1, 0, 1, 0, 1]
+    """
+    matrix = check_matrix(X)
+    wanted = sorted(check_k(k, n_records=len(matrix)) for k in check_ks(ks))
+    check_choice("bound", bound, BOUNDS)
+    work = EFFORTS[check_choice("effort", effort, EFFORTS)]
+    rng, jobs = check_rng(random_state), check_jobs(n_jobs)
+    with heard_by(progress):
+        _compile(matrix, work, with_bounds=bound != "none")
+        began = time.perf_counter()
+        sweeping = _Sweeping(matrix, wanted, work, rng, jobs)
+        sweeping.find_groups()
+        if bound != "none":
+            sweeping.find_bounds()
+        return Sweep(sweeping.rows(), time.perf_counter() - began)
+
+
+def _compile(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
+    """Sweep over a few records, so that no row's seconds hold the time to compile."""
+    report("preparing", 0, 1)
+    few = np.ascontiguousarray(X[:: max(1, len(X) // _WARM_UP_RECORDS)][:_WARM_UP_RECORDS])
+    k = min(_WARM_UP_K, len(few))
+    with listening(None):
+        trial = _Sweeping(few, [k], effort.part(0.0), np.random.default_rng(0), 1)
+        trial.find_groups()
+        if with_bounds:
+            trial.find_bounds()
+    report("preparing", 1, 1)
+
+
+class _Sweeping:
+    """What all ks share, and what was found for each."""
+
+    def __init__(
+        self, X: Floats, ks: Sequence[int], effort: Effort, rng: np.random.Generator, n_jobs: int
+    ) -> None:
+        self.X = X
+        self.ks = ks
+        self.effort = effort
+        self.rng = rng
+        self.n_jobs = n_jobs
+        self.centred = without_offset(X)
+        self.found: dict[int, Groups] = {}
+        self.bounds: dict[int, float] = {}
+        self.seconds = dict.fromkeys(ks, 0.0)
+        searched = [k for k in ks if not needs_no_search(self.X, k)]
+        self.nearest: tuple[Floats, Labels] | None = None
+        if searched:
+            self._list_nearest(max(searched))
+
+    def _list_nearest(self, k: int) -> None:
+        """List as many neighbours as the largest k needs, for the bounds and for the searches."""
+        width = min(len(self.X) - 1, max(n_neighbours(k), n_listed(k)))
+        self.nearest = nearest_others(self.X, width)
+        self.near = self.nearest[1]
+        if has_equal_records(self.X):
+            self.near = near_lists(self.centred, n_neighbours(k), self.n_jobs)
+
+    def find_groups(self) -> None:
+        """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
+        n_chains = -(-len(self.ks) // _LONGEST_CHAIN)
+        chains = [part.tolist() for part in np.array_split(self.ks[::-1], n_chains)]
+        seeds = dict(zip(self.ks, self.rng.integers(2**63, size=len(self.ks)), strict=True))
+        before = {k: larger for chain in chains for larger, k in pairwise(chain)}
+        threads = max(1, self.n_jobs // n_chains)
+
+        def group(k: int) -> None:
+            began = time.perf_counter()
+            labels = self._labels(k, before.get(k), np.random.default_rng(seeds[k]), threads)
+            self.found[k] = summarise(self.X, labels)
+            self.seconds[k] += time.perf_counter() - began
+
+        def advance(ks: tuple[int | None, ...]) -> None:
+            """Go on by one k in every chain that has not ended."""
+            going_on = [k for k in ks if k is not None]
+            side_by_side(group, going_on, n_jobs=self.n_jobs, task=_TASK)
+
+        side_by_side(advance, list(zip_longest(*chains)), n_jobs=1, task=_TASK)
+        self._let_none_lose_more_than_a_larger()
+
+    def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
+        """Improve the better of the first groups of this k and the groups of a larger one."""
+        if self.nearest is None or needs_no_search(self.X, k):
+            return without_search(self.X, k)
+        start, effort = first_groups(self.centred, k, rng, n_jobs), self.effort
+        if larger is not None:
+            split = split_large(self.centred, self.found[larger].labels, k)
+            start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
+            effort = effort.for_good_groups(share_of_trials(k, larger))
+        near = np.ascontiguousarray(self.near[:, : n_neighbours(k)])
+        improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near)
+        improving.run(effort)
+        return improving.labels
+
+    def _let_none_lose_more_than_a_larger(self) -> None:
+        """Take over the groups of a larger k where those of a smaller one have a higher error.
+
+        That can be where one chain ends and the next begins.
+        """
+        for larger, k in pairwise(self.ks[::-1]):
+            if self.found[larger].sse < self.found[k].sse:
+                split = summarise(self.X, split_large(self.X, self.found[larger].labels, k))
+                # By a rounding, halves can have a higher error than the whole.
+                self.found[k] = min(split, self.found[larger], key=lambda groups: groups.sse)
+        for groups in self.found.values():
+            groups.labels.flags.writeable = False
+
+    def find_bounds(self) -> None:
+        """Bound the error at every k."""
+        bounds = side_by_side(self._bound, self.ks, n_jobs=self.n_jobs, task="bounding")
+        # A bound for one k holds for every larger one.
+        highest = np.maximum.accumulate(bounds).tolist()
+        self.bounds = dict(zip(self.ks, highest, strict=True))
+
+    def _bound(self, k: int) -> float:
+        began = time.perf_counter()
+        if needs_no_search(self.X, k):
+            bound = lower_bound(self.X, k)
+        else:
+            bound = neighbour_shares(self.X, k, self.nearest).bound
+        self.seconds[k] += time.perf_counter() - began
+        return bound
+
+    def rows(self) -> list[SweepRow]:
+        """Word what was found."""
+        sst = squared_errors(self.X, np.zeros(len(self.X), dtype=np.intp)).sst
+        return [self._row(k, sst) for k in self.ks]
+
+    def _row(self, k: int, sst: float) -> SweepRow:
+        groups, bound = self.found[k], self.bounds.get(k)
+        return SweepRow(
+            k=k,
+            information_loss=Errors(groups.sse, sst).information_loss,
+            lower_bound=None if bound is None else Errors(bound, sst).information_loss,
+            gap=None if bound is None else gap(groups.sse, bound),
+            sse=groups.sse,
+            n_groups=len(groups.sizes),
+            min_group=int(groups.sizes.min()),
+            max_group=int(groups.sizes.max()),
+            seconds=self.seconds[k],
+            labels=groups.labels,
+        )
+
+
+def share_of_trials(k: int, larger: int) -> float:
+    """How much of a search is needed where it begins with the groups of a larger k.
+
+    The nearer the two ks are, the less there is to change.
+
+    >>> [round(share_of_trials(k, k + 1), 2) for k in (2, 5, 20)]
+    [1.0, 0.7, 0.55]
+    """
+    return min(1.0, _LEAST_SHARE + _SHARE_FOR_RATIO * (larger / k - 1.0))

@@ -1,0 +1,207 @@
+"""A file is written whole or not at all."""
+
+import os
+
+import pytest
+
+from microagg.core.errors import ParameterError
+from microagg.files.atomic import atomic_write, atomic_write_all, check_target
+
+
+def _write(target, *, force, then):
+    with atomic_write(target, force=force) as stream:
+        stream.write(b"half")
+        if isinstance(happened := then(), BaseException):
+            raise happened
+
+
+def test_the_file_appears_at_the_end(tmp_path):
+    target = tmp_path / "out.csv"
+    with atomic_write(target, force=False) as stream:
+        stream.write(b"whole")
+        assert not target.exists()
+    assert target.read_bytes() == b"whole"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("existing", [True, False])
+def test_nothing_is_left_behind(tmp_path, failure, existing):
+    target = tmp_path / "out.csv"
+    if existing:
+        target.write_bytes(b"old")
+    with pytest.raises(failure):
+        _write(target, force=True, then=failure)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == ([b"old"] if existing else [])
+
+
+def test_a_file_made_in_the_meantime_is_kept(tmp_path):
+    target = tmp_path / "out.csv"
+    with pytest.raises(ParameterError, match="exists already"):
+        _write(target, force=False, then=lambda: target.write_bytes(b"theirs"))
+    assert target.read_bytes() == b"theirs"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_the_bytes_reach_the_disk_before_the_name(tmp_path, monkeypatch):
+    calls = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
+    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
+    with atomic_write(tmp_path / "out.csv", force=False) as stream:
+        stream.write(b"x")
+    assert calls[:2] == ["fsync", "replace"]
+
+
+def test_checking_leaves_nothing(tmp_path):
+    check_target(tmp_path / "out.csv", force=False)
+    assert os.listdir(tmp_path) == []
+
+
+def test_any_name_that_the_system_takes_can_be_written(tmp_path):
+    target = tmp_path / f"{'x' * 251}.csv"
+    check_target(target, force=False)
+    with atomic_write(target, force=False) as stream:
+        stream.write(b"x")
+    assert target.read_bytes() == b"x"
+
+
+def test_force_allows_an_existing_file_but_never_the_source(tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("in")
+    target.write_text("out")
+    with pytest.raises(ParameterError, match="exists already"):
+        check_target(target, force=False, source=source)
+    check_target(target, force=True, source=source)
+    target.unlink()
+    target.symlink_to(source)
+    with pytest.raises(ParameterError, match="never overwritten"):
+        check_target(target, force=True, source=source)
+
+
+def test_an_open_descriptor_is_a_source_too(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("in")
+    with source.open() as stream:
+        with pytest.raises(ParameterError, match="never overwritten"):
+            check_target(source, force=True, source=stream.fileno())
+        check_target(tmp_path / "out.csv", force=True, source=stream.fileno())
+    check_target(source, force=True, source=987_654)  # a descriptor that is not open
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_file_is_replaced(tmp_path, there):
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "file.csv", tmp_path / "link.csv"
+    if there:
+        target.write_bytes(b"old")
+    link.symlink_to(target)
+    _write(link, force=True, then=lambda: None)
+    assert link.is_symlink()
+    assert target.read_bytes() == b"half"
+    assert sorted(os.listdir(tmp_path)) == ["far", "link.csv"]
+    assert os.listdir(tmp_path / "far") == ["file.csv"]
+
+
+def test_a_replaced_file_passes_on_its_permissions(tmp_path):
+    target = tmp_path / "out.csv"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    _write(target, force=True, then=lambda: None)
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_system_errors_are_worded(tmp_path, monkeypatch):
+    def refuse(*_args):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ParameterError, match="Read-only file system"):
+        check_target(tmp_path / "out.csv", force=False)
+
+
+def _text(content):
+    return lambda path: path.write_text(content)
+
+
+def _failing(*_args):
+    raise OSError(5, "Input/output error")
+
+
+def test_several_files_appear_together_and_the_last_last(tmp_path, monkeypatch):
+    names = []
+    real = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (names.append(b.name), real(a, b)))
+    atomic_write_all({tmp_path / "m.json": _text("m"), tmp_path / "a.csv": _text("a")}, force=False)
+    assert names == ["m.json", "a.csv"]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "m.json": "m",
+        "a.csv": "a",
+    }
+
+
+def test_all_bytes_reach_the_disk_before_the_first_name(tmp_path, monkeypatch):
+    calls = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
+    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
+    atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
+    assert calls[:4] == ["fsync", "fsync", "replace", "replace"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_a_writer_that_fails_leaves_no_file_at_all(tmp_path, failure):
+    def write(_path):
+        raise failure
+
+    (tmp_path / "m").write_text("old")
+    with pytest.raises(failure):
+        atomic_write_all({tmp_path / "m": _text("new"), tmp_path / "a": write}, force=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"m": "old"}
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_name_that_cannot_be_taken_undoes_the_others(tmp_path, monkeypatch, existing, links):
+    if existing:
+        (tmp_path / "m").write_text("old")
+    (tmp_path / "a").write_text("old")
+    real = os.replace
+    monkeypatch.setattr(
+        os, "replace", lambda a, b: _failing() if b == tmp_path / "a" else real(a, b)
+    )
+    if not links:
+        monkeypatch.setattr(os, "link", _failing)
+    with pytest.raises(ParameterError, match="Input/output error"):
+        atomic_write_all({tmp_path / "m": _text("new"), tmp_path / "a": _text("new")}, force=True)
+    expected = {"a": "old"}
+    if existing:
+        expected["m"] = "old" if links else "new"  # without links there is no way back
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == expected
+
+
+def test_what_replaces_leaves_no_spare(tmp_path):
+    for name in ("m", "a"):
+        (tmp_path / name).write_text("old")
+    atomic_write_all({tmp_path / "m": _text("new"), tmp_path / "a": _text("new")}, force=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"m": "new", "a": "new"}
+
+
+def test_one_of_several_that_exists_already_stops_all(tmp_path):
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(ParameterError, match="exists already"):
+        atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_two_outputs_in_one_file_are_refused(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    with pytest.raises(ParameterError, match="same file"):
+        atomic_write_all({tmp_path / "a": _text("x"), tmp_path / "link": _text("y")}, force=True)
+
+
+def test_what_waits_to_be_renamed_can_be_told_by_its_name(tmp_path):
+    with atomic_write(tmp_path / "out.csv", force=False):
+        (name,) = os.listdir(tmp_path)
+    assert name.startswith(".microagg-")
+    assert name.endswith(".tmp")

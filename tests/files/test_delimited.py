@@ -1,0 +1,146 @@
+"""CSV text, judged before it is parsed. What is refused is in tests/cli/test_bad_input.py."""
+
+import csv
+import io
+from contextlib import suppress
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.core.errors import DataError
+from microagg.files.delimited import DelimitedText
+
+
+def parse(text, as_text=()):
+    data = text.encode() if isinstance(text, str) else text
+    return DelimitedText(data, "it").table(as_text=as_text)
+
+
+def test_types_are_inferred_over_the_whole_file():
+    rows = [f"{i},{i}" for i in range(5000)]
+    table = parse("a,b\n" + "\n".join(rows) + "\n0.5,x\n")
+    assert table.schema == {"a": pl.Float64, "b": pl.String}
+    assert table.height == 5001
+
+
+def test_columns_are_known_before_the_records_are_parsed():
+    assert DelimitedText(b'\xef\xbb\xbf"a\nb",c\n1,2\n', "it").columns == ("a\nb", "c")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n\n", "\r\n\r\n", ""])
+def test_blank_lines_at_the_end_are_no_records(end):
+    assert parse("a,b\n1,2\n3,4" + end).rows() == [(1, 2), (3, 4)]
+
+
+def test_with_one_column_a_blank_line_is_a_missing_value():
+    assert parse("a\n1\n\n3\n\n").rows() == [(1,), (None,), (3,), (None,)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (["1", "2"], [1, 2]),
+        (["0", "-0"], [0, 0]),
+        (["0", "0.5", "-0.5"], [0.0, 0.5, -0.5]),
+        (["00123", "12"], ["00123", "12"]),
+        (["-007", "1"], ["-007", "1"]),
+        ([" 01", "1"], [" 01", "1"]),
+        (["00.5", "1"], ["00.5", "1"]),
+        (["+1", "2"], [1, 2]),
+        ([" 1", "2 "], [1, 2]),
+        (["1e5", ".5"], [1e5, 0.5]),
+        ([" 1.5", "+2"], [1.5, 2.0]),
+        (['"1"', '"2"'], [1, 2]),
+        (["9223372036854775808", "1"], [2**63, 1]),
+        (["1", "x"], ["1", "x"]),
+        (["NA", "1"], ["NA", "1"]),
+        (["2020-01-01", "2020-01-02"], ["2020-01-01", "2020-01-02"]),
+        (["1_000", "1"], ["1_000", "1"]),
+        (["true", "false"], ["true", "false"]),
+        (["9223372036854775808", "-1"], ["9223372036854775808", "-1"]),
+        (["9223372036854775808", "0.5"], [2.0**63, 0.5]),
+        (["", "2"], [None, 2]),
+        ([" ", " "], [" ", " "]),
+    ],
+)
+def test_how_entries_are_read(entries, expected):
+    table = parse("x,pad\n" + "".join(f"{entry},0\n" for entry in entries))
+    assert table["x"].to_list() == expected
+
+
+def test_columns_as_text_keep_every_character():
+    table = parse('a,b\n00123,"1,10"\n 1.10 ,\n"","2\n3"\n', as_text=["a", "b"])
+    assert table.rows() == [("00123", "1,10"), (" 1.10 ", None), ("", "2\n3")]
+
+
+def test_a_field_may_be_longer_than_the_csv_module_likes():
+    limit = csv.field_size_limit()
+    long = "x" * (limit + 1)
+    assert parse(f"a,b\n1,{long}\n", as_text=["b"])["b"].to_list() == [long]
+    assert csv.field_size_limit() == limit
+
+
+def test_a_line_with_one_field_too_few():
+    with pytest.raises(DataError, match="line 3 of it holds 1 field where the header names 2"):
+        parse("a,b\n1,2\n3\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"), [(b"PAR1", "Name a .parquet file"), (b"\x1f\x8b", "through gunzip")]
+)
+def test_a_stream_cannot_be_renamed(data, remedy):
+    with pytest.raises(DataError, match=remedy):
+        DelimitedText(data, "standard input")
+    with pytest.raises(DataError, match="Name it "):
+        DelimitedText(data, "'t.csv'")
+
+
+@pytest.mark.parametrize("name", ['a "b"', "x,y", "*", "^.*$", "two\nlines", "é", "c0"])
+def test_any_name_is_kept(name):
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([[name, "c1"], [1, 2]])
+    assert parse(buffer.getvalue()).columns == [name, "c1"]
+
+
+text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@given(st.lists(st.tuples(text, text), min_size=1, max_size=8))
+def test_any_text_survives(rows):
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
+    assert parse(buffer.getvalue(), as_text=["a", "b"]).rows() == rows
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_give_a_table_or_one_of_our_errors(data):
+    with suppress(DataError):
+        source = DelimitedText(data, "it")
+        table = source.table(as_text=())
+        assert tuple(table.columns) == source.columns
+        assert table.height > 0
+
+
+@given(st.text('"",,\n\r a', max_size=16))
+def test_what_is_read_is_what_the_csv_module_reads(body):
+    try:
+        table = parse("x,y\n" + body, as_text=["x", "y"])
+    except DataError:
+        return
+    rows = csv.reader(io.StringIO(body.rstrip("\r\n"), newline=""), strict=True)
+    assert table.fill_null("").rows() == [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("note", [b"sep=;\r\n", b'"sep=;"\n', b"SEP=;\n", b"\xef\xbb\xbfsep=;\n"])
+def test_a_note_to_excel_is_no_header(note):
+    text = DelimitedText(note + b"a;b\n1,5;2\n3,5;4\n", "'x.csv'")
+    assert text.columns == ("a", "b")
+    assert text.dialect.delimiter == ";"
+    assert text.table().rows() == [(1.5, 2), (3.5, 4)]
+
+
+def test_lines_count_after_a_note_to_excel():
+    with pytest.raises(DataError, match="line 3 of"):
+        DelimitedText(b"sep=;\na;b\n1;2;3\n4;5\n", "'x.csv'").table()

@@ -1,0 +1,203 @@
+"""measure(): risk and utility of any pair of tables, and of releases."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import microagg
+from microagg import measure, protect
+from microagg.core.errors import DataError, ParameterError, PrivacyWarning
+from microagg.measures.wording import doubts, risk_notes, risk_rows, utility_rows
+
+RNG = np.random.default_rng(11)
+N = 120
+PEOPLE = pl.DataFrame(
+    {
+        "id": range(N),
+        "age": RNG.integers(18, 90, N),
+        "income": RNG.lognormal(10, 0.6, N).round(2),
+        "sex": RNG.choice(["f", "m"], N),
+        "ill": RNG.choice(["no", "flu", "cold"], N),
+    }
+)
+ROLES = {"quasi_identifiers": ["sex"], "identifiers": ["id"], "sensitive": ["ill"]}
+RELEASE = protect(PEOPLE, 4, method="mdav", **ROLES)
+
+
+def test_a_release_measures_itself_as_measure_does():
+    found = measure(PEOPLE, RELEASE.table)
+    assert json.dumps(found.risk.as_dict()) == json.dumps(RELEASE.risk().as_dict())
+    own, other = RELEASE.utility(target="ill"), measure(PEOPLE, RELEASE.table, target="ill").utility
+    assert json.dumps(own.as_dict()) == json.dumps(other.as_dict())
+
+
+def test_what_was_measured_is_said():
+    found = measure(PEOPLE, RELEASE.table)
+    assert found.quasi_identifiers == ("age", "income", "sex")
+    assert found.sensitive == found.assumed == ("ill",)
+    assert found.dropped == ("id",)
+    facts = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert facts["n_records"] == N
+    assert facts["min_group"] == 4
+    assert facts["assumed_sensitive"] == ["ill"]
+    assert facts["risk"]["classes"]["smallest"] == 4
+    assert set(facts) > {"information_loss", "sse", "sst", "n_groups", "max_group", "seconds"}
+
+
+def test_nothing_changed_is_full_risk_and_full_utility():
+    found = measure(PEOPLE, PEOPLE, identifiers="id", sensitive="ill")
+    assert found.risk.linkage.linked[1] == pytest.approx(1.0)
+    assert found.utility.loss.information_loss == 0.0
+    assert found.utility.il1s.total == 0.0
+    assert found.utility.eigenvalues.change == pytest.approx(0.0)
+
+
+def test_a_constant_table_is_linked_by_guessing_only():
+    gone = PEOPLE.with_columns(age=pl.lit(50), income=pl.lit(1.0), sex=pl.lit("f"))
+    found = measure(PEOPLE, gone, identifiers="id")
+    assert found.risk.linkage.linked[1] == pytest.approx(1 / N)
+    assert found.risk.probabilistic.linked[1] == pytest.approx(1 / N)
+    assert found.risk.classes.smallest == N
+
+
+@pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
+def test_kinds_of_tables_make_no_difference(convert):
+    found = measure(convert(PEOPLE), convert(RELEASE.table))
+    same = measure(PEOPLE, RELEASE.table)
+    assert json.dumps(found.risk.as_dict()) == json.dumps(same.risk.as_dict())
+
+
+def test_records_may_come_in_any_order_with_a_key():
+    protected = RELEASE.table.with_columns(PEOPLE["id"]).sample(fraction=1, shuffle=True, seed=1)
+    found = measure(PEOPLE, protected, key="id")
+    same = measure(PEOPLE, RELEASE.table)
+    assert found.risk.linkage.linked == pytest.approx(same.risk.linkage.linked)
+    loss = found.utility.loss.information_loss
+    assert loss == pytest.approx(same.utility.loss.information_loss)
+
+
+def test_strata_are_what_an_intruder_knows():
+    release = protect(PEOPLE.drop("id"), 4, strata="sex", sensitive="ill", method="mdav")
+    assert (
+        "sex" in measure(PEOPLE, release.table, quasi_identifiers=["age", "sex"]).quasi_identifiers
+    )
+    assert release.risk().classes.smallest >= 4
+
+
+def test_a_draw_leaves_the_informed_intruder_guessing():
+    numbers = PEOPLE.select("age", "income")
+    with pytest.warns(PrivacyWarning):
+        release = protect(numbers, 4, method="fcm", random_state=1)
+    informed = release.risk().informed
+    assert informed.linked == pytest.approx(1 / N)
+    assert "by chance" in " ".join(row.reading for row in risk_rows(release.risk()))
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_every_row_has_a_figure_and_words(n_columns, missing):
+    rng = np.random.default_rng(2)
+    values = {f"x{j}": rng.normal(size=50) for j in range(n_columns)}
+    table = pd.DataFrame(values).mask(rng.random((50, n_columns)) < missing)
+    release = protect(table, 3, method="mdav", missing="value")
+    rows = [
+        *risk_rows(release.risk()),
+        *utility_rows(release.utility(target="x0" if n_columns > 1 else None)),
+    ]
+    assert len(rows) > 8
+    for row in rows:
+        assert all(row[:3])
+        assert "nan" not in row.figure
+
+
+def test_what_cannot_be_measured_is_said():
+    with pytest.raises(ParameterError, match="target 'size' is no column"):
+        measure(PEOPLE, RELEASE.table, target="size")
+    with pytest.raises(DataError, match="same records in the same order"):
+        measure(PEOPLE, RELEASE.table[:5])
+    with pytest.raises(ParameterError, match="DataFrame"):
+        measure(PEOPLE, [1, 2])
+    with pytest.raises(ParameterError, match="no column 'agee'"):
+        measure(PEOPLE, RELEASE.table, quasi_identifiers="agee")
+
+
+def test_the_names_are_public():
+    assert microagg.measure is measure
+    assert {"measure", "Measures"} <= set(microagg.__all__)
+
+
+def test_a_report_is_written_whole_and_only_over_nothing(tmp_path):
+    path = RELEASE.report(tmp_path / "report.html", target="ill")
+    page = path.read_text()
+    assert "linked by distance" in page
+    assert "balanced accuracy" in page
+    with pytest.raises(ParameterError, match="force"):
+        RELEASE.report(path)
+    with pytest.raises(ParameterError, match=r"ends with \.html"):
+        RELEASE.report(tmp_path / "report.txt")
+    public = RELEASE.report(path, public=True, force=True).read_text()
+    assert public != page
+    assert "before: 100 %" in page
+    assert "before: 100 %" not in public
+
+
+def test_a_public_report_has_only_rows_that_tell_nothing_of_single_values(tmp_path):
+    values = np.random.default_rng(5).normal(50, 1, 100)
+    values[17] = 12_345.0
+    table = pl.DataFrame({"x": values, "y": np.random.default_rng(6).normal(size=100)})
+    release = protect(table, 5, method="mdav")
+    public = release.report(tmp_path / "public.html", public=True).read_text()
+    inside = release.report(tmp_path / "inside.html").read_text()
+    for row in risk_rows(release.risk()):
+        assert f">{row.measure}<" in inside
+        assert (f">{row.measure}<" in public) == row.public
+    assert not any(row.public for row in utility_rows(release.utility()))
+    # One record makes up x: what would tell it is in neither.
+    assert "1 column" in inside
+    assert "make up most of" in inside
+    assert "variances" in inside
+    assert "in &#39;x&#39;" not in inside
+    assert "not said here" in public
+    assert f"{release.information_loss:.4g} %" not in public
+    assert f"{release.information_loss:.4g} %" in inside
+
+
+def test_a_type_says_only_what_a_column_is():
+    dated = PEOPLE.with_columns(
+        born=pl.Series([f"19{40 + i % 50}-01-0{1 + i % 9}" for i in range(N)])
+    )
+    protected = dated.with_columns(pl.lit("1965-01-01").alias("born"), pl.col("age") // 10 * 10)
+    plain = measure(dated, protected, identifiers="id")
+    told = measure(dated, protected, identifiers="id", columns={"born": {"type": "date"}})
+    assert plain.quasi_identifiers == told.quasi_identifiers == ("age", "born")
+    assert plain.risk.as_dict() == told.risk.as_dict()
+    assert "born" in plain.utility.moments.columns  # dates, though text
+
+
+def test_what_looks_like_the_wrong_thing_is_said():
+    shuffled = RELEASE.table.sample(fraction=1, shuffle=True, seed=3)
+    assert "another order" in " ".join(doubts(measure(PEOPLE, shuffled)))
+    left = PEOPLE.with_columns(pl.col("age") // 10 * 10)
+    assert "'id' is unchanged and different" in " ".join(doubts(measure(PEOPLE, left)))
+    assert list(doubts(measure(PEOPLE, RELEASE.table))) == []
+
+
+def test_groups_that_share_a_sensitive_value_are_noted():
+    alike = PEOPLE.with_columns(ill=pl.lit("flu"))
+    risk = protect(alike, 4, method="mdav", **ROLES).risk()
+    assert "'ill'" in " ".join(risk_notes(risk))
+
+
+def test_two_reports_need_two_files(tmp_path):
+    path = tmp_path / "r.html"
+    with pytest.raises(ParameterError):
+        RELEASE.save(tmp_path / "t.csv", report=path, public_report=path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_roles_are_no_matter_of_columns():
+    with pytest.raises(ParameterError, match="Remove the role"):
+        measure(PEOPLE, RELEASE.table, columns={"age": {"role": "sensitive"}})

@@ -1,0 +1,149 @@
+"""The plan: one model for files, options and the manifest."""
+
+import tomllib
+
+import polars as pl
+import pytest
+
+from microagg.core.errors import DataError, ParameterError
+from microagg.plans.drafting import guess_columns, plan_text
+from microagg.plans.plan import Plan, columns_by_name
+from microagg.tables.frames import open_frame
+
+
+def test_what_is_left_out_has_a_default():
+    plan = Plan.of(k=3)
+    assert (plan.method, plan.scale, plan.missing) == ("auto", "standardise", "error")
+    assert plan.model_dump(exclude_defaults=True) == {"k": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({}, "a plan needs 'k'"),
+        ({"k": 0}, "k must be a whole number of at least 1; got 0"),
+        ({"k": "many"}, "k must be a whole number"),
+        ({"k": 3, "methd": "mdav"}, r"no key 'methd'\. Did you mean 'method'\? Its keys are k, "),
+        ({"k": 3, "method": "mdaw"}, "Did you mean 'mdav'"),
+        ({"k": 3, "missing": "values"}, "missing must be one of 'error', 'value', 'impute'"),
+        ({"k": 3, "scale": "z"}, "scale must be one of"),
+        ({"k": 3, "keep_key": "yes"}, "keep_key must be True or False"),
+        ({"k": 3, "blocks": "a,b"}, "blocks in a plan is not as expected"),
+        ({"k": 3, "columns": {"a": {"rol": "x"}}}, r"column 'a' has no key 'rol'\. Did you mean"),
+        ({"k": 3, "columns": {"a": {"role": "quasi"}}}, "column 'a': a role must be one of"),
+        ({"k": 3, "columns": {"a": {"type": "number"}}}, "column 'a': a type must be one of"),
+        ({"k": 3, "columns": {"a": {"weight": -1}}}, "column 'a': a column's weight must be"),
+        ({"k": 3, "columns": {"a": 5}}, "columns.a in a plan is not as expected"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(given, match):
+    with pytest.raises(ParameterError, match=match) as refused:
+        Plan.of(**given)
+    assert "\n" not in str(refused.value)
+
+
+def test_roles_come_from_columns():
+    plan = Plan.of(
+        k=3,
+        columns={
+            "a": {"role": "quasi-identifier", "type": "nominal"},
+            "b": {"role": "identifier"},
+            "c": {"role": "weight"},
+            "d": {"order": ["x", "y"]},
+        },
+    )
+    assert plan.roles() == {
+        "quasi_identifiers": ["a"],
+        "identifiers": ["b"],
+        "sensitive": [],
+        "strata": [],
+        "weights": "c",
+    }
+    assert set(plan.wishes()) == {"a", "d"}
+
+
+def test_one_column_holds_weights():
+    plan = Plan.of(k=3, columns={"a": {"role": "weight"}, "b": {"role": "weight"}})
+    with pytest.raises(ParameterError, match="one column can hold weights; got 'a', 'b'"):
+        plan.roles()
+
+
+def test_lists_and_columns_are_put_together():
+    found = columns_by_name({"a": {"type": "nominal"}}, quasi_identifiers="a", sensitive=["b"])
+    assert found == {
+        "a": {"type": "nominal", "role": "quasi-identifier"},
+        "b": {"role": "sensitive"},
+    }
+    with pytest.raises(ParameterError, match="'a' can play one role only"):
+        columns_by_name(None, identifiers=["a"], strata=["a"])
+    with pytest.raises(ParameterError, match="columns must be a mapping"):
+        columns_by_name(["a"])
+    with pytest.raises(ParameterError, match="said of column 'a' must be a mapping"):
+        columns_by_name({"a": "nominal"})
+
+
+def test_files(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text('k = 4\n[columns]\n"odd name" = { role = "stratum" }\n')
+    assert Plan.read(path).roles()["strata"] == ["odd name"]
+    path.write_text("k = = 4")
+    with pytest.raises(DataError, match="not well-formed TOML at line 1, column 5"):
+        Plan.read(path)
+    path.write_bytes(b"k = 4 # \xff")
+    with pytest.raises(DataError, match="not UTF-8"):
+        Plan.read(path)
+    with pytest.raises(ParameterError, match="cannot be read: No such file"):
+        Plan.read(tmp_path / "none.toml")
+
+
+TABLE = pl.DataFrame(
+    {
+        "PersonID": range(40),
+        "full name": [f"p{i}" for i in range(40)],
+        "note": [f"n{i}" for i in range(40)],
+        "age": [20 + i % 30 for i in range(40)],
+        "sex": [i % 2 for i in range(40)],
+        "income": [i * 1.5 for i in range(40)],
+        "city": ["a", "b", None, "d"] * 10,
+        "born": [f"2001-01-{1 + i % 28:02}" for i in range(40)],
+        "sampling_weight": [1.0] * 40,
+        "final_weight": [2.0 + i for i in range(40)],
+        "list": [[1]] * 40,
+        "empty": pl.Series([None] * 40, dtype=pl.Float64),
+    }
+)
+
+
+def test_guesses_are_careful():
+    guesses = guess_columns(open_frame(TABLE))
+    assert {name: (guess.role, guess.type) for name, guess in guesses.items()} == {
+        "PersonID": ("identifier", None),
+        "full name": ("identifier", None),
+        "note": ("identifier", None),
+        "age": ("quasi-identifier", "integer"),
+        "sex": ("quasi-identifier", "nominal"),
+        "income": ("quasi-identifier", "continuous"),
+        "city": ("quasi-identifier", "nominal"),
+        "born": ("quasi-identifier", "date"),
+        "sampling_weight": ("quasi-identifier", "continuous"),
+        "final_weight": ("quasi-identifier", "continuous"),
+        "list": ("identifier", None),
+        "empty": ("identifier", None),
+    }
+    assert "10 missing" in guesses["city"].why
+    assert 'role = "weight"' in guesses["sampling_weight"].why
+
+
+def test_a_draft_is_a_plan():
+    text = plan_text(guess_columns(open_frame(TABLE)), source="t.csv", k=7, n_records=40)
+    plan = Plan.of(**tomllib.loads(text))
+    assert plan.k == 7
+    assert list(plan.columns) == TABLE.columns
+    assert plan.columns["born"].type == "date"
+
+
+@pytest.mark.parametrize("name", ["", "a.b", 'q"q', "back\\slash", "new\nline", "ünïcode", "\x7f#"])
+def test_any_name_can_be_in_a_plan(name):
+    guesses = guess_columns(open_frame(pl.DataFrame({name: [1.5, 2.5]})))
+    text = plan_text(guesses, source="odd\nname.csv", k=2, n_records=2)
+    assert list(tomllib.loads(text)["columns"]) == [name]
