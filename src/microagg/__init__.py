@@ -14,17 +14,24 @@ if TYPE_CHECKING:
     from microagg.measures.measure import Measures, measure
     from microagg.measures.utility.information_loss import information_loss
     from microagg.partitions.ordered import cut_path
+    from microagg.plans.manifest import Manifest
     from microagg.plans.plan import Plan
-    from microagg.release.protect import Release, protect, protect_as_planned
-    from microagg.studies.compare import compare, risk_utility_map
+    from microagg.release.protect import protect, protect_file
+    from microagg.release.release import Release
+    from microagg.release.verify import Verification, verify
+    from microagg.studies.compare import compare
+    from microagg.studies.comparison import Comparison, risk_utility_map
     from microagg.studies.sweep import sweep
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Comparison": "microagg.studies.comparison",
+    "Manifest": "microagg.plans.manifest",
     "Measures": "microagg.measures.measure",
     "Plan": "microagg.plans.plan",
-    "Release": "microagg.release.protect",
+    "Release": "microagg.release.release",
+    "Verification": "microagg.release.verify",
     "compare": "microagg.studies.compare",
     "cut_path": "microagg.partitions.ordered",
     "information_loss": "microagg.measures.utility.information_loss",
@@ -32,9 +39,10 @@ _HOMES = {
     "measure": "microagg.measures.measure",
     "methods": "microagg.core.registry",
     "protect": "microagg.release.protect",
-    "protect_as_planned": "microagg.release.protect",
-    "risk_utility_map": "microagg.studies.compare",
+    "protect_file": "microagg.release.protect",
+    "risk_utility_map": "microagg.studies.comparison",
     "sweep": "microagg.studies.sweep",
+    "verify": "microagg.release.verify",
 }
 _MODULES = {
     "errors": "microagg.core.errors",
@@ -43,9 +51,12 @@ _MODULES = {
 }
 
 __all__ = [
+    "Comparison",
+    "Manifest",
     "Measures",
     "Plan",
     "Release",
+    "Verification",
     "__version__",
     "compare",
     "cut_path",
@@ -57,9 +68,10 @@ __all__ = [
     "orderings",
     "partitions",
     "protect",
-    "protect_as_planned",
+    "protect_file",
     "risk_utility_map",
     "sweep",
+    "verify",
 ]
 
 

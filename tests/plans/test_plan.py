@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.plans.drafting import guess_columns, plan_text
+from microagg.plans.drafting import guess_columns, draft
 from microagg.plans.plan import Plan, columns_by_name
 from microagg.tables.frames import open_frame
 
@@ -135,7 +135,7 @@ def test_guesses_are_careful():
 
 
 def test_a_draft_is_a_plan():
-    text = plan_text(guess_columns(open_frame(TABLE)), source="t.csv", k=7, n_records=40)
+    text = draft(guess_columns(open_frame(TABLE)), source="t.csv", k=7, n_records=40)
     plan = Plan.of(**tomllib.loads(text))
     assert plan.k == 7
     assert list(plan.columns) == TABLE.columns
@@ -145,5 +145,5 @@ def test_a_draft_is_a_plan():
 @pytest.mark.parametrize("name", ["", "a.b", 'q"q', "back\\slash", "new\nline", "ünïcode", "\x7f#"])
 def test_any_name_can_be_in_a_plan(name):
     guesses = guess_columns(open_frame(pl.DataFrame({name: [1.5, 2.5]})))
-    text = plan_text(guesses, source="odd\nname.csv", k=2, n_records=2)
+    text = draft(guesses, source="odd\nname.csv", k=2, n_records=2)
     assert list(tomllib.loads(text)["columns"]) == [name]

@@ -1,14 +1,14 @@
 """microagg demo: the whole way once, on a real table that is at hand."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import facts, names, warnings_as_lines
-from microagg.cli.options import Force, Quiet, Version, count_or_text
+from microagg.cli.layout import bar, facts, names, warnings_as_lines
+from microagg.cli.options import FORCE, QUIET, parameters, parsed, plan_options, takes
 from microagg.cli.summary import outcome, title
 from microagg.core.words import counted
 
@@ -17,32 +17,28 @@ SEED = 1  # so that everyone sees the same
 SHOWN_COLUMNS, SHOWN_RECORDS = 5, 4
 
 
+@takes(parameters(plan_options("k")), (QUIET, FORCE))
 def demo(
-    k: Annotated[
-        str,
-        typer.Option("-k", metavar="K", help="Least number of records behind a combination."),
-    ] = "5",
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
     ] = "microagg-demo",
-    quiet: Quiet = False,
-    force: Force = False,
-    _version: Version = False,
+    *,
+    given: dict[str, Any],
 ) -> None:
     """Protect the diabetes patients that come with scikit-learn, and show what was lost."""
-    from microagg.core.progress import terminal_bar
     from microagg.core.validation import check_count
     from microagg.files.atomic import check_target
     from microagg.files.formats import write_table
-    from microagg.release.saving import manifest_path
+    from microagg.plans.beside import manifest_path
 
-    least = check_count("k", count_or_text(k))
+    least = check_count("k", parsed(plan_options("k"), given).get("k", 5))
+    quiet, force = given["quiet"], given["force"]
     with _folder(output) as folder, warnings_as_lines(quiet=quiet):
         original, protected = folder / "diabetes.csv", folder / "diabetes-protected.csv"
         report = folder / "diabetes-report.html"
         for path in (original, protected, manifest_path(str(protected)), report):
             check_target(path, force=force)
-        with nullcontext() if quiet else terminal_bar():
+        with bar(quiet=quiet):
             from microagg.release.protect import protect
 
             table = diabetes()
@@ -94,20 +90,20 @@ def diabetes() -> Any:
 
 
 def _story(table: Any, release: Any, original: Path, protected: Path, report: Path) -> str:
-    from microagg.release.saving import manifest_path
+    from microagg.plans.beside import manifest_path
 
     done = release.manifest
     rows = [
-        *outcome(release),
-        ("unchanged", names(done["sensitive"])),
+        *outcome(done),
+        ("unchanged", names(done.sensitive)),
         ("original", str(original)),
         ("result", str(protected)),
         ("manifest", str(manifest_path(str(protected)))),
         ("report", f"{report}: open it in a browser"),
     ]
-    by_hand = f"microagg protect {original} -k {done['k']} --sensitive {SENSITIVE}"
+    by_hand = f"microagg protect {original} -k {done.k} --sensitive {SENSITIVE}"
     return (
-        f"{title(done, counted(done['n_records'], 'diabetes patient'))}\n\n{facts(rows)}\n\n"
+        f"{title(done, counted(done.n_records, 'diabetes patient'))}\n\n{facts(rows)}\n\n"
         f"Before\n{_excerpt(table)}\nAfter\n{_excerpt(release.table)}\n\n"
         f"By hand\n  {by_hand} --seed {SEED} -o again.csv"
     )

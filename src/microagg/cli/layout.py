@@ -1,26 +1,21 @@
 """How results are set: aligned, wrapped to the terminal, plain enough for a pipe."""
 
 import json
-import math
 import os
 import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 import typer
 
 from microagg.core.errors import AnnotationWarning, InterruptedSearchWarning, PrivacyWarning
 
-_TOLD = (AnnotationWarning, InterruptedSearchWarning, PrivacyWarning)
+_SHOWN = (AnnotationWarning, InterruptedSearchWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 _LONGEST_NAME = 40
-# Losses are shown with this many decimals, more where the least of them would not be seen.
-_DECIMALS, _MOST_DECIMALS = 3, 9
-# Seconds below this are not told apart.
-_SHORTEST = 0.001
 
 
 def width() -> int:
@@ -80,41 +75,31 @@ def _shown(column: str) -> str:
     return repr(short) if unclear else short
 
 
-def decimals_for(losses: Sequence[float]) -> int:
-    """Return how many decimals show two digits of the least loss above zero, within reason.
-
-    >>> decimals_for([12.3, 4.56]), decimals_for([12.3, 0.00123])
-    (3, 4)
-    """
-    needed = 1 - math.floor(math.log10(min((loss for loss in losses if loss), default=1.0)))
-    return max(_DECIMALS, min(needed, _MOST_DECIMALS))
-
-
-def short_seconds(seconds: float) -> str:
-    """Word a time.
-
-    >>> short_seconds(1.23456), short_seconds(1e-5)
-    ('1.235', '<0.001')
-    """
-    return f"{seconds:.3f}" if seconds >= _SHORTEST else f"<{_SHORTEST}"
-
-
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
     typer.echo(json.dumps(values, allow_nan=False))
 
 
+def bar(*, quiet: bool) -> AbstractContextManager[None]:
+    """Return a block that shows progress on the terminal, unless the command is to be quiet."""
+    if quiet:
+        return nullcontext()
+    from microagg.core.progress import terminal_bar
+
+    return terminal_bar()
+
+
 @contextmanager
 def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
-    """Say what protect warns of in one line each, once the block has succeeded."""
+    """Print the warnings of a release as a line each, once the block has succeeded."""
     heard: list[str] = []
     with warnings.catch_warnings():
-        for category in _TOLD:
+        for category in _SHOWN:
             warnings.simplefilter("always", category)
         show_others = warnings.showwarning
 
         def hear(message: Any, category: type[Warning], *rest: Any, **named: Any) -> None:
-            if issubclass(category, _TOLD):
+            if issubclass(category, _SHOWN):
                 heard.append(str(message))
             else:
                 show_others(message, category, *rest, **named)

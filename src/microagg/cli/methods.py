@@ -1,17 +1,18 @@
 """microagg methods: what can be chosen, what it promises and what it costs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from microagg.cli.layout import facts, print_json
-from microagg.cli.options import Json, Version
+from microagg.cli.options import JSON, takes
 
 if TYPE_CHECKING:
     from microagg.core.registry import Method
 
 
-def methods(json: Json = False, _version: Version = False) -> None:
+@takes((JSON,))
+def methods(*, given: dict[str, Any]) -> None:
     """List the methods: what each does, promises, costs and cites.
 
     n is the number of records, d the number of columns. Options are given to protect as
@@ -19,7 +20,7 @@ def methods(json: Json = False, _version: Version = False) -> None:
     """
     from microagg.core.registry import METHODS
 
-    if json:
+    if given["json"]:
         fields = ("name", "summary", "guarantee", "cost", "source")
         listing = [
             {
@@ -44,9 +45,9 @@ def _options(method: "Method") -> list[str]:
 def _block(method: "Method", margin: int) -> str:
     details = [("promises", method.guarantee), ("costs", method.cost)]
     if not method.deterministic:
-        details.append(("chance", "yes: the same --seed gives the same groups"))
+        details.append(("randomness", "used: the same --seed gives the same groups"))
     elif "random_state" in method.options:
-        details.append(("chance", "only by its options: the same --seed gives the same groups"))
+        details.append(("randomness", "depends on its options: see its page"))
     if options := _options(method):
         details.append(("options", ", ".join(options)))
     details.append(("source", method.source))

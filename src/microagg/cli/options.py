@@ -1,220 +1,208 @@
-"""Options that several commands share, and how their values are read."""
+"""The options of the commands: made from the plan, or written once here, in groups to share."""
 
-import csv
-import re
-from collections.abc import Sequence
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
-from microagg import __version__
-from microagg.core.errors import ParameterError
+from microagg.cli.values import (
+    assignments,
+    by_column,
+    listed_names,
+    number_or_text,
+    whole_or_text,
+)
+from microagg.cli.version import Version
+from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
+from microagg.plans.options import Kind, Option, options_of
+from microagg.plans.plan import Plan
 
-Value = bool | int | float | str | None
+Parameter = inspect.Parameter
 
-_LONGEST_QUOTED = 40
-_WORDS = {"true": True, "false": False, "none": None}
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"microagg {__version__}")
-        raise typer.Exit
-
-
-Version = Annotated[
-    bool,
-    typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace an existing output (never the input).")
-]
+FILES_SECTION, OUTPUT_SECTION = "Files", "Output"
 
 FILES = "A .csv, .csv.gz, .parquet, .arrow, .feather, .sav, .dta or SAS file, or - (CSV)."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(metavar="D", help="What separates the fields of a CSV file. Default: detected."),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(metavar="M", help="Decimal mark of a CSV file, . or , Default: detected."),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(metavar="E", help="Encoding of a CSV, SPSS or Stata file. Default: detected."),
-]
-QuasiIdentifiers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--quasi-identifier",
-        metavar="C",
-        help="Column to protect. Columns of numbers that no option names are protected, too.",
+
+_TYPES: dict[Kind, Any] = {
+    Kind.WHOLE: str | None,
+    Kind.NUMBER: str | None,
+    Kind.TEXT: str | None,
+    Kind.SWITCH: bool,
+}
+
+
+def _option(name: str, type_: Any, default: Any, *declarations: str, **details: Any) -> Parameter:
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[type_, typer.Option(*declarations, **details)],
+    )
+
+
+def _text(name: str, flag: str, metavar: str, section: str, help_: str) -> Parameter:
+    return _option(
+        name, str | None, None, flag, metavar=metavar, help=help_, rich_help_panel=section
+    )
+
+
+def _switch(name: str, *flags: str, help_: str) -> Parameter:
+    return _option(name, bool, False, *flags, help=help_, rich_help_panel=OUTPUT_SECTION)
+
+
+DIALECT = (
+    _text(
+        "delimiter",
+        "--delimiter",
+        "D",
+        FILES_SECTION,
+        "What separates the fields of a CSV file. Default: detected.",
     ),
-]
-Identifiers = Annotated[
-    list[str] | None,
-    typer.Option("--identifier", metavar="C", help="Column to drop, such as a name."),
-]
-Sensitive = Annotated[
-    list[str] | None,
-    typer.Option("--sensitive", metavar="C", help="Column to publish unchanged."),
-]
-Types = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="C=T",
-        help="Type of a column: continuous, integer, ordinal, nominal, boolean, date or "
-        "datetime. Default: as it is stored.",
+    _text(
+        "decimal",
+        "--decimal",
+        "M",
+        FILES_SECTION,
+        "Decimal mark of a CSV file, . or , Default: detected.",
     ),
-]
-Orders = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--order", metavar="C=A,B,..", help="Values of an ordinal column, the lowest first."
+    _text(
+        "encoding",
+        "--encoding",
+        "E",
+        FILES_SECTION,
+        "Encoding of a CSV, SPSS or Stata file. Default: detected.",
     ),
-]
-Missing = Annotated[
-    str,
-    typer.Option(
-        metavar="M",
-        help="Missing values: error, value (groups release them together), or impute.",
+)
+PLAN_FILE = (
+    _text(
+        "plan",
+        "--plan",
+        "P.toml",
+        FILES_SECTION,
+        "A plan file, see 'microagg plan'; options given here override it.",
     ),
-]
-Constraints = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--constraint", metavar="C", help='What every record satisfies: "net + tax = gross".'
-    ),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
+)
+JSON = _switch("json", "--json", help_="Print one JSON object on standard output.")
+QUIET = _switch("quiet", "--quiet", "-q", help_="Print nothing but errors.")
+FORCE = _switch("force", "--force", help_="Replace an existing output (never the input).")
+VERSION = Parameter("_version", Parameter.KEYWORD_ONLY, default=False, annotation=Version)
+FIGURES_FILE = (
+    _option(
+        "output",
+        str | None,
+        None,
         "--output",
         "-o",
         metavar="OUT",
         help="Write the figures to a file as well, or as CSV to -.",
+        rich_help_panel=FILES_SECTION,
     ),
-]
-Scale = Annotated[
-    str,
-    typer.Option(
-        metavar="S", help="How numbers are compared: standardise, robust, rank, log, or none."
-    ),
-]
-Effort = Annotated[
-    str, typer.Option(metavar="E", help="How much work auto does: fast, balanced or best.")
-]
-Seed = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Repeat the draws of a method with chance in it."),
-]
+)
 
 
-def whole_or_text(text: str) -> int | str:
-    """Return the whole number that the text writes, or the text for a check to refuse."""
-    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,40}", text) else text
+def role_options(*roles: str) -> list[Option]:
+    """Return the options for these roles, or for all."""
+    return [ROLE_OPTIONS[role] for role in roles or ROLE_OPTIONS]
 
 
-def count_or_text(text: str) -> int | str:
-    """Return the whole number, or a text that is short enough for a message to quote.
-
-    >>> count_or_text("5"), count_or_text("9" * 5000)
-    (5, '99999999999999999999…')
-    """
-    return whole_or_text(text if len(text) <= _LONGEST_QUOTED else f"{text[:20]}…")
+def plan_options(*keywords: str) -> list[Option]:
+    """Return the options of a plan with these keywords, or all of them."""
+    return [o for o in options_of(Plan) if not keywords or o.keyword in keywords]
 
 
-def number_or_text(text: str) -> float | str:
-    """Return the number that the text writes, or the text for a check to refuse.
-
-    >>> number_or_text("1.5"), number_or_text("long")
-    (1.5, 'long')
-    """
-    try:
-        return float(text)
-    except ValueError:
-        return count_or_text(text)
+def column_options(*keywords: str) -> list[Option]:
+    """Return the options for single columns with these keywords, or all of them."""
+    return [o for o in options_of(ColumnPlan) if not keywords or o.keyword in keywords]
 
 
-def seed_or_none(text: str | None) -> int | None:
-    """Return the seed that the text writes, if it is one.
-
-    >>> seed_or_none("7"), seed_or_none(None)
-    (7, None)
-    """
-    if text is None:
-        return None
-    seed = count_or_text(text)
-    if isinstance(seed, int) and 0 <= seed < 2**32:
-        return seed
-    raise ParameterError(f"--seed must be a whole number from 0 to 4294967295; got {seed!r}.")
-
-
-def assignments(pairs: Sequence[str]) -> dict[str, Value]:
-    """Return the values of NAME=VALUE pairs: true, false, none, a number, or text.
-
-    >>> assignments(["leftover=nearest", "starts=3", "tour=true", "time_budget=none"])
-    {'leftover': 'nearest', 'starts': 3, 'tour': True, 'time_budget': None}
-    """
-    values: dict[str, Value] = {}
-    for pair in pairs:
-        name, equals, value = (part.strip() for part in pair.partition("="))
-        if not (name and equals and value):
-            raise ParameterError(f"--option must be NAME=VALUE; got {pair!r}.")
-        if name in values:
-            raise ParameterError(f"--option {name} is given twice. Remove one of them.")
-        values[name] = _read_value(value)
-    return values
-
-
-def _read_value(text: str) -> Value:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    number = whole_or_text(text)
-    return number if isinstance(number, int) else number_or_text(text)
-
-
-def listed_names(text: str) -> list[str]:
-    """Return the names in a text that lists them with commas; quotes hold commas together.
-
-    >>> listed_names('age, "city, country"')
-    ['age', 'city, country']
-    """
-    try:
-        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
-    except csv.Error:
-        raise ParameterError(
-            f"names are listed with commas between them, in one line, quotes closed; got {text!r}."
-        ) from None
-    return [name for row in rows for name in row if name.strip()]
-
-
-def by_column(**given: Sequence[str] | None) -> dict[str, dict[str, Value | list[str]]]:
-    """Return what is said of columns in options such as --type sex=nominal, by column.
-
-    >>> by_column(type=["sex=nominal"], order=["size=S,M,L"], weight=["sex=2"])
-    {'sex': {'type': 'nominal', 'weight': 2}, 'size': {'order': ['S', 'M', 'L']}}
-    """
-    said: dict[str, dict[str, Value | list[str]]] = {}
-    for key, pairs in given.items():
-        option = "--column-weight" if key == "weight" else f"--{key}"
-        for pair in pairs or ():
-            # From the right: a name may hold an equals sign, a value of these hardly.
-            name, equals, value = pair.partition("=") if key == "order" else pair.rpartition("=")
-            if not (name and equals and value.strip()):
-                raise ParameterError(f"{option} must be COLUMN=VALUE; got {pair!r}.")
-            if key in said.setdefault(name, {}):
-                raise ParameterError(f"{option} is given twice for {name!r}. Remove one of them.")
-            value = value.strip()
-            said[name][key] = (
-                listed_names(value)
-                if key == "order"
-                else _read_value(value)
-                if key == "weight"
-                else value
+def parameters(
+    options: Iterable[Option], *, of_columns: bool = False, **help_texts: str
+) -> list[Parameter]:
+    """Return options as parameters of a command; `help_texts` replace help, by keyword."""
+    found = []
+    for option in options:
+        help_ = help_texts.get(option.keyword, _help(option))
+        flag, many = option.flag, of_columns or option.kind not in _TYPES
+        type_ = list[str] | None if many else _TYPES[option.kind]
+        found.append(
+            _option(
+                option.dest,
+                type_,
+                False if type_ is bool else None,
+                flag.name,
+                metavar=flag.metavar or None,
+                help=help_,
+                rich_help_panel=str(flag.section),
             )
-    return said
+        )
+    return found
+
+
+def _help(option: Option) -> str:
+    default = option.default
+    if default is None or option.kind in (Kind.SWITCH, Kind.TEXTS, Kind.LISTS, Kind.ASSIGNMENTS):
+        return option.help
+    return (
+        f"{option.help} Default: {default:g}."
+        if isinstance(default, float)
+        else (f"{option.help} Default: {default}.")
+    )
+
+
+def takes(*groups: Iterable[Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command take the parameters of these groups; it gets them as one mapping, `given`."""
+    shared = [parameter for group in groups for parameter in group]
+    names = {parameter.name for parameter in shared}
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        own = [p for p in inspect.signature(function).parameters.values() if p.name != "given"]
+
+        def command(**values: Any) -> None:
+            given = {name: value for name, value in values.items() if name in names}
+            rest = {name: value for name, value in values.items() if name not in names}
+            function(**rest, given=given)
+
+        command.__name__ = function.__name__
+        command.__doc__ = function.__doc__
+        every = [*(p.replace(kind=Parameter.KEYWORD_ONLY) for p in own), *shared, VERSION]
+        command.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in every}
+        names.add(VERSION.name)
+        return command
+
+    return decorate
+
+
+def parsed(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options say that were given, by their keywords."""
+    found = {option.keyword: _value(option, given.get(option.dest)) for option in options}
+    return {keyword: value for keyword, value in found.items() if value is not None}
+
+
+def _value(option: Option, given: Any) -> Any:
+    """Return the value that texts write; a text that writes none is for a check to refuse."""
+    if given is None or given is False or given == []:
+        return None
+    readers: dict[Kind, Callable[[Any], Any]] = {
+        Kind.WHOLE: whole_or_text,
+        Kind.NUMBER: number_or_text,
+        Kind.NAMES: lambda texts: [name for text in texts for name in listed_names(text)],
+        Kind.LISTS: lambda texts: [listed_names(text) for text in texts],
+        Kind.ASSIGNMENTS: assignments,
+    }
+    return readers.get(option.kind, lambda value: value)(given)
+
+
+def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what options such as --type sex=nominal say of columns, by column."""
+    said: dict[str, Sequence[str] | None] = {
+        option.keyword: given.get(option.dest) for option in column_options()
+    }
+    return by_column({o.keyword: o.flag.name for o in column_options()}, said)
+
+
+def dialect_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a CSV file is said to be written."""
+    return {name: given[name] for name in ("delimiter", "decimal", "encoding")}

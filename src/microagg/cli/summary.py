@@ -1,10 +1,16 @@
 """What several commands say of a table and of a release: in the same words."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from microagg.cli.layout import names
 from microagg.core.words import at_least, at_most, counted, percent, spread
+from microagg.plans.manifest import (
+    CombinationFacts,
+    ConstraintFacts,
+    DrawFacts,
+    Manifest,
+    Promise,
+)
 
 Rows = list[tuple[str, str]]
 
@@ -12,105 +18,98 @@ Rows = list[tuple[str, str]]
 NEGLIGIBLE = 1e-6
 
 
-def title(done: dict[str, Any], subjects: str) -> str:
+def title(done: Manifest, subjects: str) -> str:
     """Head a summary; `subjects` are the records, counted."""
-    from microagg.plans.manifest import Promise
-
-    if done["k"] == 1:
-        return f"Nobody is protected: {subjects} written at k = 1 with {done['method']}"
-    if done["draw"] is not None and done["promise"] != Promise.K_ANONYMITY:
-        centers = counted(done["draw"]["n_centers"], "centre")
-        return f"{subjects} drew from {centers} with {done['method']} at k = {done['k']:,}"
-    return f"Protected {subjects} at k = {done['k']:,} with {done['method']}"
+    if done.k == 1:
+        return f"Nobody is protected: {subjects} written at k = 1 with {done.method}"
+    if done.draw is not None and done.is_drawn:
+        centers = counted(done.draw.n_centers, "centre")
+        return f"{subjects} drew from {centers} with {done.method} at k = {done.k:,}"
+    return f"Protected {subjects} at k = {done.k:,} with {done.method}"
 
 
-def outcome(release: Any) -> Rows:
+def outcome(done: Manifest) -> Rows:
     """Say what was lost, how large the groups are, what was checked, and in which columns."""
-    from microagg.plans.manifest import Promise
-
-    done = release.manifest
-    low, high = done["min_group"], done["max_group"]
+    low, high = done.min_group, done.max_group
     records = "record" if high == 1 else "records"
     rows = [
         ("information loss", _loss(done)),
         *_bound(done),
         *_cut_short(done),
-        ("groups", f"{done['n_groups']:,}, of {spread(low, high)} {records} each"),
+        ("groups", f"{done.n_groups:,}, of {spread(low, high)} {records} each"),
     ]
-    columns = names(done["quasi_identifiers"])
-    if done["k"] == 1:
+    columns = names(done.quasi_identifiers)
+    if done.k == 1:
         alone = "nothing: at k = 1 every record may stand alone"
         return [*rows, ("verified", alone), ("grouped by", columns)]
-    least = counted(done["smallest_class"], "record")
-    if done["draw"] is None or done["promise"] == Promise.K_ANONYMITY:
-        where = "in each block " if len(done["blocks"]) > 1 else ""
+    least = counted(done.smallest_class, "record")
+    if done.draw is None or not done.is_drawn:
+        where = "in each block " if len(done.blocks) > 1 else ""
         verified = f"{where}every released combination stands for at least {least}"
         return [*rows, ("verified", verified), ("protected", columns)]
-    return [*rows, *_drawn(done), ("drawn for", columns)]
+    return [*rows, *_drawn(done, done.draw), ("drawn for", columns)]
 
 
-def _loss(done: dict[str, Any]) -> str:
+def _loss(done: Manifest) -> str:
     """Word the loss; with constraints, of the grouping and of what they took together."""
-    loss, found = done["information_loss"], done["constraints"]
-    if found is None or not found["groups_moved"]:
+    loss, found = done.information_loss, done.constraints
+    if found is None or not found.groups_moved:
         return percent(loss)
-    added = found["added_information_loss"]
+    added = found.added_information_loss
     return f"{percent(loss + added)} ({percent(loss)} by grouping, {percent(added)} by constraints)"
 
 
-def _bound(done: dict[str, Any]) -> Rows:
+def _bound(done: Manifest) -> Rows:
     """Say how far from the best possible the grouping is at most, if that is known."""
-    if done["lower_bound"] is None or done["k"] == 1:
+    if done.lower_bound is None or done.k == 1:
         return []
-    if done["proved_optimal"]:
+    if done.proved_optimal:
         return [("lower bound", "the same: no other groups lose less")]
-    if done["gap"] is None:
-        return [("lower bound", at_least(done["lower_bound"]))]
-    above = f"the grouping is at most {at_most(done['gap'])} above the best possible"
-    return [("lower bound", f"{at_least(done['lower_bound'])} ({done['bound']}): {above}")]
+    if done.gap is None:
+        return [("lower bound", at_least(done.lower_bound))]
+    above = f"the grouping is at most {at_most(done.gap)} above the best possible"
+    return [("lower bound", f"{at_least(done.lower_bound)} ({done.bound}): {above}")]
 
 
-def _cut_short(done: dict[str, Any]) -> Rows:
+def _cut_short(done: Manifest) -> Rows:
     """Say that more could have been found, if the search did not end by itself."""
-    if not (done["interrupted"] or done["timed_out"]):
+    if not (done.interrupted or done.timed_out):
         return []
-    by = "Ctrl-C" if done["interrupted"] else "the time budget"
+    by = "Ctrl-C" if done.interrupted else "the time budget"
     return [("search", f"ended by {by}: the best groups so far; another run may find others")]
 
 
-def _drawn(done: dict[str, Any]) -> Rows:
+def _drawn(done: Manifest, draw: DrawFacts) -> Rows:
     """Say what a draw promises of the sizes of its classes, and what it gave."""
-    from microagg.plans.manifest import Promise
-
-    draw, k = done["draw"], done["k"]
-    promise = f"nothing: {draw['n_expected_below_k']:,} of {draw['n_centers']:,} centres expect "
+    k = done.k
+    promise = f"nothing: {draw.n_expected_below_k:,} of {draw.n_centers:,} centres expect "
     promise += f"fewer than {k:,} records"
-    if done["promise"] == Promise.PROBABILISTIC:
+    if done.promise == Promise.PROBABILISTIC:
         promise = f"{Promise.PROBABILISTIC}: every centre expects {k:,} records or more"
     realised = (
-        f"{draw['n_realised_below_k']:,} of {done['n_groups']:,} groups hold fewer than {k:,} "
-        f"records, the smallest {done['min_group']:,}"
+        f"{draw.n_realised_below_k:,} of {done.n_groups:,} groups hold fewer than {k:,} "
+        f"records, the smallest {done.min_group:,}"
     )
-    if draw["n_realised_below_k"]:
+    if draw.n_realised_below_k:
         realised += "; --strict-k merges until none does"
-    used = ", ".join(f"{name} = {value:.4g}" for name, value in draw["fuzziness"].items())
-    doubt = f"{draw['doubt']:.2f} bits about a record's centre on average ({used})"
+    used = ", ".join(f"{name} = {value:.4g}" for name, value in draw.fuzziness.items())
+    doubt = f"{draw.doubt:.2f} bits about a record's centre on average ({used})"
     return [("promise", promise), ("realised", realised), ("doubt", doubt)]
 
 
-def constraint_rows(found: dict[str, Any] | None) -> Rows:
+def constraint_rows(found: ConstraintFacts | None) -> Rows:
     """Say who violated the constraints before, and what it took to satisfy them."""
     if found is None:
         return []
-    violations = found["records_in_violation"]
+    violations = found.records_in_violation
     rows = [("satisfied", f"in every released record: {'; '.join(violations)}")]
     listed = "; ".join(f"{text} ({count:,})" for text, count in violations.items() if count)
     rows.append(("violated before", listed or "by no record"))
-    moved = counted(found["groups_moved"], "group")
-    if found["farther_than_nearest_by_at_most"] > NEGLIGIBLE:
+    moved = counted(found.groups_moved, "group")
+    if found.farther_than_nearest_by_at_most > NEGLIGIBLE:
         moved += (
-            f"; for {counted(found['groups_not_proved_nearest'], 'group')} there may be values up "
-            f"to {found['farther_than_nearest_by_at_most']:.2g} standard deviations nearer"
+            f"; for {counted(found.groups_not_proved_nearest, 'group')} there may be values up "
+            f"to {found.farther_than_nearest_by_at_most:.2g} standard deviations nearer"
         )
     return [*rows, ("moved for that", moved)]
 
@@ -123,37 +122,37 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
 
 
-def table_rows(done: dict[str, Any]) -> Rows:
+def table_rows(done: Manifest) -> Rows:
     """Say what was done about missing values, strata, weights, blocks, types and keys."""
     rows: Rows = []
-    if missing := done["missing_values"]:
-        before, after = (sum(missing[when].values()) for when in ("before", "after"))
+    if missing := done.missing_values:
+        before, after = (sum(getattr(missing, when).values()) for when in ("before", "after"))
         rows.append(("missing values", f"{before:,} before, {after:,} released"))
-    if strata := done["strata_found"]:
-        merged = f", after {counted(strata['merged'], 'small one')} joined others"
+    if strata := done.strata_found:
+        merged = f", after {counted(strata.merged, 'small one')} joined others"
         rows.append(
             (
                 "strata",
-                f"{strata['count']:,} by {names(strata['columns'])}, the smallest of "
-                f"{counted(strata['smallest'], 'record')}{merged if strata['merged'] else ''}",
+                f"{strata.count:,} by {names(strata.columns)}, the smallest of "
+                f"{counted(strata.smallest, 'record')}{merged if strata.merged else ''}",
             )
         )
-    if done["weights"] is not None:
-        rows.append(("weights", f"{names([done['weights']])}, in means and in the loss"))
-    if len(done["blocks"]) > 1:
-        rows.append(("blocks", "; ".join(names(block) for block in done["blocks"])))
-    if new := done["new_combinations"]:
-        rows.append(("new combinations", _new_combinations(new, blocks=len(done["blocks"]))))
-    if done["key"] is not None:
-        rows.append(("random key", f"in the place of {names([done['key']])}"))
+    if done.weights is not None:
+        rows.append(("weights", f"{names([done.weights])}, in means and in the loss"))
+    if len(done.blocks) > 1:
+        rows.append(("blocks", "; ".join(names(block) for block in done.blocks)))
+    if new := done.new_combinations:
+        rows.append(("new combinations", _new_combinations(new, blocks=len(done.blocks))))
+    if done.key is not None:
+        rows.append(("random key", f"in the place of {names([done.key])}"))
     return rows
 
 
-def _new_combinations(new: dict[str, int], *, blocks: int) -> str:
-    if not new["combinations"]:
+def _new_combinations(new: CombinationFacts, *, blocks: int) -> str:
+    if not new.combinations:
         return "none: all combinations of categories existed before"
     avoids = "" if blocks > 1 else "; --valid-combinations avoids it"
     return (
-        f"{counted(new['combinations'], 'combination')} of categories in "
-        f"{counted(new['records'], 'record')} did not exist before{avoids}"
+        f"{counted(new.combinations, 'combination')} of categories in "
+        f"{counted(new.records, 'record')} did not exist before{avoids}"
     )

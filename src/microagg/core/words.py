@@ -1,7 +1,12 @@
 """Numbers in words that several rooms use: what is said of a limit stays true."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+# Losses are shown with this many decimals, more where the least of them would not be seen.
+_DECIMALS, _MOST_DECIMALS = 3, 9
+# Seconds below this are not told apart.
+_SHORTEST = 0.001
 
 
 def counted(number: int, noun: str) -> str:
@@ -56,3 +61,22 @@ def _limit(value: float, digits: int, rounding: Callable[[float], int]) -> str:
     unit = 10.0 ** min(0, math.floor(math.log10(value)) - digits + 1)
     nudge = 1e-12 if rounding is math.floor else -1e-12  # 4.1 / 0.1 is not quite 41
     return percent(rounding(value / unit * (1 + nudge)) * unit, digits=max(digits, 3))
+
+
+def decimals_for(losses: Sequence[float]) -> int:
+    """Return how many decimals show two digits of the least loss above zero, within reason.
+
+    >>> decimals_for([12.3, 4.56]), decimals_for([12.3, 0.00123])
+    (3, 4)
+    """
+    needed = 1 - math.floor(math.log10(min((loss for loss in losses if loss), default=1.0)))
+    return max(_DECIMALS, min(needed, _MOST_DECIMALS))
+
+
+def short_seconds(seconds: float) -> str:
+    """Word a time.
+
+    >>> short_seconds(1.23456), short_seconds(1e-5)
+    ('1.235', '<0.001')
+    """
+    return f"{seconds:.3f}" if seconds >= _SHORTEST else f"<{_SHORTEST}"

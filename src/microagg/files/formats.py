@@ -1,6 +1,7 @@
 """Files in and out, by suffix; `-` stands for standard input and output, which are CSV."""
 
 import gzip
+import hashlib
 import io
 import os
 import sys
@@ -134,6 +135,12 @@ class TableFile:
         if isinstance(self._source, DelimitedText | StatisticalFile):
             return self._source.table(as_text=as_text, columns=columns)
         return self._source.table(columns=columns)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_readable(path: Path) -> None:

@@ -24,7 +24,8 @@ from microagg.measures.utility.il1s import IL1s, il1s
 from microagg.measures.utility.models import ModelComparison, models
 from microagg.measures.utility.moments import Moments, moments
 from microagg.measures.utility.propensity import Propensity, propensity
-from microagg.plans.plan import as_records
+from microagg.plans.columns import columns_by_name
+from microagg.plans.plan import Plan
 from microagg.tables.pairs import Pair, PairedColumn, open_pair
 from microagg.tables.roles import Names
 
@@ -156,7 +157,7 @@ def measure(
             "roles are given as quasi_identifiers, identifiers and sensitive; columns say what "
             "columns are. Remove the role."
         )
-    wishes = as_records(columns, "value")["wishes"]
+    wishes = Plan.of(k=1, columns=columns_by_name(columns)).column_options
     seed = check_seed(random_state)
     listener = heard_by(progress)
     pair = open_pair(

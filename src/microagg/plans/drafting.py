@@ -1,12 +1,19 @@
 """A first plan for a table: what each column may be, and why; a person decides."""
 
-import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 
+from microagg.aggregates.released import Missing
+from microagg.core.registry import DEFAULT
 from microagg.files.annotations import Annotations
+from microagg.plans.columns import ROLE_OPTIONS
+from microagg.plans.options import options_of
+from microagg.plans.plan import Plan
+from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, dtype_of
@@ -42,27 +49,27 @@ class Guess:
 def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[str, Guess]:
     """Return a guess for every column; none is taken for what is published unchanged."""
     guesses: dict[str, Guess] = {}
-    told = told_types(frame, annotations)
+    labelled = labelled_types(frame, annotations)
     for name in frame.columns:
         guess = _guess(frame, name)
-        if name in told and guess.role == QUASI_IDENTIFIER:
-            guess = Guess(QUASI_IDENTIFIER, told[name], "the file names each of its values")
+        if name in labelled and guess.role == QUASI_IDENTIFIER:
+            guess = Guess(QUASI_IDENTIFIER, labelled[name], "the file names each of its values")
         guesses[name] = guess
     return guesses
 
 
-def told_types(frame: Frame, annotations: Annotations | None) -> dict[str, ColumnType]:
-    """Return the types of columns of numbers that are codes, as a file says: all have a label."""
-    told = {}
+def labelled_types(frame: Frame, annotations: Annotations | None) -> dict[str, ColumnType]:
+    """Return the types of number columns whose values all have a label in the file: codes."""
+    types = {}
     for name, variable in (annotations.variables if annotations else {}).items():
-        labelled = {value for value in variable.value_labels if not isinstance(value, str)}
-        if name not in frame.columns or not is_number(frame, name) or len(labelled) < 2:
+        labels = {value for value in variable.value_labels if not isinstance(value, str)}
+        if name not in frame.columns or not is_number(frame, name) or len(labels) < 2:
             continue
         occurring = frame[name].drop_nulls().unique().to_list()
-        if occurring and all(value in labelled for value in occurring):
+        if occurring and all(value in labels for value in occurring):
             is_ordinal = variable.measure == "ordinal"
-            told[name] = ColumnType.ORDINAL if is_ordinal else ColumnType.NOMINAL
-    return told
+            types[name] = ColumnType.ORDINAL if is_ordinal else ColumnType.NOMINAL
+    return types
 
 
 def _guess(frame: Frame, name: str) -> Guess:
@@ -122,52 +129,55 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[^\W\d_]+", spaced)}
 
 
-def plan_text(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> str:
-    """Return a plan file with a line for each column, and why it was guessed."""
-    entries = [(_key(name), _entry(guess), guess.why) for name, guess in guesses.items()]
-    name_width = max(len(key) for key, _, _ in entries)
-    width = max(len(entry) for _, entry, _ in entries)
-    lines = [
-        f"{key:<{name_width}} = {entry:<{width}}  # {why}".rstrip() for key, entry, why in entries
-    ]
-    return "\n".join((_HEADER.format(source=_comment(source), n=n_records, k=k), *lines, ""))
+def draft(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> str:
+    """Return a plan file with a line for each option and column, and why each was guessed."""
+    name = " ".join(source.split())
+    return "\n".join(
+        (
+            f"# A plan for {name} ({n_records:,} records). Check every line, then run:",
+            f"#   microagg protect {name} --plan THIS_FILE",
+            "",
+            *_option_lines({"k": k, "method": DEFAULT, "missing": str(Missing.ERROR)}),
+            "",
+            "# Roles:",
+            *(f"#   {role:17} {option.help}" for role, option in ROLE_OPTIONS.items()),
+            "# Nothing is guessed to be sensitive or a weight: both are published unchanged.",
+            f"# Types: {', '.join(ColumnType)}.",
+            "",
+            "[columns]",
+            *_column_lines(guesses),
+            "",
+        )
+    )
+
+
+def _option_lines(chosen: dict[str, Any]) -> list[str]:
+    """Return a line for every option of a plan; those that keep their default are comments."""
+    lines = []
+    for option in options_of(Plan):
+        value = chosen.get(option.keyword, option.default)
+        written = "" if value is None else toml_value(value)
+        mark = "" if option.keyword in chosen else "# "
+        lines.append((mark, f"{mark}{option.keyword} = {written}", option.help))
+    lines.sort(key=lambda line: line[0])  # what is chosen comes first
+    return _with_comments((entry, comment) for _, entry, comment in lines)
+
+
+def _column_lines(guesses: dict[str, Guess]) -> list[str]:
+    keys = [toml_key(name) for name in guesses]
+    width = max(map(len, keys))
+    return _with_comments(
+        (f"{key:{width}} = {_entry(guess)}", guess.why)
+        for key, guess in zip(keys, guesses.values(), strict=True)
+    )
+
+
+def _with_comments(lines: Iterable[tuple[str, str]]) -> list[str]:
+    listed = list(lines)
+    width = max(len(entry) for entry, _ in listed)
+    return [f"{entry:{width}}  # {comment}" for entry, comment in listed]
 
 
 def _entry(guess: Guess) -> str:
-    parts = [f'role = "{guess.role}"']
-    if guess.type is not None:
-        parts.append(f'type = "{guess.type}"')
-    return f"{{ {', '.join(parts)} }}"
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    """Return a text in quotes; those of JSON are TOML's, but for one sign."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _comment(text: str) -> str:
-    return " ".join(text.split())
-
-
-_HEADER = """\
-# A plan for {source} ({n:,} records). Check every line, then run:
-#   microagg protect {source} --plan THIS_FILE
-#
-# Roles:  quasi-identifier  could tell who a record is: released as the aggregate of its group
-#         identifier        names the record: dropped
-#         sensitive         published as it is; never guessed: change a role to it by hand
-#         stratum           records are grouped within its values only, which are published
-#         weight            says for how many a record stands; published as it is, never guessed
-# Types:  continuous, integer, ordinal (give its order = ["low", "high"]), nominal, boolean,
-#         date, datetime
-
-k = {k}
-method = "auto"
-missing = "error"  # or "value", or "impute"
-# seed = 1
-
-[columns]"""
+    said = {"role": guess.role} | ({} if guess.type is None else {"type": str(guess.type)})
+    return f"{{ {', '.join(f'{key} = {toml_value(value)}' for key, value in said.items())} }}"

@@ -1,12 +1,202 @@
-"""What was done: the manifest of a release."""
+"""What was done: the manifest of a release, without any record's values."""
 
+import json
+from collections.abc import Mapping
 from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
+
+from microagg.core.errors import DataError, ParameterError
+from microagg.plans.plan import Plan
+
+SCHEMA_VERSION = 2
 
 
 class Promise(StrEnum):
-    """What a release promises of the records that share a released combination."""
+    """What a release promises about the records that share a released combination."""
 
     K_ANONYMITY = "k-anonymity"
     BLOCKWISE = "k-anonymity within each block of columns"
     PROBABILISTIC = "probabilistic k-anonymity"
     NOTHING = "none"
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the finished table can be checked for it."""
+        return self in (Promise.K_ANONYMITY, Promise.BLOCKWISE)
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class FileFacts(_Facts):
+    """A file by its name, without its folder, and its SHA-256."""
+
+    file: str | None = None
+    sha256: str | None = None
+
+
+class ColumnFacts(_Facts):
+    """What a quasi-identifier was taken for, and how many of its values were missing."""
+
+    type: str
+    aggregate: str
+    weight: float
+    missing: int
+
+
+class ConstraintFacts(_Facts):
+    """Records that violated each constraint before, and what it took to satisfy all of them."""
+
+    records_in_violation: dict[str, int]
+    groups_moved: int
+    groups_not_proved_nearest: int
+    farther_than_nearest_by_at_most: float
+    added_information_loss: float
+
+
+class MissingFacts(_Facts):
+    """Missing values of each column that has any, before and after."""
+
+    treatment: str
+    before: dict[str, int]
+    after: dict[str, int]
+
+
+class StrataFacts(_Facts):
+    """How many strata there are, and how many were too small and merged."""
+
+    columns: tuple[str, ...]
+    count: int
+    smallest: int
+    merged: int
+
+
+class CombinationFacts(_Facts):
+    """Released combinations of categories that no record had before, and records that show them."""
+
+    combinations: int
+    records: int
+
+
+class DrawFacts(_Facts):
+    """How many records each centre of a draw expected and got."""
+
+    n_centers: int
+    expected_sizes: tuple[float, ...]
+    realised_sizes: tuple[int, ...]
+    n_expected_below_k: int
+    n_realised_below_k: int
+    fuzziness: dict[str, float]
+    doubt: float
+
+
+class Manifest(_Facts):
+    """What was done to make a release, what it cost, and what was verified.
+
+    `Manifest.load(path)` reads the file that lies beside a released table, also one that an earlier
+    version wrote. `as_dict()` is what that file holds.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    microagg_version: str
+    libraries: dict[str, str]
+    input: FileFacts
+    plan: Plan
+    command: str
+    method: str
+    guarantee: str
+    options: dict[str, Any]
+    random_state: int | None
+    k: int
+    scale: str
+    quasi_identifiers: tuple[str, ...]
+    assumed_quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    strata: tuple[str, ...]
+    weights: str | None
+    unchanged: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    columns: dict[str, ColumnFacts]
+    promise: Promise
+    interrupted: bool
+    timed_out: bool
+    n_records: int
+    n_groups: int
+    min_group: int
+    max_group: int
+    group_sizes: dict[str, int]
+    smallest_class: int
+    n_classes: int
+    information_loss: float
+    sse: float
+    sst: float
+    bound: str | None
+    lower_bound: float | None
+    gap: float | None
+    proved_optimal: bool
+    constraints: ConstraintFacts | None
+    missing_values: MissingFacts | None
+    strata_found: StrataFacts | None
+    blocks: tuple[tuple[str, ...], ...]
+    new_combinations: CombinationFacts | None
+    draw: DrawFacts | None
+    key: str | None
+    dropped: tuple[str, ...]
+    verified: bool
+    seconds: float
+    output: FileFacts | None = Field(default=None)
+
+    @field_serializer("plan")
+    def _plain_plan(self, plan: Plan) -> dict[str, Any]:
+        return plan.as_dict()
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether records drew their values and k is not guaranteed."""
+        return self.draw is not None and self.promise is not Promise.K_ANONYMITY
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the manifest as plain values, ready for json.dumps."""
+        return self.model_dump(mode="json")
+
+    def with_output(self, file: str, sha256: str) -> Self:
+        """Return the manifest of the release in this file."""
+        return self.model_copy(update={"output": FileFacts(file=file, sha256=sha256)})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return the manifest in a file, of this or any earlier schema version."""
+        where = repr(str(path))
+        try:
+            found = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ParameterError(
+                f"the manifest {where} cannot be read: {error.strerror or 'it is not a file'}."
+            ) from None
+        except ValueError:
+            raise DataError(f"the manifest {where} is not JSON in UTF-8.") from None
+        if not isinstance(found, dict) or "microagg_version" not in found:
+            raise DataError(f"{where} is not a manifest of microagg.")
+        return cls._of_file(found, where)
+
+    @classmethod
+    def _of_file(cls, found: Mapping[str, Any], where: str) -> Self:
+        version = found.get("schema_version", 1)
+        if not isinstance(version, int) or version > SCHEMA_VERSION:
+            raise DataError(
+                f"the manifest {where} has the schema version {version}, and this microagg knows "
+                f"versions up to {SCHEMA_VERSION}. Install a newer microagg to read it."
+            )
+        try:
+            # Version 1 had no number, and older names in its plan, which a plan still reads.
+            return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
+        except (ValidationError, ParameterError) as error:
+            field = error.errors()[0]["loc"][0] if isinstance(error, ValidationError) else "plan"
+            raise DataError(
+                f"the manifest {where} is damaged: {field!r} is missing or not as expected."
+            ) from None

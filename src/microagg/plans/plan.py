@@ -1,17 +1,25 @@
-"""The plan: all that a release is asked to be, in one model for files, options and the manifest."""
+"""What is asked of a release: one model for Python, the command line, files and the manifest."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from microagg.aggregates.released import Missing
 from microagg.bounds.choice import AUTO, BOUNDS
+from microagg.constraints.grammar import Constraint, parse
 from microagg.core.errors import DataError, MicroaggError, ParameterError
-from microagg.core.registry import DEFAULT, find
+from microagg.core.registry import DEFAULT, METHODS, find
 from microagg.core.validation import (
     check_choice,
     check_count,
@@ -20,6 +28,9 @@ from microagg.core.validation import (
     check_seed,
     did_you_mean,
 )
+from microagg.plans.agreement import check_agreement
+from microagg.plans.columns import ColumnPlan, Model
+from microagg.plans.options import Section, option
 from microagg.tables.columns import ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
@@ -28,76 +39,211 @@ from microagg.tables.roles import (
     SENSITIVE,
     STRATUM,
     WEIGHT,
-    Names,
+    Roles,
     as_names,
+    no_such_column,
 )
 from microagg.tables.scaling import SCALES
 from microagg.tables.strata import SMALL_STRATA
 from microagg.tables.typed import Wish
 
-
-def _choice(name: str, choices: Iterable[str]) -> Any:
-    return BeforeValidator(lambda value: check_choice(name, value, choices))
-
-
-def _flag(name: str) -> Any:
-    return BeforeValidator(lambda value: check_flag(name, value))
+# Names that plan files may use for a field.
+ALIASES = {"seed": "random_state", "options": "method_options"}
 
 
-def _optional(check: Any) -> Any:
-    return BeforeValidator(lambda value: None if value is None else check(value))
+def _check(check: Any, **bounds: Any) -> BeforeValidator:
+    """Return a validator that words its errors with the name of the field."""
+    return BeforeValidator(
+        lambda value, info: check(_name(info), value, **bounds),
+    )
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+def _optional(check: Any, **bounds: Any) -> BeforeValidator:
+    return BeforeValidator(
+        lambda value, info: None if value is None else check(_name(info), value, **bounds)
+    )
 
 
-class ColumnPlan(_Model):
-    """What is said of one column; what is left out is decided by what is in it."""
-
-    role: Annotated[str | None, _optional(lambda v: check_choice("a role", v, ROLES))] = None
-    type: Annotated[
-        ColumnType | None,
-        _optional(lambda v: ColumnType(check_choice("a type", v, map(str, ColumnType)))),
-    ] = None
-    order: tuple[str | int | float | bool, ...] | None = None
-    aggregate: str | None = None
-    resolution: str | None = None
-    weight: Annotated[
-        float, BeforeValidator(lambda v: check_number("a column's weight", v, low=0.0))
-    ] = 1.0
-
-    @property
-    def wish(self) -> Wish | None:
-        """What the column is to be like, if anything is said of that."""
-        wish = Wish(self.type, self.order, self.aggregate, self.resolution, self.weight)
-        return None if wish == Wish() else wish
+def _name(info: ValidationInfo) -> str:
+    return str(info.field_name)
 
 
-class Plan(_Model):
-    """What to release: k, the method and its options, and what each column is.
+def _choice(choices: Iterable[str]) -> BeforeValidator:
+    listed = tuple(map(str, choices))
+    return BeforeValidator(lambda value, info: check_choice(_name(info), value, listed))
 
-    The same model is a plan file, what `protect` was asked for, and the `plan` of a manifest.
+
+def parse_constraints(constraints: object) -> tuple[Constraint, ...]:
+    """Return the constraints in a list of texts; a single text is one constraint."""
+    if isinstance(constraints, str):
+        return (parse(constraints),)
+    if constraints is None:
+        return ()
+    if not isinstance(constraints, Iterable) or isinstance(constraints, (bytes, Mapping)):
+        raise ParameterError(
+            "constraints must be a list of texts such as ['net + tax = gross']; got "
+            f"{type(constraints).__name__}."
+        )
+    return tuple(c if isinstance(c, Constraint) else parse(c) for c in constraints)
+
+
+def _with_one_seed(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields with the seed in its place, if it came as an option of the method."""
+    options, method = given.get("method_options"), METHODS.get(given.get("method", DEFAULT))
+    if not isinstance(options, Mapping) or options.get("random_state") is None:
+        return given
+    if method is None or "random_state" not in method.options:
+        return given
+    if given.get("random_state") is not None:
+        raise ParameterError(
+            "the seed is given twice: as --seed (random_state in Python) and as the option "
+            "random_state of the method. Remove one of them."
+        )
+    rest = {name: value for name, value in options.items() if name != "random_state"}
+    return {**given, "method_options": rest, "random_state": options["random_state"]}
+
+
+def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
+    """Return the blocks if they are lists of names; a single list would be taken for many."""
+    if isinstance(blocks, Iterable) and not isinstance(blocks, (str, Mapping)):
+        listed = tuple(blocks)
+        if not any(isinstance(block, str) for block in listed):
+            return tuple(as_names("a block", block) for block in listed)
+    raise ParameterError(
+        "blocks must be a list of lists of columns, such as [['age', 'income'], ['sex']]; got "
+        f"{blocks!r}."
+    )
+
+
+Constraints = Annotated[
+    tuple[Constraint, ...],
+    BeforeValidator(parse_constraints),
+    PlainSerializer(lambda constraints: [constraint.text for constraint in constraints]),
+]
+
+
+class Plan(Model):
+    """What a release is to be: k, the method and its options, and what each column is.
+
+    Every option of `microagg.protect` is declared here: its name, type, default, check and help.
+    Whoever has a plan can trust it: what can be checked without the data has been checked.
     """
 
-    k: Annotated[int, BeforeValidator(lambda value: check_count("k", value))]
-    method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = DEFAULT
-    options: dict[str, Any] = Field(default_factory=dict)
-    seed: Annotated[int | None, _optional(check_seed)] = None
-    effort: str = "balanced"
-    time_budget: Annotated[
-        float | None, _optional(lambda value: check_number("time_budget", value, low=0.0))
-    ] = None
-    bound: Annotated[str, _choice("bound", BOUNDS)] = AUTO
-    scale: Annotated[str, _choice("scale", SCALES)] = "standardise"
-    missing: Annotated[Missing, _choice("missing", tuple(map(str, Missing)))] = Missing.ERROR
-    constraints: tuple[str, ...] = ()
-    strict_k: Annotated[bool, _flag("strict_k")] = False
-    small_strata: Annotated[str, _choice("small_strata", SMALL_STRATA)] = "error"
-    blocks: tuple[tuple[str, ...], ...] = ()
-    valid_combinations: Annotated[bool, _flag("valid_combinations")] = False
-    keep_key: Annotated[bool, _flag("keep_key")] = False
-    columns: dict[str, ColumnPlan] = Field(default_factory=dict)
+    k: Annotated[int, _check(check_count)] = option(
+        ..., "-k", "K", Section.PROTECTION, "Least number of records behind a released combination."
+    )
+    method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
+        DEFAULT, "--method", "M", Section.METHOD, "How records are grouped; see 'microagg methods'."
+    )
+    method_options: dict[str, Any] = option(
+        {}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method."
+    )
+    random_state: Annotated[
+        int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
+    ] = option(None, "--seed", "N", Section.METHOD, "Seed of a method that uses randomness.")
+    effort: Annotated[str, _choice(("fast", "balanced", "best"))] = option(
+        "balanced", "--effort", "E", Section.METHOD, "How hard auto searches: fast, balanced, best."
+    )
+    time_budget: Annotated[float | None, _optional(check_number, low=0.0)] = option(
+        None,
+        "--time-budget",
+        "S",
+        Section.METHOD,
+        "Seconds for the search of auto and icsm, and for a tight bound.",
+    )
+    bound: Annotated[str, _choice(BOUNDS)] = option(
+        AUTO,
+        "--bound",
+        "B",
+        Section.METHOD,
+        "Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or auto.",
+    )
+    scale: Annotated[str, _choice(SCALES)] = option(
+        "standardise",
+        "--scale",
+        "S",
+        Section.METHOD,
+        "How numbers are compared: standardise, robust, rank, log or none.",
+    )
+    missing: Annotated[Missing, _choice(Missing)] = option(
+        Missing.ERROR,
+        "--missing",
+        "M",
+        Section.COLUMNS,
+        "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
+    )
+    constraints: Constraints = option(
+        (),
+        "--constraint",
+        "TEXT",
+        Section.PROTECTION,
+        'What every released record satisfies, such as "net + tax = gross".',
+    )
+    strict_k: Annotated[bool, _check(check_flag)] = option(
+        False,
+        "--strict-k",
+        "",
+        Section.PROTECTION,
+        "Merge what was drawn until every group holds k records (fcm, efcm).",
+    )
+    small_strata: Annotated[str, _choice(SMALL_STRATA)] = option(
+        "error",
+        "--small-strata",
+        "S",
+        Section.PROTECTION,
+        "Strata of fewer than k records: error refuses them, merge joins them with others.",
+    )
+    blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_blocks)] = option(
+        (),
+        "--block",
+        "C,...",
+        Section.PROTECTION,
+        "Columns to group on their own; k then holds within each block only.",
+    )
+    valid_combinations: Annotated[bool, _check(check_flag)] = option(
+        False,
+        "--valid-combinations",
+        "",
+        Section.PROTECTION,
+        "Release only combinations of categories that occur in the data.",
+    )
+    keep_key: Annotated[bool, _check(check_flag)] = option(
+        False,
+        "--keep-key",
+        "",
+        Section.COLUMNS,
+        "Replace the first identifier by a random key instead of dropping it.",
+    )
+    columns: dict[str, ColumnPlan] = Field(
+        default_factory=dict, description="What each column is, by name."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_aliases(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        for alias, name in ALIASES.items():
+            if alias in given and name in given:
+                raise ParameterError(f"{alias} is another name for {name}. Give one of them.")
+        renamed = {ALIASES[name] if name in ALIASES else name: v for name, v in given.items()}
+        return _with_one_seed(renamed)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        check_agreement(self, find(self.method))
+        weights = self.columns_as(WEIGHT)
+        if len(weights) > 1:
+            listing = ", ".join(map(repr, weights))
+            raise ParameterError(f"one column can hold weights; got {listing}. Choose one.")
+        for name, column in self.columns.items():
+            if column.options is not None and column.role not in (None, QUASI_IDENTIFIER):
+                raise ParameterError(
+                    f"column {name!r} is given the role {column.role}, but types, orders, "
+                    "aggregates, resolutions and weights of columns are for quasi-identifiers. "
+                    "Remove one or the other."
+                )
+        return self
 
     @classmethod
     def of(cls, **given: Any) -> Self:
@@ -112,113 +258,73 @@ class Plan(_Model):
         """Return the plan in a TOML file, such as `microagg plan` drafts."""
         return cls.of(**read_plan(Path(path)))
 
-    def with_seed(self, seed: int | None) -> Self:
-        """Return the plan with the seed that was used."""
-        return self.model_copy(update={"seed": seed})
+    def replace(self, **changes: Any) -> Self:
+        """Return the plan with other values for these fields.
+
+        >>> Plan.of(k=5).replace(k=10, method="mdav").k
+        10
+        """
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self).of(**{**given, **changes})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what differs from the defaults as plain values, ready for json.dumps."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    def roles_in(self, columns: Sequence[str]) -> Roles:
+        """Return the columns of a table by role, in its order, if it has all that the plan names.
+
+        A column of which more is said, but no role, is a quasi-identifier.
+        """
+        for name in self.columns:
+            if name not in columns:
+                raise no_such_column(name, columns)
+        in_order = [name for name in columns if name in self.columns]
+        role_of = {
+            name: column.role or (QUASI_IDENTIFIER if column.options else None)
+            for name, column in self.columns.items()
+        }
+        by_role = {role: tuple(n for n in in_order if role_of[n] == role) for role in ROLES}
+        return Roles(
+            quasi_identifiers=by_role[QUASI_IDENTIFIER],
+            identifiers=by_role[IDENTIFIER],
+            sensitive=by_role[SENSITIVE],
+            strata=by_role[STRATUM],
+            weights=next(iter(by_role[WEIGHT]), None),
+        )
+
+    def columns_as(self, role: str) -> tuple[str, ...]:
+        """Return the columns of a role, in the order of the plan."""
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns to drop, in the order of the plan."""
+        return self.columns_as(IDENTIFIER)
+
+    @property
+    def column_options(self) -> dict[str, Wish]:
+        """What is said of the values of columns, by name."""
+        said = {name: column.options for name, column in self.columns.items()}
+        return {name: options for name, options in said.items() if options is not None}
 
     def with_types(self, types: Mapping[str, ColumnType]) -> Self:
-        """Return the plan with types for those quasi-identifiers of which it says nothing more."""
+        """Return the plan with types for those quasi-identifiers of which it says no more."""
         columns = dict(self.columns)
         for name, kind in types.items():
             said = columns.get(name, ColumnPlan())
             if said.role in (None, QUASI_IDENTIFIER) and said.type is None and said.order is None:
                 columns[name] = said.model_copy(update={"type": kind})
-        return self.model_copy(update={"columns": columns})
-
-    def with_options(self, options: dict[str, Any]) -> Self:
-        """Return the plan with other options of the method."""
-        return self.model_copy(update={"options": options})
-
-    def roles(self) -> dict[str, Any]:
-        """Return the columns by role, as `open_records` takes them."""
-        by_role: dict[str | None, list[str]] = {role: [] for role in ROLES}
-        for name, column in self.columns.items():
-            if column.role is not None:
-                by_role[column.role].append(name)
-        weights = by_role[WEIGHT]
-        if len(weights) > 1:
-            listing = ", ".join(map(repr, weights))
-            raise ParameterError(f"one column can hold weights; got {listing}. Choose one.")
-        return {
-            "quasi_identifiers": by_role[QUASI_IDENTIFIER],
-            "identifiers": by_role[IDENTIFIER],
-            "sensitive": by_role[SENSITIVE],
-            "strata": by_role[STRATUM],
-            "weights": weights[0] if weights else None,
-        }
-
-    def wishes(self) -> dict[str, Wish]:
-        """Return what is said of the types and aggregates of columns."""
-        found = {}
-        for name, column in self.columns.items():
-            if column.wish is None:
-                continue
-            if column.role not in (None, QUASI_IDENTIFIER):
-                raise ParameterError(
-                    f"column {name!r} is to be {column.role}, and types, orders, aggregates and "
-                    "weights in comparisons are for quasi-identifiers. Remove one or the other."
-                )
-            found[name] = column.wish
-        return found
-
-
-def columns_by_name(
-    columns: Mapping[str, Any] | None,
-    *,
-    quasi_identifiers: Names = None,
-    identifiers: Names = None,
-    sensitive: Names = None,
-    strata: Names = None,
-    weights: str | None = None,
-) -> dict[str, dict[str, Any]]:
-    """Put what is said of columns and the roles that are given as lists together."""
-    if columns is not None and not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns must be a mapping of column names to what is said of them, such as "
-            f"{{'sex': {{'type': 'nominal'}}}}; got {type(columns).__name__}."
-        )
-    found: dict[str, dict[str, Any]] = {}
-    for name, said in (columns or {}).items():
-        if not isinstance(said, (Mapping, ColumnPlan)):
-            raise ParameterError(
-                f"what is said of column {name!r} must be a mapping such as {{'type': 'nominal'}}; "
-                f"got {type(said).__name__}."
-            )
-        plain = said.model_dump(exclude_unset=True) if isinstance(said, ColumnPlan) else said
-        found[name] = dict(plain)
-    listed = {
-        QUASI_IDENTIFIER: as_names("quasi_identifiers", quasi_identifiers),
-        IDENTIFIER: as_names("identifiers", identifiers),
-        SENSITIVE: as_names("sensitive", sensitive),
-        STRATUM: as_names("strata", strata),
-        WEIGHT: as_names("weights", weights),
-    }
-    for role, names in listed.items():
-        for name in names:
-            said = found.setdefault(name, {})
-            if said.get("role", role) != role:
-                raise ParameterError(
-                    f"column {name!r} can play one role only; it is named as {said['role']} and "
-                    f"as {role}. Remove one of them."
-                )
-            said["role"] = role
-    return found
-
-
-def as_records(columns: Mapping[str, Any] | None, missing: str, **names: Names) -> dict[str, Any]:
-    """Return what is said of columns as `open_records` takes it, where nothing is released."""
-    plan = Plan.of(k=1, missing=missing, columns=columns_by_name(columns, **names))  # type: ignore[arg-type]
-    return {**plan.roles(), "wishes": plan.wishes(), "missing": plan.missing}
+        return self.replace(columns=columns)
 
 
 def read_plan(path: Path) -> dict[str, Any]:
-    """Return what a plan file says, checked against the model but for what is missing."""
+    """Return what a plan file says, unchecked."""
     try:
-        text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text)
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParameterError(
-            f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is no file'}."
+            f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is not a file'}."
         ) from None
     except UnicodeDecodeError:
         raise DataError(f"the plan {str(path)!r} is not UTF-8 text. Save it as UTF-8.") from None
@@ -235,14 +341,13 @@ def _worded(error: ValidationError) -> MicroaggError:
     first = error.errors()[0]
     raised = first.get("ctx", {}).get("error")
     if isinstance(raised, MicroaggError):
-        where = _where(first["loc"])
-        return type(raised)(f"{where}{raised}")
+        return type(raised)(f"{_where(first['loc'])}{raised}")
     *within, key = first["loc"]
     if first["type"] == "extra_forbidden":
         model = ColumnPlan if within else Plan
-        of = f"what is said of column {within[1]!r}" if within else "a plan"
+        subject = f"the entry of column {within[1]!r}" if within else "a plan"
         return ParameterError(
-            f"{of} has no key {key!r}.{did_you_mean(key, model.model_fields)} Its keys are "
+            f"{subject} has no key {key!r}.{did_you_mean(key, model.model_fields)} Its keys are "
             f"{', '.join(model.model_fields)}."
         )
     if first["type"] == "missing":
@@ -252,4 +357,5 @@ def _worded(error: ValidationError) -> MicroaggError:
 
 
 def _where(location: tuple[int | str, ...]) -> str:
-    return f"column {location[1]!r}: " if location[0] == "columns" and len(location) > 2 else ""
+    in_column = len(location) > 2 and location[0] == "columns"
+    return f"column {location[1]!r}: " if in_column else ""

@@ -1,274 +1,42 @@
-"""protect(): from a table to a table that is safe to publish. Release: what came out."""
+"""protect() and protect_file(): from a table or a file to a release, stage by stage."""
 
-import stat
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from os import PathLike, fspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import narwhals as nw
+import polars as pl
 
 from microagg.bounds.choice import AUTO
-from microagg.core.errors import ParameterError, PrivacyWarning, warn
+from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, heard_by
 from microagg.core.registry import DEFAULT, find
-from microagg.core.validation import SeedLike, check_mapping, check_seed
-from microagg.core.words import spread
-from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
-from microagg.files.formats import STANDARD, table_writer, write_table
+from microagg.core.validation import SeedLike
+from microagg.files.dialect import Dialect
+from microagg.files.formats import STANDARD, protected_name
+from microagg.plans.arguments import plan_of
+from microagg.plans.commands import command_line, python_call
 from microagg.plans.manifest import Promise
-from microagg.plans.plan import Plan, columns_by_name
-from microagg.release.pipeline import Origin, Source, run
-from microagg.release.request import (
-    EFFORT,
-    check_constraints,
-)
-from microagg.release.saving import audit_table, save_release, text_writer
-from microagg.tables.frames import (
-    to_polars,
-)
-from microagg.tables.roles import Names, as_names
-
-if TYPE_CHECKING:
-    from microagg.measures.measure import Risk, Utility
-
-Labels = NDArray[np.intp]
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Release:
-    """A table safe to publish, with what it cost.
-
-    Attributes
-    ----------
-    table : the released table: the same kind of DataFrame as came in, the same row order, column
-        order and column types; identifiers are gone, sensitive columns as they were
-    labels : group of every record, numbered in the order of the groups' first records (read-only);
-        where there are several blocks, a column for each
-    information_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled
-        space in which records were compared; rounding, medians and modes, columns of weight 0 and
-        merged strata are not part of it
-    lower_bound : a proven lower bound of the information loss of any grouping, within the strata
-        and blocks if there are any, in per cent; None where none was computed
-    manifest : what was done, ready for json.dumps; it holds no record's values
-    """
-
-    table: Any
-    labels: Labels
-    information_loss: float
-    lower_bound: float | None
-    manifest: dict[str, Any]
-
-    _origin: "Origin"
-
-    def save(
-        self,
-        path: str | PathLike[str],
-        *,
-        force: bool = False,
-        audit: str | PathLike[str] | None = None,
-        report: str | PathLike[str] | None = None,
-        public_report: str | PathLike[str] | None = None,
-        progress: bool | ProgressCallback = False,
-    ) -> Path:
-        """Write the table to a file, and beside it the manifest as NAME.manifest.json.
-
-        Both are written whole or not at all; existing files are replaced only with `force`. The
-        suffix names the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
-        `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
-        release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
-        what `save_audit` writes is written to that file in one go; with `report` and
-        `public_report`, the two versions that `report` writes. Returns the path.
-        """
-        target = _file_name(path)
-        beside = {}
-        if audit is not None:
-            inside = _file_name(audit)
-            beside = {Path(inside): self._audit_writer(inside)}
-        beside |= self._report_writers(report, public_report, force=force, progress=progress)
-        save_release(
-            to_polars(self.table),
-            self.manifest,
-            target,
-            force=force,
-            dialect=self._origin.dialect,
-            annotations=self._origin.annotations,
-            beside=beside,
-        )
-        if audit is not None:
-            _warn_of_audit(inside)
-        return Path(target)
-
-    def risk(
-        self, *, random_state: SeedLike = 0, progress: bool | ProgressCallback = False
-    ) -> "Risk":
-        """Measure who could still be found, or found out about, in the released table.
-
-        The intruder knows the quasi-identifiers and strata of the original, and wants to know the
-        sensitive columns. Exact up to 100,000 records; `random_state` is the seed of samples above.
-        """
-        from microagg.measures.measure import measure_risk
-
-        seed = check_seed(random_state)
-        is_drawn = find(self.manifest["method"]).draws
-        with heard_by(progress):
-            return measure_risk(self._origin.pair(), seed=seed, is_drawn=is_drawn)
-
-    def utility(
-        self,
-        *,
-        target: str | None = None,
-        random_state: SeedLike = 0,
-        progress: bool | ProgressCallback = False,
-    ) -> "Utility":
-        """Measure what the released table is still good for.
-
-        With a `target`, models of that column are trained on the released table and on the
-        original, and tested on the original. `random_state` is the seed of samples, above 100,000
-        records, and of the folds.
-        """
-        from microagg.measures.measure import measure_utility
-
-        seed = check_seed(random_state)
-        with heard_by(progress):
-            return measure_utility(self._origin.pair(), target=target, seed=seed)
-
-    def write_to_standard_output(self) -> None:
-        """Write the table as CSV to standard output."""
-        write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
-
-    def save_audit(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Write a file that says which record is in which group: not for publication.
-
-        It holds a line for each record: its number, from 1, its identifiers, its random key if it
-        has one, and its group, from 1, in every block. Whoever has it can undo what the release
-        does, and a `PrivacyWarning` says so. Returns the path.
-        """
-        target = _file_name(path)
-        atomic_write_all({Path(target): self._audit_writer(target)}, force=force)
-        _warn_of_audit(target)
-        return Path(target)
-
-    def report(
-        self,
-        path: str | PathLike[str],
-        *,
-        public: bool = False,
-        title: str | None = None,
-        target: str | None = None,
-        random_state: SeedLike = 0,
-        force: bool = False,
-        progress: bool | ProgressCallback = False,
-    ) -> Path:
-        """Write a report that can be read, printed and signed: one HTML file, complete in itself.
-
-        It says in plain words what was done, what is promised and what was lost, shows the columns
-        before and after, and measures risk and utility. No record's values are in it: every figure
-        is of at least k records. With `public`, it is for publishing with the data and tells
-        nothing of the values before. `title` heads the page; without one an internal report has the
-        name of the input file. `target` and `random_state` are those of `utility`. Returns the
-        path.
-        """
-        place = _file_name(path)
-        writers = self._report_writers(
-            None if public else place,
-            place if public else None,
-            force=force,
-            title=title,
-            target=target,
-            random_state=random_state,
-            progress=progress,
-        )
-        atomic_write_all(writers, force=force)
-        return Path(place)
-
-    def _report_writers(
-        self,
-        internal: str | PathLike[str] | None,
-        public: str | PathLike[str] | None,
-        *,
-        force: bool,
-        title: str | None = None,
-        target: str | None = None,
-        random_state: SeedLike = 0,
-        progress: bool | ProgressCallback = False,
-    ) -> dict[Path, Writer]:
-        """Return what writes the wanted versions; all that can fail has been done by then."""
-        asked = [(path, at == 1) for at, path in enumerate((internal, public)) if path is not None]
-        if not asked:
-            return {}
-        wanted = [(Path(_file_name(path)), is_public) for path, is_public in asked]
-        check_distinct([path for path, _ in wanted])
-        for path, _ in wanted:
-            check_target(path, force=force)
-        from microagg.report.pages import pages
-
-        seed = check_seed(random_state)
-        with heard_by(progress):
-            texts = pages(
-                self._origin.pair,
-                self.manifest,
-                dict(wanted),
-                title=title,
-                target=target,
-                seed=seed,
-            )
-        return {path: text_writer(text) for path, text in texts.items()}
-
-    def _audit_writer(self, path: str) -> Writer:
-        write = table_writer(audit_table(self._origin.identifiers, self.labels), path)
-
-        def write_for_the_owner(place: Path) -> None:
-            write(place)
-            place.chmod(stat.S_IRUSR | stat.S_IWUSR)
-
-        return write_for_the_owner
-
-    def __repr__(self) -> str:
-        facts = self.manifest
-        sizes = spread(facts["min_group"], facts["max_group"])
-        promise = ""
-        if facts["promise"] != Promise.K_ANONYMITY:
-            promise = f"promises {facts['promise']}, "
-        return (
-            f"<Release of {facts['n_records']} records in {facts['n_groups']} groups of {sizes}: "
-            f"k = {facts['k']}, {facts['method']}, {promise}information loss "
-            f"{self.information_loss:.4g} %>"
-        )
-
-
-def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
-    """Return the blocks if they are lists of names; one list of names would be taken for many."""
-    if isinstance(blocks, Iterable) and not isinstance(blocks, (str, Mapping)):
-        listed = tuple(blocks)
-        if not any(isinstance(block, str) for block in listed):
-            return tuple(as_names("a block", block) for block in listed)
-    raise ParameterError(
-        "blocks must be a list of lists of columns, such as [['age', 'income'], ['sex']]; got "
-        f"{blocks!r}."
-    )
-
-
-def _warn_of_audit(path: str) -> None:
-    warn(
-        f"{path!r} says which record is in which group: it must not leave the house.",
-        PrivacyWarning,
-    )
-
-
-def _file_name(path: object) -> str:
-    if isinstance(path, (str, PathLike)):
-        name = fspath(path)
-        if isinstance(name, str) and name != STANDARD and "\0" not in name:
-            return name
-    raise ParameterError(f"path must be the name of a file; got {path!r}.")
+from microagg.plans.plan import Plan
+from microagg.release.constrained import systems_of
+from microagg.release.description import describe, plain_options
+from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
+from microagg.release.records import Records, open_records
+from microagg.release.release import Origin, PathName, Release
+from microagg.release.released import Released, aggregate
+from microagg.release.saving import Outputs
+from microagg.release.source import Source, read_source
+from microagg.release.suitability import bound_for, check_method
+from microagg.release.verification import Verified, finish
+from microagg.tables.frames import dtype_of, index_names, open_frame, polars_column
+from microagg.tables.roles import Names
+from microagg.tables.typed import INTEGERS
 
 
 def protect(
     table: Any,
-    k: int,
+    k: int | None = None,
     *,
     quasi_identifiers: Names = None,
     identifiers: Names = (),
@@ -287,74 +55,79 @@ def protect(
     valid_combinations: bool = False,
     keep_key: bool = False,
     random_state: SeedLike = None,
-    effort: str = EFFORT,
+    effort: str = "balanced",
     time_budget: float | None = None,
     bound: str = AUTO,
+    plan: Plan | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release:
-    """Release a table in which each combination of quasi-identifiers stands for k records or more.
+    """Release a table in which every combination of quasi-identifiers stands for k records or more.
 
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
     its group's mean (whole numbers stay whole, rounded half away from zero), median or most
-    frequent value, as fits the type of the column. The finished table is checked before it is
-    handed out. `table` itself is not changed. Only the methods "fcm" and "efcm", whose records draw
-    what they get, and `blocks` promise less.
+    frequent value, depending on the type of the column. The finished table is checked before it is
+    handed out; `table` itself is not changed. Only `blocks` and the methods "fcm" and "efcm", whose
+    records draw their values, promise less.
 
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow
-    k : the least number of records that may share a released combination; 1 protects nobody, and
-        a `PrivacyWarning` says so
-    quasi_identifiers : columns that could tell who a record is: numbers, text, categories, true or
-        false, dates; columns of numbers without any role count as well, and the manifest lists them
-        as assumed
-    identifiers : columns to drop, such as names and numbers of persons
-    sensitive : columns to publish unchanged
-    columns : what is said of single columns, by name: a mapping with "type" ("continuous",
-        "integer", "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an
-        ordinal column, the lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of
-        times ("day", "hour", "minute", "second"), "weight" in comparisons, "role"
-    method : a registered name, see `microagg.methods()`; "auto" loses least
-    method_options : parameters of the method that are no arguments here
-    constraints : texts such as "net + tax = gross", "part <= total" or "age >= 0" that every
-        released record satisfies: each group gets the nearest values that do, integers stay
-        integers, and the manifest says how many records violated which
-    strict_k : for methods whose records draw what they get ("fcm", "efcm"): merge small classes
-        until at least k records share every released combination
-    scale : how numbers are compared: "standardise" in units of their standard deviation, "robust"
-        in a unit that outliers do not change, "rank" by their ranks, "log" by their sizes, "none"
-        as they are
-    missing : what becomes of missing values in quasi-identifiers: "error" refuses them, "value"
-        takes them for a value that whole groups release or none, "impute" replaces them by their
-        group's aggregate
-    strata : columns within whose values records are grouped; they are published
-    small_strata : what becomes of strata of fewer than k records: "error", or "merge": each joins
-        the stratum whose mean is nearest, the smallest first, and takes on its values
-    weights : a column that says for how many a record stands: means, medians, most frequent values
-        and the loss count so; it is published as it is
-    blocks : lists of quasi-identifiers that are grouped block by block, those in none as one more;
-        a `PrivacyWarning` says that k holds within each block only
-    valid_combinations : whether the categories that a group releases are those of one of its
-        records, so that no combination appears that did not exist
-    keep_key : whether the first identifier is replaced by a random number instead of being dropped
-    random_state : the seed of a method with chance in it, a whole number below 2**32; the same
-        seed gives the same groups. None draws one. The manifest records it; methods without chance
-        give the same groups for any seed, and their manifest says None.
-    effort : how much work "auto" does: "fast" takes about a second for a thousand records,
-        "balanced" ten times as long, "best" eight times as long again
-    time_budget : seconds after which "auto" and "icsm" end with the best groups so far, and as many
-        again for a tight bound, which has 600 otherwise; the groups then depend on the machine
-    bound : how to prove how far from the best possible the groups can be: "fast", "tight" (for
-        some thousand records and small k; minutes), "none", or "auto": fast where that takes less
-        time than grouping: up to 50,000 records with "auto", 10,000 with other methods or a
-        time_budget, and any number in one column; none with weights
+    k : Least number of records behind a released combination. 1 protects nobody, and a
+        `PrivacyWarning` says so. Required, unless a plan gives it.
+    quasi_identifiers : Columns to protect. Columns of numbers without a role are protected as
+        well. They hold what could reveal who a record is about: numbers, text, categories, true or
+        false, dates. The manifest lists those that nobody named as assumed.
+    identifiers : Columns to drop, such as names.
+    sensitive : Columns to publish unchanged.
+    columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
+        "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
+        column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of times ("day",
+        "hour", "minute", "second"), and "weight" in comparisons.
+    method : How records are grouped; see 'microagg methods'. In Python, `microagg.methods()` lists
+        them. "auto" loses least.
+    method_options : An option of the method. A mapping of those that are not arguments here.
+    constraints : What every released record satisfies, such as "net + tax = gross". Each group
+        gets the nearest values that do; integers stay integers, and the manifest says how many
+        records violated which constraint.
+    strict_k : Merge what was drawn until every group holds k records (fcm, efcm).
+    scale : How numbers are compared: standardise, robust, rank, log or none. In units of their
+        standard deviation, in a unit that outliers do not change, by their ranks, by their order of
+        magnitude, or as they are.
+    missing : Missing values: error refuses them, value keeps them as a value, impute fills them
+        in. With "value", whole groups release a missing value or none of them does; with "impute",
+        it is replaced by its group's aggregate.
+    strata : Columns to group within: only records with the same values share a group. They are
+        published.
+    small_strata : Strata of fewer than k records: error refuses them, merge joins them with others.
+        The smallest come first; each joins the stratum whose mean is nearest and takes on its
+        values.
+    weights : Column of record weights, published unchanged. Means, medians, most frequent values
+        and the loss take them into account.
+    blocks : Columns to group on their own; k then holds within each block only. A list of lists;
+        columns in none of them are one more block. A `PrivacyWarning` says what that means.
+    valid_combinations : Release only combinations of categories that occur in the data. They are
+        those of one record of each group.
+    keep_key : Replace the first identifier by a random key instead of dropping it.
+    random_state : Seed of a method that uses randomness. A whole number below 2**32; the same seed
+        gives the same groups. None draws one. The manifest records it, or None where the method
+        does not use any.
+    effort : How hard auto searches: fast, balanced, best. "fast" takes about a second for a
+        thousand records, "balanced" ten times as long, "best" eight times as long again.
+    time_budget : Seconds for the search of auto and icsm, and for a tight bound. The best groups
+        so far are released then, and depend on the machine. Without it, a tight bound has 600.
+    bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
+        auto. "tight" is for a few thousand records and small k. "auto" is fast wherever that takes
+        less time than grouping: up to 50,000 records with the method "auto", 10,000 with other
+        methods or a time_budget, and any number in one column; it is none with weights.
+    plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`; no other option may be
+        given beside it
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
     An interrupt from the keyboard while "auto" searches ends the search only: the release holds the
     best groups so far, its manifest says "interrupted", and an `InterruptedSearchWarning` says so.
-    One while a bound is sought ends that: a tight bound is the best so far then, a fast one is
-    missing, and a warning says so. A later one ends `protect`.
+    An interrupt while a bound is computed ends that: a tight bound is the best so far, a fast one
+    is left out, and a warning says so. A later one ends `protect`.
 
     Examples
     --------
@@ -366,49 +139,188 @@ def protect(
     >>> release.information_loss < 10
     True
     """
-    plan = Plan.of(
-        k=k,
-        method=method,
-        options=check_mapping("method_options", method_options),
-        seed=None if random_state is None else check_seed(random_state),
-        effort=effort,
-        time_budget=time_budget,
-        bound=bound,
-        scale=scale,
-        missing=missing,
-        constraints=tuple(constraint.text for constraint in check_constraints(constraints)),
-        strict_k=strict_k,
-        small_strata=small_strata,
-        blocks=_as_blocks(blocks),
-        valid_combinations=valid_combinations,
-        keep_key=keep_key,
-        columns=columns_by_name(
-            columns,
-            quasi_identifiers=quasi_identifiers,
-            identifiers=identifiers,
-            sensitive=sensitive,
-            strata=strata,
-            weights=weights,
-        ),
-    )
-    return protect_as_planned(table, plan, progress=progress)
+    arguments = {
+        name: value for name, value in locals().items() if name not in ("table", "plan", "progress")
+    }
+    chosen = plan_of(arguments, plan)
+    return make_release(Source.of(table), chosen, progress=progress)
 
 
-def protect_as_planned(
-    table: Any,
-    plan: Plan,
+def protect_file(
+    source: PathName,
+    target: PathName | None,
+    plan: Plan | PathName,
     *,
-    source: Source | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    audit: PathName | None = None,
+    report: PathName | None = None,
+    public_report: PathName | None = None,
+    force: bool = False,
     progress: bool | ProgressCallback = False,
 ) -> Release:
-    """Release a table as a plan says; `source` is where it comes from, if not from memory."""
-    made = run(table, plan, source, heard_by(progress))
-    facts = made.manifest
-    return Release(
-        made.table,
-        made.labels,
-        facts["information_loss"],
-        facts["lower_bound"],
-        facts,
-        made.origin,
+    """Protect a file as a plan says, and write the result with its manifest beside it.
+
+    What `microagg protect SOURCE --plan PLAN -o TARGET` does. All outputs are written or none; the
+    source is never overwritten.
+
+    Parameters
+    ----------
+    source : the file to protect; its suffix names the format, "-" is standard input
+    target : where the result goes, "-" for standard output; None for NAME-protected beside the
+        source
+    plan : a `Plan`, or the path of a plan file
+    delimiter, decimal, encoding : how a CSV file is written; detected where not given
+    audit : a file that says which record is in which group, for internal use only
+    report, public_report : HTML pages that describe the release, one for internal use and one to
+        publish with it
+    force : whether existing outputs are replaced
+    progress : True for a bar where standard error is a terminal, or a function that is called with
+        (task, done, total)
+    """
+    asked = plan if isinstance(plan, Plan) else Plan.read(plan)
+    path = _text(source)
+    outputs = Outputs(
+        protected_name(path) if target is None else _text(target),
+        *(None if place is None else _text(place) for place in (audit, report, public_report)),
     )
+    outputs.check(path, force=force)
+    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    with heard_by(progress):
+        opened = read_source(
+            path,
+            asked,
+            dialect=Dialect(**dialect),
+            target=outputs.table,
+            with_identifiers=audit is not None or asked.keep_key,
+        )
+        command = partial(command_line, source=path, target=outputs.table, dialect=dialect)
+        release = make_release(opened, asked, command=command)
+        _write(release, outputs, force=force)
+    return release
+
+
+def _text(path: PathName) -> str:
+    return str(path)
+
+
+def _write(release: Release, outputs: Outputs, *, force: bool) -> None:
+    if outputs.table != STANDARD:
+        release.save(outputs.table, force=force, **outputs.beside)  # type: ignore[arg-type]
+        return
+    if outputs.audit is not None:
+        release.save_audit(outputs.audit, force=force)
+    for path, is_public in ((outputs.report, False), (outputs.public_report, True)):
+        if path is not None:
+            release.report(path, public=is_public, force=force)
+    release.write_to_standard_output()
+
+
+def make_release(
+    source: Source,
+    plan: Plan,
+    *,
+    command: Callable[[Plan], str] = python_call,
+    progress: bool | ProgressCallback = False,
+) -> Release:
+    """Take a table through all stages; `command` words what repeats the release of a plan."""
+    began = time.perf_counter()
+    plan = plan.with_types(source.types)
+    records = open_records(source, plan)
+    check_method(find(plan.method), records)
+    bound = bound_for(plan.bound, records)
+    systems = systems_of(plan.constraints, records)
+    _warn_beforehand(plan, records)
+    with heard_by(progress):
+        groups = group(records, plan, systems)
+        released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
+        proof = bound_of(bound, plan, records, groups)
+    _warn_afterwards(plan, groups)
+    verified = finish(plan, records, groups, released)
+    used = plan.replace(
+        random_state=groups.seed,
+        method_options=plain_options(plan.method_options, len(records.frame)),
+    )
+    manifest = describe(
+        used,
+        records,
+        groups,
+        released,
+        verified,
+        proof,
+        command=command(used),
+        seconds=time.perf_counter() - began,
+    )
+    origin = _origin(records, released, verified)
+    return Release(verified.table, groups.labels_as_array(), manifest, origin)
+
+
+def _origin(records: Records, released: Released, verified: Verified) -> Origin:
+    """Return what the release keeps of its input; the matrix is not part of it."""
+    return Origin(
+        released.pair_of(records),
+        tuple(_identifiers(records, verified)),
+        records.source.dialect,
+        records.source.annotations,
+    )
+
+
+def _identifiers(records: Records, verified: Verified) -> Iterator[pl.Series]:
+    """Return what says who a record is, and its random key."""
+    levels = index_names(records.frame)
+    for name in records.roles.identifiers:
+        if name in levels:
+            values = records.frame.to_native().index.get_level_values(name)
+            yield pl.Series(name, [str(value) for value in values])
+        else:
+            yield polars_column(records.frame[name])
+    if verified.key is not None:
+        yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
+
+
+def _warn_beforehand(plan: Plan, records: Records) -> None:
+    if plan.k == 1:
+        warn(
+            "k = 1 protects nobody: every record may stand alone with its own values; use k = 2 "
+            "or more.",
+            PrivacyWarning,
+        )
+    for name in _unique_columns(records):
+        warn(
+            f"column {name!r} is published unchanged, and its value is different in every record: "
+            "it may reveal who a record is about. Drop it as an identifier unless you mean to "
+            "publish it.",
+            PrivacyWarning,
+        )
+    if len(records.blocks) > 1:
+        warn(
+            f"the quasi-identifiers are grouped in {len(records.blocks)} blocks: k = {plan.k} "
+            "holds within each of them, not for all together. Somebody who knows values from "
+            "several blocks can tell records apart.",
+            PrivacyWarning,
+        )
+
+
+def _unique_columns(records: Records) -> Iterator[str]:
+    """Return columns of text or whole numbers that are published and differ in every record."""
+    frame = records.frame
+    for name in records.roles.sensitive:
+        is_comparable = name in frame.columns and dtype_of(frame, name) in (nw.String, *INTEGERS)
+        if is_comparable and frame[name].n_unique() == len(frame) > 1:
+            yield name
+
+
+def _warn_afterwards(plan: Plan, groups: Groups) -> None:
+    if groups.interrupted:
+        warn(
+            "interrupted: these are the best groups so far, not those of the whole search.",
+            InterruptedSearchWarning,
+        )
+    if groups.promise is Promise.NOTHING and plan.k > 1:
+        warn(
+            f"{plan.method!r} draws and does not guarantee k: "
+            f"{n_expecting_fewer(groups.estimator)} of its centres expect fewer than {plan.k} "
+            "records; use strict_k (--strict-k) for groups of k or more.",
+            PrivacyWarning,
+        )

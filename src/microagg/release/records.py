@@ -1,7 +1,8 @@
-"""A table -> the records that a method groups: roles given, columns checked, matrix scaled."""
+"""Second stage: records to group, with roles given, columns checked and the matrix scaled."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,12 @@ from numpy.typing import NDArray
 from microagg.aggregates.released import Missing
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k
+from microagg.plans.plan import Plan
+from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column
 from microagg.tables.encoding import encode
-from microagg.tables.frames import Frame, dtype_of, index_names, open_frame
-from microagg.tables.roles import Names, Roles, check_named, resolve
+from microagg.tables.frames import Frame, dtype_of, index_names
+from microagg.tables.roles import Roles, resolve
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
 
@@ -34,14 +37,20 @@ class Block:
 class Records:
     """An opened table; `columns` are its quasi-identifiers, in one block or more."""
 
-    frame: Frame
+    source: Source
     roles: Roles
     columns: dict[str, Column]
     blocks: tuple[Block, ...]
+    scale: str
     missing: Missing = Missing.ERROR
     weights: Floats | None = None
     strata: Strata | None = None
     strata_columns: dict[str, Coded] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> Frame:
+        """The table as it came."""
+        return self.source.frame
 
     @property
     def X(self) -> Floats:  # noqa: N802
@@ -51,60 +60,55 @@ class Records:
 
     @property
     def n_missing(self) -> dict[str, int]:
-        """How many values are missing in the quasi-identifiers where some are."""
+        """Missing values of each quasi-identifier that has any."""
         counts = {name: column.values.n_missing for name, column in self.columns.items()}
         return {name: count for name, count in counts.items() if count}
 
+    def stratified_for(self, k: int, small: str) -> Self:
+        """Return the records with strata of at least k records, small ones merged if so asked."""
+        if not self.strata_columns:
+            return self
+        X = np.hstack([block.X for block in self.blocks])
+        return replace(self, strata=find_strata(self.strata_columns, k, small=small, X=X))
 
-def open_records(
-    table: object,
-    ks: Iterable[int],
-    *,
-    quasi_identifiers: Names = None,
-    identifiers: Names = (),
-    sensitive: Names = (),
-    strata: Names = (),
-    weights: str | None = None,
-    wishes: Mapping[str, Wish] | None = None,
-    scale: str,
-    missing: Missing = Missing.ERROR,
-    blocks: Sequence[Sequence[str]] = (),
-    small_strata: str = "error",
-) -> Records:
-    """Open a table if every column has a role and groups of each k of `ks` can be made of it."""
-    frame = open_frame(table)
-    wishes = wishes or {}
-    named = check_named(
-        (*frame.columns, *index_names(frame)),
-        quasi_identifiers=quasi_identifiers,
-        identifiers=identifiers,
-        sensitive=sensitive,
-        strata=strata,
-        weights=weights,
-        typed=wishes,
-    )
-    if not len(frame):
-        raise DataError("the table has no records.")
-    roles = resolve(frame, named)
-    largest = max(check_k(k, n_records=len(frame)) for k in ks)
+
+def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) -> Records:
+    """Open a table if every column has a role and groups of k records can be made of it.
+
+    A study that tries several k gives the `largest_k`; otherwise it is the plan's.
+    """
+    frame = source.frame
+    read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
+    roles = resolve(frame, plan.roles_in((*source.not_read, *read)))
+    roles = replace(roles, identifiers=tuple(n for n in roles.identifiers if n in read))
+    k = check_k(largest_k or plan.k, n_records=len(frame))
+    said = plan.column_options
     columns = {
-        name: open_column(frame, name, wishes.get(name, Wish())) for name in roles.quasi_identifiers
+        name: open_column(frame, name, said.get(name, Wish())) for name in roles.quasi_identifiers
     }
-    check_values(columns.values(), missing)
-    each = None if roles.weights is None else _weights(frame, roles.weights)
-    parts = tuple(
+    check_values(columns.values(), plan.missing)
+    weights = None if roles.weights is None else _weights(frame, roles.weights)
+    blocks = tuple(
         Block(
             names,
-            encode([columns[c] for c in names], scale=scale, missing=missing, weights=each),
+            encode(
+                [columns[name] for name in names],
+                scale=plan.scale,
+                missing=plan.missing,
+                weights=weights,
+            ),
         )
-        for names in _blocks(blocks, roles.quasi_identifiers)
+        for names in _blocks(plan.blocks, roles.quasi_identifiers)
     )
-    found, coded = None, {}
-    if roles.strata:
-        coded = {name: code_strata(frame, name) for name in roles.strata}
-        X = np.hstack([part.X for part in parts])
-        found = find_strata(coded, largest, small=small_strata, X=X)
-    return Records(frame, roles, columns, parts, missing, each, found, coded)
+    if plan.small_strata != "error" and not roles.strata:
+        raise ParameterError(
+            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
+        )
+    coded = {name: code_strata(frame, name) for name in roles.strata}
+    records = Records(
+        source, roles, columns, blocks, plan.scale, plan.missing, weights, strata_columns=coded
+    )
+    return records.stratified_for(k, plan.small_strata)
 
 
 def check_values(columns: Iterable[Column], missing: Missing) -> None:
@@ -126,9 +130,9 @@ def check_values(columns: Iterable[Column], missing: Missing) -> None:
     if absent and missing is Missing.ERROR:
         raise DataError(
             f"values of quasi-identifiers are missing in {_counted(absent)} (records in brackets). "
-            "Choose what becomes of them: --missing value keeps a missing value as a value, so "
-            "that whole groups release it or none, --missing impute replaces it by its group's "
-            "aggregate (missing='value' or 'impute' in Python)."
+            "Choose what happens to them: --missing value keeps a missing value as a value, which "
+            "whole groups release or none, --missing impute replaces it by its group's aggregate "
+            "(missing='value' or 'impute' in Python)."
         )
     if empty and missing is Missing.IMPUTE:
         raise DataError(
@@ -171,7 +175,8 @@ def _blocks(
         for name in names:
             if name not in quasi_identifiers:
                 raise ParameterError(
-                    f"a block holds quasi-identifiers; {name!r} is none. Remove it from the block."
+                    f"a block holds quasi-identifiers; {name!r} is not one. Remove it from the "
+                    "block."
                 )
             if name in taken:
                 raise ParameterError(

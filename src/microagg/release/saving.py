@@ -1,10 +1,9 @@
-"""A release on disk: the table, beside it the manifest, and on request who is in which group."""
+"""A release on disk: the table, its manifest beside it, and on request who is in which group."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -12,47 +11,113 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microagg.core.errors import PrivacyWarning, warn
+from microagg.core.errors import MicroaggError, ParameterError, PrivacyWarning, warn
 from microagg.files.annotations import Annotations
-from microagg.files.atomic import Writer, atomic_write_all, check_distinct
+from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
-from microagg.files.formats import format_of, table_writer
+from microagg.files.formats import STANDARD, check_readable, format_of, sha256_of, table_writer
+from microagg.plans.beside import SUFFIX, manifest_path
+from microagg.plans.manifest import Manifest
 
-SUFFIX = ".manifest.json"
-LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "polars", "narwhals", "pandas", "pyarrow")
+_STANDARD_INPUT = 0  # the descriptor
 
 
-def manifest_path(path: str) -> Path:
-    """Return where the manifest of a released file lies.
+def file_name(path: object) -> str:
+    """Return the name of a file, if it is one."""
+    if isinstance(path, (str, PathLike)):
+        name = fspath(path)
+        if isinstance(name, str) and name != STANDARD and "\0" not in name:
+            return name
+    raise ParameterError(f"path must be the name of a file; got {path!r}.")
 
-    >>> manifest_path("folder/people.csv.gz").as_posix()
-    'folder/people.manifest.json'
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where a release goes: the table, and what else was asked for.
+
+    The table may go to standard output, `-`, and has no manifest then.
     """
-    return Path(f"{path[: -len(format_of(path))]}{SUFFIX}")
+
+    table: str
+    audit: str | None = None
+    report: str | None = None
+    public_report: str | None = None
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """What else is written, by its name."""
+        named = {
+            "audit": self.audit,
+            "report": self.report,
+            "public_report": self.public_report,
+        }
+        return {name: path for name, path in named.items() if path is not None}
+
+    def check(self, source: str, *, force: bool) -> None:
+        """Refuse an input that cannot be read, and outputs that cannot or must not be written."""
+        check_source(source)
+        check_output(self.table, source, force=force)
+        own: list[Path] = []
+        if self.table != STANDARD:
+            own = [Path(self.table), manifest_path(self.table)]
+            check_target(own[1], force=force, source=_origin(source))
+        check_distinct([*own, *map(Path, self.beside.values())])
+        for name, path in self.beside.items():
+            if path == STANDARD:
+                raise ParameterError(
+                    f"--{name.replace('_', '-')} must name a file; it does not go to standard "
+                    "output."
+                )
+            if name == "audit":
+                check_output(path, source, force=force)
+            else:
+                check_page(path, source, force=force)
 
 
-def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries that took part, as far as they are installed."""
-    return {name: found for name in LIBRARIES if (found := _version(name)) is not None}
+def check_source(source: str) -> None:
+    """Refuse an input that cannot be a table."""
+    format_of(source)
+    if source != STANDARD:
+        check_readable(Path(source))
 
 
-@cache  # each look takes milliseconds
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+def check_output(target: str, source: str, *, force: bool) -> None:
+    """Refuse an output that cannot or must not be written."""
+    format_of(target)
+    if target != STANDARD:
+        check_target(Path(target), force=force, source=_origin(source))
 
 
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def check_figures_file(target: str, source: str, *, json: bool, force: bool) -> None:
+    """Refuse a file of figures that cannot or must not be written."""
+    check_output(target, source, force=force)
+    if target == STANDARD and json:
+        raise ParameterError(
+            "--json and the table cannot both go to standard output. Name a file with -o."
+        )
+
+
+def check_text_output(target: str, source: str, *, force: bool) -> None:
+    """Refuse a text file that cannot or must not be written."""
+    check_target(Path(target), force=force, source=_origin(source))
+
+
+def check_page(path: str, source: str, *, suffix: str = ".html", force: bool) -> None:
+    """Refuse a page or a figure that cannot or must not be written."""
+    if not path.lower().endswith(suffix):
+        kind = "report is an HTML page" if suffix == ".html" else "figure is an SVG file"
+        raise ParameterError(f"a {kind} and ends with {suffix}; got {path!r}.")
+    check_target(Path(path), force=force, source=_origin(source))
+
+
+def _origin(source: str) -> Path | int:
+    """Return what must not be overwritten: the input, by its path or as what is open."""
+    return _STANDARD_INPUT if source == STANDARD else Path(source)
 
 
 def save_release(
     table: pl.DataFrame,
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     path: str,
     *,
     force: bool,
@@ -64,22 +129,22 @@ def save_release(
 
     Warns if an earlier release of the same table lies in the folder.
     """
-    target, told = Path(path), manifest_path(path)
-    warn_of_earlier(manifest, told)
+    target, described = Path(path), manifest_path(path)
+    warn_of_earlier(manifest, described)
     write = table_writer(table, path, dialect=dialect, annotations=annotations)
-    written = dict(manifest)
+    written: dict[str, Any] = {}
 
     def write_table(place: Path) -> None:
         write(place)
-        written["output"] = {"file": target.name, "sha256": sha256_of(place)}
+        written.update(manifest.with_output(target.name, sha256_of(place)).as_dict())
 
-    check_distinct([*(beside or {}), told, target])
-    files = {**(beside or {}), told: json_writer(written), target: write_table}
+    check_distinct([*(beside or {}), described, target])
+    files = {**(beside or {}), described: json_writer(written), target: write_table}
     atomic_write_all(files, force=force)
 
 
 def json_writer(facts: Mapping[str, Any]) -> Writer:
-    """Return what writes facts as JSON, as they are when it is their turn."""
+    """Return a writer of facts as JSON, as they are when it is its turn."""
 
     def write(place: Path) -> None:
         text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
@@ -89,7 +154,7 @@ def json_writer(facts: Mapping[str, Any]) -> Writer:
 
 
 def text_writer(text: str) -> Writer:
-    """Return what writes a text."""
+    """Return a writer of a text."""
 
     def write(place: Path) -> None:
         place.write_text(text, encoding="utf-8")
@@ -112,32 +177,21 @@ def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> p
     return pl.DataFrame(found)
 
 
-def warn_of_earlier(manifest: Mapping[str, Any], own: Path) -> None:
-    """Warn if a manifest in the same folder tells of another release of the same table."""
-    digest = manifest["input"]["sha256"]
+def warn_of_earlier(manifest: Manifest, own: Path) -> None:
+    """Warn if a manifest in the same folder is of another release of the same table."""
+    digest = manifest.input.sha256
     for path in sorted(own.parent.glob(f"*{SUFFIX}")):
-        earlier = _read(path)
-        same = digest is not None and _digest(earlier) == digest
-        if not same or earlier.get("plan") == manifest["plan"]:
+        try:
+            earlier = Manifest.load(path)
+        except MicroaggError:
+            continue
+        if digest is None or earlier.input.sha256 != digest or earlier.plan == manifest.plan:
             continue
         where = "is replaced" if path == own else "lies beside"
         warn(
-            f"an earlier release of the same table {where} ({path.name!r}, k = "
-            f"{earlier.get('k')}, {earlier.get('method')}): whoever gets both can combine them and "
-            "tell records apart that each of them hides. Publish one of them only.",
+            f"an earlier release of the same table {where} ({path.name!r}, k = {earlier.k}, "
+            f"{earlier.method}): whoever gets both can combine them and tell records apart that "
+            "each of them hides. Publish one of them only.",
             PrivacyWarning,
         )
         return
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _digest(manifest: Mapping[str, Any]) -> object:
-    told = manifest.get("input")
-    return told.get("sha256") if isinstance(told, dict) else None

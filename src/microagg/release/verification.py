@@ -1,46 +1,74 @@
-"""Check a finished table, apart from the code that made it: how many records share what they show.
-
-Nothing here knows of groups or labels: a class is the set of records that show the same values in
-the given columns. A missing value is a value like any other.
-"""
+"""Fifth stage: the finished table, checked apart from the code that grouped it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from microagg.core.errors import GuaranteeError
-from microagg.tables.frames import Frame, polars_column
+from microagg.core.errors import GuaranteeError, ParameterError
+from microagg.plans.plan import Plan
+from microagg.release.grouping import Groups
+from microagg.release.records import Records
+from microagg.release.released import Released
+from microagg.requirements.records import Classes, KRecords
+from microagg.tables.frames import Frame, open_frame, polars_column, with_released
+from microagg.tables.keys import random_keys
 
 
-@dataclass(frozen=True, slots=True)
-class Classes:
-    """How the records fall into classes: their number, the smallest, and who is below k."""
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """The finished table, of the same kind as came in; `key` is its column of random keys, if any.
 
-    smallest: int
-    count: int
-    records_below: int
+    `classes` are the smallest of all blocks. They keep k, unless no such promise was made.
+    """
 
-
-def count_classes(frame: Frame, columns: Sequence[str], *, k: int) -> Classes:
-    """Count the classes of the records over `columns`."""
-    values = [polars_column(frame[name]).alias(str(i)) for i, name in enumerate(columns)]
-    shown = pl.DataFrame(values)
-    sizes = shown.group_by(shown.columns).len(name="size").get_column("size").to_numpy()
-    return Classes(
-        smallest=int(sizes.min()),
-        count=len(sizes),
-        records_below=int(sizes[sizes < k].sum()),
-    )
+    table: Any
+    key: str | None
+    classes: Classes
 
 
-def require_k(frame: Frame, columns: Sequence[str], *, k: int) -> Classes:
-    """Return the classes if each holds at least k records; otherwise nothing may be released."""
-    classes = count_classes(frame, columns, k=k)
-    if classes.smallest < k:
+def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
+    """Put the released values in place, and count on the finished table what was promised."""
+    columns = {
+        name: column.decode(released.values[name]) for name, column in records.columns.items()
+    }
+    if records.strata is not None:
+        for name, values in records.strata.released.items():
+            columns[name] = records.strata_columns[name].decode(values)
+    dropped, key = list(records.roles.identifiers), None
+    if plan.keep_key:
+        key, *dropped = _key_first(plan, dropped)
+        columns[key] = random_keys(records.frame, key)
+    table = with_released(records.frame, columns, dropped=dropped)
+    return Verified(table, key, _judged(table, plan.k, records, groups))
+
+
+def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
+    """Return the identifiers, beginning with the one that becomes a key."""
+    if not identifiers:
+        raise ParameterError(
+            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
+            "out."
+        )
+    first = next(name for name in plan.columns if name in identifiers)
+    return [first, *(name for name in identifiers if name != first)]
+
+
+def _judged(table: Any, k: int, records: Records, groups: Groups) -> Classes:
+    frame, strata = open_frame(table), records.roles.strata
+    judge = KRecords(k)
+    each = [judge.judge(shown(frame, (*block.names, *strata))) for block in records.blocks]
+    classes = min(each, key=lambda found: found.smallest)
+    if groups.promise.is_verified and not classes.satisfied:
         raise GuaranteeError(
             f"{classes.records_below} records of the finished table share their quasi-identifiers "
             f"with fewer than k={k} records; nothing was released. This is a defect of the "
             "method: please report it."
         )
     return classes
+
+
+def shown(frame: Frame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return what a table shows in these columns."""
+    return pl.DataFrame({name: polars_column(frame[name]) for name in columns})

@@ -4,11 +4,10 @@ It is made from aggregates only, by the rules of `microagg.report.summaries`; no
 in it. The public version, for publishing with the data, says nothing of the values before.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from markupsafe import Markup
 from microagg.core.progress import report
 from microagg.core.words import counted, percent
 from microagg.measures.wording import Row
+from microagg.plans.manifest import Manifest
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
 from microagg.report.plan_text import names_values, plan_text
@@ -65,7 +65,7 @@ class Subject:
     """
 
     pair: Pair
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     risk_rows: tuple[Row, ...] = ()
     utility_rows: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Subject:
     @property
     def least(self) -> int:
         """How many records must be behind every figure."""
-        return least_of(self.manifest["k"])
+        return least_of(self.manifest.k)
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ def render(subject: Subject) -> str:
         "public": public,
         "done": done,
         "least": subject.least,
-        "summary": what_was_done(done, len(done["quasi_identifiers"])),
+        "summary": what_was_done(done, len(done.quasi_identifiers)),
         "verdict": verdict(done),
         "is_loss_told": not (public and _loss_tells(subject)),
-        "loss": percent(done["information_loss"]),
-        "loss_share": min(100.0, done["information_loss"]),
-        "bound_share": done.get("lower_bound"),
+        "loss": percent(done.information_loss),
+        "loss_share": min(100.0, done.information_loss),
+        "bound_share": done.lower_bound,
         "loss_sentences": loss_sentences(done),
         "cards": cards,
         "relations": relations,
@@ -134,10 +134,10 @@ def render(subject: Subject) -> str:
         "missing": _missing(subject),
         "strata": _strata(subject),
         "columns": list(_columns(subject)),
-        "n_dropped": len(done.get("dropped") or ()),
+        "n_dropped": len(done.dropped),
         "cautions": [*cautions(done, public=public), *subject.notes],
-        "plan": plan_text(done["plan"], public=public),
-        "command": "" if public or names_values(done["plan"]) else done.get("command", ""),
+        "plan": plan_text(done.plan, public=public),
+        "command": "" if public or names_values(done.plan) else done.command,
         "versions": _versions(done, public=public),
     }
     return _template().render(facts)
@@ -167,13 +167,13 @@ def _template() -> Template:
 def _title(subject: Subject) -> str:
     if subject.name:
         return subject.name
-    file = (subject.manifest.get("input") or {}).get("file")
-    return "A protected table" if subject.public or not file else str(file)
+    file = subject.manifest.input.file
+    return "A protected table" if subject.public or not file else file
 
 
 def _cards(summaries: list[ColumnSummary], subject: Subject) -> Iterator[Card]:
     sides = "released" if subject.public else "before and after"
-    strata = subject.manifest.get("strata") or ()
+    strata = subject.manifest.strata
     for place, summary in enumerate(summaries):
         report("figures", place, len(summaries))
         svg = None
@@ -197,11 +197,9 @@ def _relation_figure(found: Correlations | None) -> Markup | None:
     return Markup(plots.changes(found, "Correlations before and after", "correlations"))
 
 
-def _sizes_figure(done: Mapping[str, Any]) -> Markup:
-    label = (
-        f"How many groups there are of each size, from {done['min_group']} to {done['max_group']}"
-    )
-    return Markup(plots.group_sizes(done["group_sizes"], done["k"], label, "sizes"))
+def _sizes_figure(done: Manifest) -> Markup:
+    label = f"How many groups there are of each size, from {done.min_group} to {done.max_group}"
+    return Markup(plots.group_sizes(done.group_sizes, done.k, label, "sizes"))
 
 
 def _rows(rows: tuple[Row, ...], *, public: bool) -> list[Row]:
@@ -210,56 +208,55 @@ def _rows(rows: tuple[Row, ...], *, public: bool) -> list[Row]:
 
 def _constraints(subject: Subject) -> list[tuple[str, str]]:
     """Return each constraint, and how many records violated it before, if that may be said."""
-    found = subject.manifest.get("constraints")
+    found = subject.manifest.constraints
     if not found:
         return []
     return [
         (text, "" if subject.public else small_count(count, subject.least))
-        for text, count in found["records_in_violation"].items()
+        for text, count in found.records_in_violation.items()
     ]
 
 
 def _missing(subject: Subject) -> str:
     """Say what was done about missing values."""
-    found = subject.manifest.get("missing_values")
+    found = subject.manifest.missing_values
     if not found:
         return "" if subject.public else "No value of a protected column was missing."
-    left = sum(found["after"].values())
+    left = sum(found.after.values())
     if subject.public:
         return "Values are missing in the released table." if left else ""
     ways = {
         "impute": "Missing values were replaced by what their group releases.",
         "value": "“Missing” was taken for a value that whole groups release or none.",
     }
-    columns = counted(len(found["before"]), "protected column")
+    columns = counted(len(found.before), "protected column")
     now = "some are still missing in the release" if left else "none is missing in the release"
-    return f"{ways.get(found['treatment'], '')} Values were missing in {columns}; {now}."
+    return f"{ways.get(found.treatment, '')} Values were missing in {columns}; {now}."
 
 
 def _strata(subject: Subject) -> str:
-    found = subject.manifest.get("strata_found")
+    found = subject.manifest.strata_found
     if not found:
         return ""
-    strata = "1 stratum" if found["count"] == 1 else f"{found['count']:,} strata"
+    strata = "1 stratum" if found.count == 1 else f"{found.count:,} strata"
     said = (
-        f"Records were grouped within {strata} by {listed(found['columns'])}; the smallest holds "
-        f"{counted(found['smallest'], 'record')}."
+        f"Records were grouped within {strata} by {listed(found.columns)}; the smallest holds "
+        f"{counted(found.smallest, 'record')}."
     )
-    if found["merged"] and not subject.public:
-        said += f" Small strata that joined others: {found['merged']:,}."
+    if found.merged and not subject.public:
+        said += f" Small strata that joined others: {found.merged:,}."
     return said
 
 
 def _columns(subject: Subject) -> Iterator[Listed]:
     """Say of every column what became of it; a public report leaves out those that were removed."""
     done, n = subject.manifest, subject.pair.n_records
-    assumed = set(done.get("assumed_quasi_identifiers") or ())
-    strata = set(done.get("strata") or ())
+    assumed, strata = done.assumed_quasi_identifiers, done.strata
     for name, column in subject.pair.columns.items():
         role = (
             "protected (no role given)" if name in assumed and not subject.public else "protected"
         )
-        how = (done.get("columns") or {}).get(name, {}).get("aggregate", "")
+        how = done.columns[name].aggregate if name in done.columns else ""
         yield Listed(
             name,
             "stratum" if name in strata else role,
@@ -268,11 +265,11 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
             counted_share(column.after.n_missing, n, subject.least),
         )
-    for name in done.get("unchanged") or ():
+    for name in done.unchanged:
         yield Listed(name, "published unchanged", "", "as it is", "", "")
-    if done.get("key") is not None:
-        yield Listed(done["key"], "random key", "", "a random key", "", "")
-    for name in () if subject.public else done.get("dropped") or ():
+    if done.key is not None:
+        yield Listed(done.key, "random key", "", "a random key", "", "")
+    for name in () if subject.public else done.dropped:
         yield Listed(name, "removed", "", "nothing", "", "")
 
 
@@ -281,11 +278,11 @@ def _plain_aggregate(aggregate: str) -> str:
     return words.get(aggregate, aggregate or "value")
 
 
-def _versions(done: Mapping[str, Any], *, public: bool) -> str:
-    own = f"microagg {done['microagg_version']}"
+def _versions(done: Manifest, *, public: bool) -> str:
+    own = f"microagg {done.microagg_version}"
     if public:
         return own
-    return ", ".join([own, *(f"{name} {number}" for name, number in done["libraries"].items())])
+    return ", ".join([own, *(f"{name} {number}" for name, number in done.libraries.items())])
 
 
 def _signed(value: float, digits: int = 2) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from microagg.core.errors import ParameterError
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.measures.measure import measure_risk, measure_utility
 from microagg.measures.wording import Row, risk_notes, risk_rows, utility_rows
+from microagg.plans.manifest import Manifest
 from microagg.report.page import Subject, render
 from microagg.report.summaries import least_of, tells_single_values
 from microagg.tables.pairs import Pair
@@ -17,7 +17,7 @@ from microagg.tables.pairs import Pair
 
 def pages(
     pair: Callable[[], Pair],
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     wanted: Mapping[Path, bool],
     *,
     title: str | None,
@@ -31,8 +31,8 @@ def pages(
                 f"a report is an HTML page and ends with .html; got {str(path)!r}."
             )
     records = pair()
-    risk = measure_risk(records, seed=seed, is_drawn=find(manifest["method"]).draws)
-    rows = tuple(risk_rows(risk)), tuple(_utility_rows(records, manifest["k"], target, seed))
+    risk = measure_risk(records, seed=seed, is_drawn=find(manifest.method).draws)
+    rows = tuple(risk_rows(risk)), tuple(_utility_rows(records, manifest.k, target, seed))
     notes = tuple(risk_notes(risk))
     return {
         path: render(Subject(records, manifest, *rows, notes=notes, name=title, public=is_public))

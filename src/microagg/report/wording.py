@@ -4,14 +4,11 @@ Limits are rounded so that what is said stays true: lower bounds down, gaps up.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from microagg.core.words import at_least, at_most, counted, percent
-from microagg.plans.manifest import Promise
-
-Manifest = Mapping[str, Any]
+from microagg.plans.manifest import Manifest, Promise
 
 
 @dataclass(frozen=True)
@@ -36,18 +33,18 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def what_was_done(done: Manifest, n_columns: int) -> str:
     """Say in two sentences what was done, and what follows."""
     columns = "one column" if n_columns == 1 else counted(n_columns, "column")
-    k, promise = done["k"], done["promise"]
+    k, promise = done.k, done.promise
     blocks = ", anew for each block of columns" if promise == Promise.BLOCKWISE else ""
     those = f"the {columns} that could tell who a record is about"
-    if done.get("draw") and promise != Promise.K_ANONYMITY:
+    if done.draw is not None and done.is_drawn:
         first = (
-            f"In {those}, each of the {done['n_records']:,} records got the values of one of "
-            f"{done['draw']['n_centers']:,} typical records, drawn by chance, the nearer the "
+            f"In {those}, each of the {done.n_records:,} records got the values of one of "
+            f"{done.draw.n_centers:,} typical records, drawn by chance, the nearer the "
             "likelier."
         )
     else:
         first = (
-            f"The {done['n_records']:,} records were put into {done['n_groups']:,} groups of "
+            f"The {done.n_records:,} records were put into {done.n_groups:,} groups of "
             f"similar records{blocks}, and in {those}, every value was replaced by one that the "
             "whole group shares."
         )
@@ -79,7 +76,7 @@ def _what_follows(k: int, promise: str) -> str:
 
 def verdict(done: Manifest) -> Verdict:
     """Say what is promised and how it was verified, and no more than that."""
-    k, promise = done["k"], done["promise"]
+    k, promise = done.k, done.promise
     if k == 1:
         text = (
             "With k = 1, a record may stand alone with its own values. There is nothing to verify."
@@ -93,17 +90,17 @@ def verdict(done: Manifest) -> Verdict:
 
 
 def _checked(done: Manifest) -> str:
-    if not done.get("verified"):
+    if not done.verified:
         return "This was not verified on the finished table."
     return (
         "This was verified: the combinations were counted on the finished table, apart from the "
         f"computation that made the groups. The rarest stands for "
-        f"{counted(done['smallest_class'], 'record')}."
+        f"{counted(done.smallest_class, 'record')}."
     )
 
 
 def _strong(done: Manifest, k: int) -> Verdict:
-    held = "kept and verified" if done.get("verified") else "promised, not verified"
+    held = "kept and verified" if done.verified else "promised, not verified"
     return Verdict(
         f"k-anonymity with k = {k:,}: {held}",
         (
@@ -112,12 +109,12 @@ def _strong(done: Manifest, k: int) -> Verdict:
             _checked(done),
             *_not_promised(done),
         ),
-        strong=bool(done.get("verified")),
+        strong=done.verified,
     )
 
 
 def _not_promised(done: Manifest) -> Iterator[str]:
-    if done.get("unchanged"):
+    if done.unchanged:
         yield (
             "What this does not promise: if all records of a group have the same value in a column "
             "that is published unchanged, such as a diagnosis, whoever knows that a person is in "
@@ -126,7 +123,7 @@ def _not_promised(done: Manifest) -> Iterator[str]:
 
 
 def _blockwise(done: Manifest, k: int) -> Verdict:
-    blocks = done.get("blocks") or []
+    blocks = done.blocks
     return Verdict(
         f"A weaker promise: k-anonymity with k = {k:,} within each of {len(blocks)} blocks of "
         "columns",
@@ -142,12 +139,12 @@ def _blockwise(done: Manifest, k: int) -> Verdict:
 
 
 def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
-    draw = done.get("draw") or {}
+    draw = done.draw
     realised = ""
     if draw:
         realised = (
-            f"In this release {draw['n_realised_below_k']:,} of {done['n_groups']:,} groups hold "
-            f"fewer than {k:,} records; the smallest holds {done['min_group']:,}. "
+            f"In this release {draw.n_realised_below_k:,} of {done.n_groups:,} groups hold "
+            f"fewer than {k:,} records; the smallest holds {done.min_group:,}. "
         )
     short = f"{realised}There is no limit to verify."
     if promise == Promise.PROBABILISTIC:
@@ -163,7 +160,7 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
     expected = ""
     if draw:
         expected = (
-            f" Of {draw['n_centers']:,} typical records {draw['n_expected_below_k']:,} expect to "
+            f" Of {draw.n_centers:,} typical records {draw.n_expected_below_k:,} expect to "
             f"be drawn by fewer than {k:,} records."
         )
     return Verdict(
@@ -179,26 +176,26 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
 
 def loss_sentences(done: Manifest) -> list[str]:
     """Say what was lost, and how near that is to the best possible."""
-    loss = done["information_loss"]
-    found = done.get("constraints")
+    loss = done.information_loss
+    found = done.constraints
     sentences = [
         f"Of all differences between records in the protected columns, {percent(loss)} is gone, "
         f"because records of a group share their values; {percent(100.0 - loss)} is still there. "
         "(Differences are measured as sums of squares, with all columns in comparable units. At "
         "0 % nothing is lost; at 100 % only overall averages are left.)"
     ]
-    if found and found["groups_moved"]:
+    if found and found.groups_moved:
         sentences.append(
-            f"Satisfying the constraints costs another {percent(found['added_information_loss'])}."
+            f"Satisfying the constraints costs another {percent(found.added_information_loss)}."
         )
     return [*sentences, _nearness(done)]
 
 
 def _nearness(done: Manifest) -> str:
-    k, lower = done["k"], done.get("lower_bound")
+    k, lower = done.k, done.lower_bound
     if k == 1:
         return "At k = 1 nothing needs to be lost."
-    if done.get("proved_optimal"):
+    if done.proved_optimal:
         return (
             f"This is proved to be the best possible: no other groups of at least {k:,} records "
             "lose less."
@@ -210,10 +207,10 @@ def _nearness(done: Manifest) -> str:
     proved = (
         f"It is proved that no groups of at least {k:,} records lose less than {at_least(lower)}."
     )
-    if done.get("gap") is None:
+    if done.gap is None:
         return proved
     return (
-        f"{proved} The loss is thus at most {at_most(done['gap'])} larger than the least "
+        f"{proved} The loss is thus at most {at_most(done.gap)} larger than the least "
         "possible; the truth may be nearer, because the proof gives a limit, not the least loss "
         "itself."
     )
@@ -245,30 +242,30 @@ def correlation_change(mean: float, largest: float) -> str:
 def cautions(done: Manifest, *, public: bool) -> list[str]:
     """Say what a reader must know before relying on the release."""
     found = []
-    if done["k"] == 1:
+    if done.k == 1:
         found.append("k = 1 protects nobody.")
-    elif done["promise"] == Promise.BLOCKWISE:
+    elif done.promise == Promise.BLOCKWISE:
         found.append("The promise holds within blocks of columns only, not for the whole table.")
-    elif done["promise"] == Promise.PROBABILISTIC:
+    elif done.promise == Promise.PROBABILISTIC:
         found.append("The promise holds on average only: some combinations stand for fewer than k.")
-    elif done["promise"] == Promise.NOTHING:
+    elif done.promise == Promise.NOTHING:
         found.append("The release makes no promise of k-anonymity.")
-    if done.get("weights") is not None:
+    if done.weights is not None:
         found.append(
-            f"Records have weights ({done['weights']}), which count in the released means and in "
+            f"Records have weights ({done.weights}), which count in the released means and in "
             "the information loss; all other figures in this report count every record once."
         )
     if public:
         return found
-    if done.get("interrupted") or done.get("timed_out"):
-        by = "by hand" if done.get("interrupted") else "by the time budget"
+    if done.interrupted or done.timed_out:
+        by = "by hand" if done.interrupted else "by the time budget"
         found.append(f"The search was ended {by}: these are the best groups until then.")
-    if assumed := done.get("assumed_quasi_identifiers"):
+    if assumed := done.assumed_quasi_identifiers:
         were = "was" if len(assumed) == 1 else "were"
         found.append(
             f"{counted(len(assumed), 'column')} had no role and {were} "
             f"protected for safety: {listed(assumed)}."
         )
-    if done.get("key") is not None:
-        found.append(f"Column {done['key']} holds random keys in the place of an identifier.")
+    if done.key is not None:
+        found.append(f"Column {done.key} holds random keys in the place of an identifier.")
     return found

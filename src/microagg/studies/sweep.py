@@ -1,26 +1,32 @@
 """sweep(): what a table loses at every k of a range, and what it loses at least, in one run."""
 
+import math
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise, zip_longest
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from microagg.bounds import gap, lower_bound
 from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
+from microagg.constraints.system import System
+from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
+from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import (
+    SeedLike,
     check_choice,
     check_jobs,
     check_k,
     check_ks,
     check_matrix,
-    check_rng,
+    check_seed,
 )
+from microagg.core.words import decimals_for, short_seconds, spread
 from microagg.kernels.groups import Groups, summarise
 from microagg.kernels.offsets import without_offset
 from microagg.measures.utility.information_loss import Errors, squared_errors
@@ -29,6 +35,12 @@ from microagg.partitions.exchanging import NO_LIMITS
 from microagg.partitions.improving import Effort, Improving, n_neighbours
 from microagg.partitions.neighbours import has_equal_records, near_lists
 from microagg.partitions.splitting import split_large
+from microagg.plans.arguments import plan_of
+from microagg.plans.plan import Plan
+from microagg.release.constrained import constrained_values, systems_of
+from microagg.release.records import Records, open_records
+from microagg.release.source import Source
+from microagg.tables.roles import Names, Roles
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -40,6 +52,11 @@ _LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
 # Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
 _LONGEST_CHAIN = 10
 _TASK = "sweeping"
+_LARGEST_BY_DEFAULT = 20
+_LONGEST_BAR = 20
+_NOTE = "gap: by how many per cent the loss is above the least possible, at most"
+# Options of a table that a matrix has as well.
+_OF_MATRIX = {"k", "random_state"}
 _WARM_UP_RECORDS, _WARM_UP_K = 40, 3
 
 
@@ -62,14 +79,33 @@ class SweepRow:
     max_group: int
     seconds: float
     labels: Labels = field(repr=False)
+    added_by_constraints: float | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Return all but the labels, which are one for each record."""
+        names = (part.name for part in fields(self) if part.name != "labels")
+        return {name: getattr(self, name) for name in names}
 
 
 class Sweep(Sequence[SweepRow]):
-    """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run."""
+    """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
 
-    def __init__(self, rows: Sequence[SweepRow], seconds: float) -> None:
+    `seed` is the one that was used; of a table, `roles` are those of its columns.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[SweepRow],
+        seconds: float,
+        seed: int | None = None,
+        roles: Roles | None = None,
+        n_records: int | None = None,
+    ) -> None:
         self._rows = tuple(rows)
         self.seconds = seconds
+        self.seed = seed
+        self.roles = roles
+        self.n_records = len(self._rows[0].labels) if n_records is None else n_records
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -81,22 +117,81 @@ class Sweep(Sequence[SweepRow]):
     def __getitem__(self, at: int | slice) -> SweepRow | tuple[SweepRow, ...]:
         return self._rows[at]
 
-    def __repr__(self) -> str:
-        lines = [f"{'k':>6}  {'loss %':>9}  {'at least %':>10}  {'groups':>8}"]
-        for row in self:
-            bound = "" if row.lower_bound is None else f"{row.lower_bound:.4f}"
-            loss = f"{row.information_loss:.4f}"
-            lines.append(f"{row.k:>6}  {loss:>9}  {bound:>10}  {row.n_groups:>8}")
-        return "\n".join(lines)
+    def __str__(self) -> str:
+        return f"{text_table(*self._cells(with_bars=True))}{self._note()}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"{html_table(*self._cells(with_bars=False))}<p>{self._note().strip()}</p>"
+
+    def _note(self) -> str:
+        return f"\n\n{_NOTE}" if any(row.gap is not None for row in self) else ""
+
+    def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
+        """Return a header and a line for each k, with a bar of its loss."""
+        bounded = any(row.lower_bound is not None for row in self)
+        added = any(row.added_by_constraints is not None for row in self)
+        shown = {
+            "k": True,
+            "loss %": True,
+            "added %": added,
+            "at least %": bounded,
+            "gap %": bounded,
+            "groups": True,
+            "sizes": True,
+            "seconds": True,
+            "": with_bars,
+        }
+        decimals = decimals_for([row.information_loss for row in self])
+        most = max(row.information_loss for row in self)
+        kept = [place for place, is_shown in enumerate(shown.values()) if is_shown]
+        lines = [[_line(row, decimals, most)[place] for place in kept] for row in self]
+        return [list(shown)[place] for place in kept], lines
+
+
+def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
+    return (
+        f"{row.k:,}",
+        f"{row.information_loss:.{decimals}f}",
+        "" if row.added_by_constraints is None else f"{row.added_by_constraints:.{decimals}f}",
+        # To the safe side: at least is never more than that, at most never less.
+        "" if row.lower_bound is None else _rounded(row.lower_bound, decimals, math.floor),
+        "" if row.gap is None else _rounded(row.gap, 1, math.ceil),
+        f"{row.n_groups:,}",
+        spread(row.min_group, row.max_group),
+        short_seconds(row.seconds),
+        "#" * round(_LONGEST_BAR * row.information_loss / most) if most else "",
+    )
+
+
+def _rounded(value: float, decimals: int, to_whole: Callable[[float], int]) -> str:
+    """Word a number rounded by `math.floor` or `math.ceil`.
+
+    >>> _rounded(1.28, 1, math.floor), _rounded(1.22, 1, math.ceil)
+    ('1.2', '1.3')
+    """
+    return f"{to_whole(value * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
 def sweep(
-    X: ArrayLike,
-    ks: int | Iterable[int] = range(2, 21),
+    table: Any,
+    ks: int | Iterable[int] | None = None,
     *,
+    quasi_identifiers: Names = None,
+    identifiers: Names = (),
+    sensitive: Names = (),
+    columns: Mapping[str, Any] | None = None,
+    constraints: Iterable[str] | str | None = None,
+    scale: str = "standardise",
+    missing: str = "error",
+    strata: Names = None,
+    weights: str | None = None,
+    blocks: Iterable[Iterable[str]] = (),
     effort: str = "fast",
     bound: str = "fast",
-    random_state: Any = None,
+    random_state: SeedLike = None,
+    plan: Plan | None = None,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
 ) -> Sweep:
@@ -109,18 +204,23 @@ def sweep(
     more bounds those of k + 1 or more. The neighbours of records are found once, for all searches
     and all bounds.
 
-    X is taken as it is, like by every method: standardise it first where its columns have
-    different units. One column is grouped optimally at every k. The work is fixed by `effort`,
-    n and the ks, so that the rows of a seed are the same on any number of threads. Memory
-    O(n (d + k)) for the largest k, and the labels of every k.
+    One column is grouped optimally at every k. The work is fixed by `effort`, n and the ks, so that
+    the rows of a seed are the same on any number of threads. Memory O(n (d + k)) for the largest k,
+    and the labels of every k.
 
     Parameters
     ----------
-    X : records by columns
-    ks : each k to group by; repetitions count once
+    table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix, records by
+        columns, which is taken as it is, as by every method
+    ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of records
+        if there are fewer.
+    quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
+weights, blocks : as in `protect`, for DataFrames only. With weights there is no bound.
     effort : "fast", "balanced" or "best", as for `Auto`
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none
     random_state : seed of the search
+    plan : a `Plan` that says what the table is; no other of its options but `effort` and `bound`
+        may be given beside it
     n_jobs : threads to use; -1 for all cores
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
@@ -133,19 +233,168 @@ def sweep(
     2 3 2.2 [0, 1, 0, 1, 2, 2]
     3 2 28.36 [0, 1, 0, 1, 0, 1]
     """
-    matrix = check_matrix(X)
-    wanted = sorted(check_k(k, n_records=len(matrix)) for k in check_ks(ks))
-    check_choice("bound", bound, BOUNDS)
-    work = EFFORTS[check_choice("effort", effort, EFFORTS)]
-    rng, jobs = check_rng(random_state), check_jobs(n_jobs)
+    left_out = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
+    arguments = {name: value for name, value in locals().items() if name not in left_out}
+    work = Work.of(effort, bound, n_jobs)
+    asked = None if ks is None else check_ks(ks)
+    if _is_table(table):
+        chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
+        return sweep_source(Source.of(table), asked, chosen, work, progress=progress)
+    if plan is not None or (said := plan_of({**arguments, "k": 1}).as_dict()).keys() - _OF_MATRIX:
+        raise ParameterError(
+            "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
+            f"is. Leave {'the plan' if plan else next(iter(said.keys() - _OF_MATRIX))} out."
+        )
+    matrix = check_matrix(table)
+    wanted = _checked_ks(asked, len(matrix))
+    seed = check_seed(random_state)
     with heard_by(progress):
-        _compile(matrix, work, with_bounds=bound != "none")
-        began = time.perf_counter()
-        sweeping = _Sweeping(matrix, wanted, work, rng, jobs)
-        sweeping.find_groups()
-        if bound != "none":
-            sweeping.find_bounds()
-        return Sweep(sweeping.rows(), time.perf_counter() - began)
+        return _sweep_parts([_Part(matrix)], wanted, work, seed)
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much work to do, and on how many threads."""
+
+    effort: Effort
+    with_bounds: bool
+    n_jobs: int
+
+    @classmethod
+    def of(cls, effort: str, bound: str, n_jobs: int | None) -> "Work":
+        """Return how much work these options ask for."""
+        check_choice("bound", bound, BOUNDS)
+        chosen = EFFORTS[check_choice("effort", effort, EFFORTS)]
+        return cls(chosen, bound != "none", check_jobs(n_jobs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Records that are grouped on their own, by the columns of one block."""
+
+    X: Floats
+    rows: Labels | None = None  # all of them
+    block: int = 0
+
+
+def _is_table(table: object) -> bool:
+    return hasattr(table, "columns") or hasattr(table, "column_names")
+
+
+def _checked_ks(asked: Sequence[int] | None, n_records: int) -> list[int]:
+    ks = asked or range(2, max(3, min(_LARGEST_BY_DEFAULT, n_records) + 1))
+    return sorted(check_k(k, n_records=n_records) for k in ks)
+
+
+def sweep_source(
+    source: Source,
+    ks: Sequence[int] | None,
+    plan: Plan,
+    work: Work,
+    *,
+    progress: bool | ProgressCallback = False,
+) -> Sweep:
+    """Sweep over a table as a plan describes it."""
+    if plan.small_strata != "error":
+        raise ParameterError(
+            "which strata are merged depends on k, so that a sweep cannot merge them. Use compare, "
+            "or leave out small_strata."
+        )
+    wanted = _checked_ks(ks, len(source.frame))
+    records = open_records(source, plan.with_types(source.types), largest_k=wanted[-1])
+    systems = systems_of(plan.constraints, records)
+    seed = check_seed(plan.random_state)
+    strata = [None] if records.strata is None else records.strata.rows()
+    parts = [
+        _Part(
+            block.X if rows is None else np.ascontiguousarray(block.X[rows]),
+            rows,
+            at,
+        )
+        for at, block in enumerate(records.blocks)
+        for rows in strata
+    ]
+    with heard_by(progress):
+        found = _sweep_parts(parts, wanted, work, seed, weights=records.weights)
+        rows = [_with_constraints(row, records, systems) for row in found]
+    return Sweep(rows, found.seconds, seed, records.roles, len(source.frame))
+
+
+def _sweep_parts(
+    parts: Sequence[_Part],
+    ks: Sequence[int],
+    work: Work,
+    seed: int,
+    *,
+    weights: Floats | None = None,
+) -> Sweep:
+    """Sweep over every part, and put the parts together at every k."""
+    with_bounds = work.with_bounds and weights is None
+    _compile(parts[0].X, work.effort, with_bounds=with_bounds)
+    began = time.perf_counter()
+    rng = np.random.default_rng(seed)
+    swept = []
+    for part in parts:
+        one = _Sweeping(part.X, ks, work.effort, rng, work.n_jobs)
+        one.find_groups()
+        if with_bounds:
+            one.find_bounds()
+        swept.append(one)
+    if len(parts) == 1 and weights is None:
+        rows = swept[0].rows()
+    else:
+        rows = [_joined_row(k, parts, swept, weights) for k in ks]
+    return Sweep(rows, time.perf_counter() - began, seed)
+
+
+def _joined_row(
+    k: int, parts: Sequence[_Part], swept: Sequence["_Sweeping"], weights: Floats | None
+) -> SweepRow:
+    """Put the groups of all parts at one k together."""
+    labels, errors = [], []
+    for block in dict.fromkeys(part.block for part in parts):
+        own = [(p, s) for p, s in zip(parts, swept, strict=True) if p.block == block]
+        n = sum(len(part.X) for part, _ in own)
+        joined, X, first = np.empty(n, dtype=np.intp), np.empty((n, own[0][0].X.shape[1])), 0
+        for part, one in own:
+            rows = np.arange(n) if part.rows is None else part.rows
+            joined[rows], X[rows] = one.found[k].labels + first, part.X
+            first += len(one.found[k].sizes)
+        labels.append(summarise(np.zeros((n, 1)), joined).labels)
+        errors.append(squared_errors(X, labels[-1], weights=weights))
+    total = Errors(sum(e.sse for e in errors), sum(e.sst for e in errors))
+    bounds = [one.bounds.get(k) for one in swept]
+    # Sums round; a bound must not be rounded up.
+    bound = None if None in bounds else sum(bounds) * (1.0 - 1e-12)  # type: ignore[arg-type]
+    sizes = np.concatenate([np.bincount(own) for own in labels])
+    return SweepRow(
+        k=k,
+        information_loss=total.information_loss,
+        lower_bound=None if bound is None else Errors(bound, total.sst).information_loss,
+        gap=None if bound is None else gap(total.sse, bound),
+        sse=total.sse,
+        n_groups=len(sizes),
+        min_group=int(sizes.min()),
+        max_group=int(sizes.max()),
+        seconds=sum(one.seconds[k] for one in swept),
+        labels=labels[0] if len(labels) == 1 else np.column_stack(labels),
+    )
+
+
+def _with_constraints(
+    row: SweepRow, records: Records, systems: Sequence[System | None]
+) -> SweepRow:
+    """Return the row with what satisfying the constraints adds to its loss."""
+    if not any(systems):
+        return row
+    columns = row.labels.reshape(len(row.labels), -1).T
+    added = sum(
+        constrained_values(system, block, np.ascontiguousarray(labels), records, {})[1].added
+        for system, block, labels in zip(systems, records.blocks, columns, strict=True)
+        if system is not None
+    )
+    sst = 100.0 * row.sse / row.information_loss if row.information_loss else 0.0
+    return replace(row, added_by_constraints=Errors(added, sst).information_loss)
 
 
 def _compile(X: Floats, effort: Effort, *, with_bounds: bool) -> None:

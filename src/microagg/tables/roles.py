@@ -101,7 +101,7 @@ def check_named(
     for names in given.values():
         for name in names:
             if name not in columns:
-                raise ParameterError(f"the table has no column {name!r}.{_nearest(name, columns)}")
+                raise no_such_column(name, columns)
     taken: dict[str, str] = {}
     for role, names in given.items():
         for name in names:
@@ -164,9 +164,12 @@ def as_names(role: str, names: Names) -> tuple[str, ...]:
     raise ParameterError(f"{role} must be column names (text); got {type(names).__name__}.")
 
 
+def no_such_column(name: str, columns: Sequence[str]) -> ParameterError:
+    """Return the error for a name that none of the columns has."""
+    return ParameterError(f"the table has no column {name!r}.{_nearest(name, columns)}")
+
+
 def _nearest(name: str, columns: Sequence[str]) -> str:
-    if "," in name and all(part.strip() in columns for part in name.split(",")):
-        return " Give each column in an option of its own."
     if hint := did_you_mean(name, columns):
         return hint
     shown = ", ".join(repr(column) for column in columns[:12])

@@ -1,0 +1,132 @@
+"""Texts of the command line -> values; what is no value is left for a check to refuse."""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from microagg.core.errors import ParameterError
+
+Value = bool | int | float | str | None
+
+_LONGEST_QUOTED = 40
+_WORDS = {"true": True, "false": False, "none": None}
+# More would be a slip of the keyboard.
+_MOST_KS = 1000
+
+
+def whole_or_text(text: str) -> int | str:
+    """Return the whole number, or a text that is short enough for a message to quote.
+
+    >>> whole_or_text("5"), whole_or_text("9" * 5000)
+    (5, '99999999999999999999…')
+    """
+    short = text if len(text) <= _LONGEST_QUOTED else f"{text[:20]}…"
+    return int(short) if re.fullmatch(r"[+-]?[0-9]{1,40}", short) else short
+
+
+def number_or_text(text: str) -> float | str:
+    """Return the number that the text writes, or the text for a check to refuse.
+
+    >>> number_or_text("1.5"), number_or_text("long")
+    (1.5, 'long')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return whole_or_text(text)
+
+
+def assignments(pairs: Sequence[str]) -> dict[str, Value]:
+    """Return the values of NAME=VALUE pairs: true, false, none, a number, or text.
+
+    >>> assignments(["leftover=nearest", "starts=3", "tour=true", "time_budget=none"])
+    {'leftover': 'nearest', 'starts': 3, 'tour': True, 'time_budget': None}
+    """
+    values: dict[str, Value] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not (name and equals and value):
+            raise ParameterError(f"--option must be NAME=VALUE; got {pair!r}.")
+        if name in values:
+            raise ParameterError(f"--option {name} is given twice. Remove one of them.")
+        values[name] = _plain_value(value)
+    return values
+
+
+def _plain_value(text: str) -> Value:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,40}", text) else text
+    return number if isinstance(number, int) else number_or_text(text)
+
+
+def listed_names(text: str) -> list[str]:
+    """Return the names in a text that lists them with commas; a name with a comma is in quotes.
+
+    >>> listed_names('age, "city, country"')
+    ['age', 'city, country']
+    """
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error:
+        raise ParameterError(
+            "names are listed in one line with commas between them, a name with a comma in double "
+            f"quotes; got {text!r}."
+        ) from None
+    return [name for row in rows for name in row if name.strip()]
+
+
+def by_column(
+    flags: Mapping[str, str], given: Mapping[str, Sequence[str] | None]
+) -> dict[str, dict[str, Any]]:
+    """Return what COLUMN=VALUE options say, by column; `flags` are their names, for messages.
+
+    >>> flags = {"type": "--type", "order": "--order", "weight": "--column-weight"}
+    >>> by_column(flags, {"type": ["sex=nominal"], "order": ["size=S,M,L"], "weight": ["sex=2"]})
+    {'sex': {'type': 'nominal', 'weight': 2}, 'size': {'order': ['S', 'M', 'L']}}
+    """
+    said: dict[str, dict[str, Any]] = {}
+    for key, pairs in given.items():
+        for pair in pairs or ():
+            # From the right, as a name may hold an equals sign; so may the values of an order.
+            name, equals, value = pair.partition("=") if key == "order" else pair.rpartition("=")
+            if not (name and equals and value.strip()):
+                raise ParameterError(f"{flags[key]} must be COLUMN=VALUE; got {pair!r}.")
+            if key in said.setdefault(name, {}):
+                raise ParameterError(
+                    f"{flags[key]} is given twice for {name!r}. Remove one of them."
+                )
+            said[name][key] = _column_value(key, value.strip())
+    return said
+
+
+def _column_value(key: str, text: str) -> Any:
+    if key == "order":
+        return listed_names(text)
+    return _plain_value(text) if key == "weight" else text
+
+
+def listed_ks(text: str) -> list[int | str]:
+    """Return each k that the text lists, ranges written out; a check refuses the rest.
+
+    >>> listed_ks("2-5,10"), listed_ks("3 5")
+    ([2, 3, 4, 5, 10], [3, 5])
+    """
+    ks: list[int | str] = []
+    for part in re.sub(r"\s*-\s*", "-", text).replace(",", " ").split():
+        ks += _range(part) if "-" in part[1:] else [whole_or_text(part)]
+        if len(ks) > _MOST_KS:
+            raise ParameterError(f"-k may list at most {_MOST_KS:,} values; it lists more.")
+    return ks
+
+
+def _range(text: str) -> range:
+    """Return the ks of a range such as 2-20."""
+    low, high = (whole_or_text(end) for end in text.split("-", 1))
+    if not (isinstance(low, int) and isinstance(high, int) and high > 0):
+        shown = whole_or_text(text)
+        raise ParameterError(f"a range of -k must be two whole numbers, as in 2-20; got {shown!r}.")
+    if low > high:
+        raise ParameterError(f"a range of -k must go from low to high; write {high}-{low}.")
+    return range(low, min(high, low + _MOST_KS) + 1)

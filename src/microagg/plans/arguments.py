@@ -1,0 +1,53 @@
+"""The arguments of a call -> the plan that they describe."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from microagg.core.errors import ParameterError
+from microagg.plans.columns import ROLE_OPTIONS, columns_by_name
+from microagg.plans.options import options_of
+from microagg.plans.plan import Plan
+
+ROLE_KEYWORDS = tuple(option.keyword for option in ROLE_OPTIONS.values())
+_DEFAULTS = {option.keyword: option.default for option in options_of(Plan)}
+
+
+def plan_of(arguments: Mapping[str, Any], plan: Plan | None = None) -> Plan:
+    """Return the plan that arguments describe, named as in `protect`, or the plan that was given.
+
+    Beside a plan no argument may say anything: which of the two counts would be a guess.
+    """
+    said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
+    if plan is not None:
+        _check_alone(plan, said)
+        return plan
+    if "k" not in said:
+        raise ParameterError(
+            "k, the least number of records in a group, is missing. Give k, or a plan."
+        )
+    roles = {name: said.pop(name) for name in ROLE_KEYWORDS if name in said}
+    columns = columns_by_name(said.pop("columns", None), **roles)
+    return Plan.of(**said, columns=columns)
+
+
+def _is_default(name: str, value: Any) -> bool:
+    if value is None or (isinstance(value, (tuple, list, dict)) and not value):
+        return True
+    default = _DEFAULTS.get(name)
+    # True is not the number 1 here; a choice may come as its text.
+    return isinstance(default, type(value)) and bool(value == default)
+
+
+def _check_alone(plan: Plan, said: Mapping[str, Any]) -> None:
+    if not isinstance(plan, Plan):
+        raise ParameterError(
+            f"plan must be a microagg.Plan; got {type(plan).__name__}. Read a file with "
+            "microagg.Plan.read(path)."
+        )
+    if said:
+        name = next(iter(said))
+        change = "columns" if name in ROLE_KEYWORDS else name
+        raise ParameterError(
+            f"{name} is given beside a plan. Put it into the plan, as in "
+            f"plan.replace({change}=...), or leave the plan out."
+        )

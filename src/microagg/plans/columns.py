@@ -1,0 +1,147 @@
+"""What is said of single columns: their roles, types and how they are compared and released."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from microagg.core.errors import ParameterError
+from microagg.core.validation import check_choice, check_number
+from microagg.plans.options import Flag, Kind, Option, Section, option
+from microagg.tables.columns import ColumnType
+from microagg.tables.roles import (
+    IDENTIFIER,
+    QUASI_IDENTIFIER,
+    ROLES,
+    SENSITIVE,
+    STRATUM,
+    WEIGHT,
+    Names,
+    as_names,
+)
+from microagg.tables.typed import Wish
+
+# The roles as options: their keywords in Python, and how they are given on the command line.
+ROLE_OPTIONS: Mapping[str, Option] = {
+    QUASI_IDENTIFIER: Option(
+        "quasi_identifiers",
+        Flag("--quasi-identifier", "C,...", Section.COLUMNS),
+        Kind.NAMES,
+        "Columns to protect. Columns of numbers without a role are protected as well.",
+    ),
+    IDENTIFIER: Option(
+        "identifiers",
+        Flag("--identifier", "C,...", Section.COLUMNS),
+        Kind.NAMES,
+        "Columns to drop, such as names.",
+    ),
+    SENSITIVE: Option(
+        "sensitive",
+        Flag("--sensitive", "C,...", Section.COLUMNS),
+        Kind.NAMES,
+        "Columns to publish unchanged.",
+    ),
+    STRATUM: Option(
+        "strata",
+        Flag("--strata", "C,...", Section.COLUMNS),
+        Kind.NAMES,
+        "Columns to group within: only records with the same values share a group.",
+    ),
+    WEIGHT: Option(
+        "weights",
+        Flag("--weights", "C", Section.COLUMNS),
+        Kind.TEXT,
+        "Column of record weights, published unchanged.",
+    ),
+}
+
+
+class Model(BaseModel):
+    """A frozen model without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+def _optional(check: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: None if value is None else check(value))
+
+
+class ColumnPlan(Model):
+    """What is said of one column; whatever is left out follows from its contents."""
+
+    role: Annotated[str | None, _optional(lambda v: check_choice("a role", v, ROLES))] = None
+    type: Annotated[
+        ColumnType | None,
+        _optional(lambda v: ColumnType(check_choice("a type", v, map(str, ColumnType)))),
+    ] = option(
+        None,
+        "--type",
+        "C=T",
+        Section.COLUMNS,
+        "Type of a column: continuous, integer, ordinal, nominal, boolean, date or datetime.",
+    )
+    order: tuple[str | int | float | bool, ...] | None = option(
+        None, "--order", "C=A,B,...", Section.COLUMNS, "Values of an ordinal column, lowest first."
+    )
+    aggregate: str | None = option(
+        None,
+        "--aggregate",
+        "C=A",
+        Section.COLUMNS,
+        "What a group releases of a column: mean, median or mode.",
+    )
+    resolution: str | None = option(
+        None,
+        "--resolution",
+        "C=R",
+        Section.COLUMNS,
+        "Unit of released times: day, hour, minute or second.",
+    )
+    weight: Annotated[
+        float, BeforeValidator(lambda v: check_number("a column's weight", v, low=0.0))
+    ] = option(
+        1.0,
+        "--column-weight",
+        "C=W",
+        Section.COLUMNS,
+        "How much a column counts when records are compared.",
+    )
+
+    @property
+    def options(self) -> Wish | None:
+        """What is said of its values, if anything is."""
+        said = Wish(self.type, self.order, self.aggregate, self.resolution, self.weight)
+        return None if said == Wish() else said
+
+
+def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[str, dict[str, Any]]:
+    """Merge what is said of columns with the roles that are given as lists, by their keywords."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ParameterError(
+            "columns must be a mapping of column names to what they are, such as "
+            f"{{'sex': {{'type': 'nominal'}}}}; got {type(columns).__name__}."
+        )
+    found = {name: _as_dict(name, said) for name, said in (columns or {}).items()}
+    for role, declared in ROLE_OPTIONS.items():
+        for name in as_names(declared.keyword, roles.pop(declared.keyword, None)):
+            said = found.setdefault(name, {})
+            if said.get("role", role) != role:
+                raise ParameterError(
+                    f"column {name!r} can have one role only; it is named as {said['role']} and "
+                    f"as {role}. Remove one of them."
+                )
+            said["role"] = role
+    if roles:
+        raise TypeError(f"no role is given as {', '.join(roles)}")
+    return found
+
+
+def _as_dict(name: str, said: object) -> dict[str, Any]:
+    if isinstance(said, ColumnPlan):
+        return said.model_dump(exclude_unset=True)
+    if isinstance(said, Mapping):
+        return dict(said)
+    raise ParameterError(
+        f"the entry of column {name!r} must be a mapping such as {{'type': 'nominal'}}; got "
+        f"{type(said).__name__}."
+    )

@@ -1,0 +1,88 @@
+"""The command and the call that repeat a release, for its manifest."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
+from microagg.plans.options import Kind, Option, options_of
+from microagg.plans.plan import Plan
+
+
+def command_line(
+    plan: Plan, *, source: str, target: str, dialect: Mapping[str, str | None] | None = None
+) -> str:
+    """Return the command for a plan; files come without their folders.
+
+    >>> plan = Plan.of(k=5, random_state=7, columns={"sex": {"role": "sensitive"}})
+    >>> command_line(plan, source="in/people.csv", target="out/safe.csv")
+    'microagg protect people.csv -k 5 --seed 7 --sensitive sex -o safe.csv'
+    """
+    asked = plan.as_dict()
+    words = ["microagg", "protect", _file(source)]
+    for option in options_of(Plan):
+        if option.keyword in asked:
+            words += _words(option, asked[option.keyword])
+    for name, said in asked.get("columns", {}).items():
+        words += _column_words(name, said)
+    for name, given in (dialect or {}).items():
+        words += [] if given is None else [f"--{name}", given]
+    return shlex.join([*words, "-o", _file(target)])
+
+
+def python_call(plan: Plan) -> str:
+    """Return the call that repeats the release of a table in memory.
+
+    >>> python_call(Plan.of(k=5, method="mdav"))
+    "microagg.protect(table, k=5, method='mdav')"
+    """
+    named = [f"{name}={value!r}" for name, value in plan.as_dict().items()]
+    return f"microagg.protect(table, {', '.join(named)})"
+
+
+def _file(path: str) -> str:
+    """Return the name of a file without its folder, written so that it is not an option."""
+    name = Path(path).name
+    return f"./{name}" if name.startswith("-") and path != "-" else name
+
+
+def _words(option: Option, value: Any) -> Iterator[str]:
+    flag = option.flag.name
+    if option.kind is Kind.SWITCH:
+        yield flag
+    elif option.kind is Kind.ASSIGNMENTS:
+        for name, given in value.items():
+            yield from (flag, f"{name}={given}")
+    elif option.kind is Kind.TEXTS:
+        for text in value:
+            yield from (flag, text)
+    elif option.kind is Kind.LISTS:
+        for names in value:
+            yield from (flag, ",".join(map(quoted_name, names)))
+    else:
+        yield from (flag, str(value))
+
+
+def _column_words(name: str, said: Mapping[str, Any]) -> Iterator[str]:
+    if "role" in said:
+        option = ROLE_OPTIONS[said["role"]]
+        yield option.flag.name
+        yield quoted_name(name) if option.kind is Kind.NAMES else name
+    for option in options_of(ColumnPlan):
+        if option.keyword in said:
+            value = said[option.keyword]
+            listed = value if isinstance(value, list) else [value]
+            yield from (option.flag.name, f"{name}={','.join(quoted_name(str(v)) for v in listed)}")
+
+
+def quoted_name(name: str) -> str:
+    """Return a name as it is written in a list with commas.
+
+    >>> quoted_name("age"), quoted_name("city, country")
+    ('age', '"city, country"')
+    """
+    if any(mark in name for mark in ',"') or name.strip() != name:
+        doubled = name.replace('"', '""')
+        return f'"{doubled}"'
+    return name

@@ -1,0 +1,86 @@
+"""How an option is declared: once, with its flag and its help, where its field is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, Field
+from pydantic.fields import FieldInfo
+
+
+class Section(StrEnum):
+    """Where the help of a command lists an option."""
+
+    COLUMNS = "Columns"
+    PROTECTION = "Protection"
+    METHOD = "Method"
+
+
+class Kind(Enum):
+    """What the text of an option on the command line stands for."""
+
+    WHOLE = auto()  # 5
+    NUMBER = auto()  # 1.5
+    TEXT = auto()  # mdav
+    SWITCH = auto()  # given or not
+    TEXTS = auto()  # a text each time it is given
+    NAMES = auto()  # age,sex: names in a list, or one each time
+    LISTS = auto()  # age,sex: a list each time
+    ASSIGNMENTS = auto()  # NAME=VALUE, one each time
+
+
+@dataclass(frozen=True)
+class Flag:
+    """How an option is given on the command line."""
+
+    name: str
+    metavar: str
+    section: Section
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of `protect`: its keyword in Python, its flag, what it means, its default."""
+
+    keyword: str
+    flag: Flag
+    kind: Kind
+    help: str
+    default: Any = None
+
+    @property
+    def dest(self) -> str:
+        """The name under which the command line keeps it."""
+        return self.flag.name.lstrip("-").replace("-", "_")
+
+
+def option(default: Any, flag: str, metavar: str, section: Section, help: str) -> Any:  # noqa: A002
+    """Declare an option as a field of a model; `...` as the default says that it is required."""
+    extra: dict[str, Any] = {"flag": flag, "metavar": metavar, "section": section.value}
+    if isinstance(default, (dict, tuple)) and not default:
+        return Field(default_factory=type(default), description=help, json_schema_extra=extra)
+    return Field(default, description=help, json_schema_extra=extra)
+
+
+def options_of(model: type[BaseModel]) -> Iterator[Option]:
+    """Return the options that the fields of a model declare, in their order."""
+    for name, field in model.model_fields.items():
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and "flag" in extra:
+            flag = Flag(str(extra["flag"]), str(extra["metavar"]), Section(str(extra["section"])))
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            yield Option(name, flag, _kind(field), field.description or "", default)
+
+
+def _kind(field: FieldInfo) -> Kind:
+    kinds = [field.annotation, *get_args(field.annotation)]
+    origin = get_origin(field.annotation)
+    if origin is dict:
+        return Kind.ASSIGNMENTS
+    if origin is tuple:
+        return Kind.LISTS if get_origin(kinds[1]) is tuple else Kind.TEXTS
+    for type_, kind in ((bool, Kind.SWITCH), (int, Kind.WHOLE), (float, Kind.NUMBER)):
+        if type_ in kinds:
+            return kind
+    return Kind.TEXT

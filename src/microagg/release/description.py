@@ -1,0 +1,209 @@
+"""Last stage: the manifest, which says what was done without any record's values."""
+
+from collections.abc import Sized
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from microagg import __version__
+from microagg.bounds.choice import Bound
+from microagg.measures.utility.information_loss import Errors
+from microagg.plans.manifest import (
+    ColumnFacts,
+    CombinationFacts,
+    ConstraintFacts,
+    DrawFacts,
+    FileFacts,
+    Manifest,
+    MissingFacts,
+    StrataFacts,
+)
+from microagg.plans.plan import Plan
+from microagg.release.constrained import Constrained
+from microagg.release.grouping import Groups, n_expecting_fewer
+from microagg.release.records import Records
+from microagg.release.released import Released
+from microagg.release.verification import Verified
+
+LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "polars", "narwhals", "pandas", "pyarrow")
+# Parameters that are not options of a method: the manifest has them elsewhere.
+_ELSEWHERE = ("k", "constraints", "initial_centers", "strict_k")
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that took part, as far as they are installed."""
+    return {name: found for name in LIBRARIES if (found := _version(name)) is not None}
+
+
+@cache  # each look takes milliseconds
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def describe(
+    plan: Plan,
+    records: Records,
+    groups: Groups,
+    released: Released,
+    verified: Verified,
+    bound: Bound,
+    *,
+    command: str,
+    seconds: float,
+) -> Manifest:
+    """Say what was done; `plan` is the one with the seed that was used."""
+    roles, sizes, errors = records.roles, groups.sizes, groups.errors
+    identifiers = (*records.source.not_read, *roles.identifiers)
+    return Manifest(
+        microagg_version=__version__,
+        libraries=library_versions(),
+        input=FileFacts(file=records.source.file, sha256=records.source.sha256),
+        plan=plan,
+        command=command,
+        method=groups.method.name,
+        guarantee=groups.method.guarantee.value,
+        options=_options(groups.estimator, len(records.frame)),
+        random_state=groups.seed,
+        k=plan.k,
+        scale=plan.scale,
+        quasi_identifiers=roles.quasi_identifiers,
+        assumed_quasi_identifiers=roles.assumed,
+        sensitive=roles.sensitive,
+        strata=roles.strata,
+        weights=roles.weights,
+        unchanged=roles.unchanged,
+        identifiers=identifiers,
+        columns=_columns(records),
+        promise=groups.promise,
+        interrupted=groups.interrupted,
+        timed_out=groups.timed_out,
+        n_records=len(records.frame),
+        n_groups=len(sizes),
+        min_group=int(sizes.min()),
+        max_group=int(sizes.max()),
+        group_sizes={
+            str(size): int(count)
+            for size, count in zip(*np.unique(sizes, return_counts=True), strict=True)
+        },
+        smallest_class=verified.classes.smallest,
+        n_classes=verified.classes.count,
+        information_loss=errors.information_loss,
+        sse=errors.sse,
+        sst=errors.sst,
+        bound=bound.tightness,
+        lower_bound=(None if bound.sse is None else Errors(bound.sse, errors.sst).information_loss),
+        gap=bound.gap(errors.sse),
+        proved_optimal=bound.proves_optimal(errors.sse),
+        constraints=_constraints(released.constrained, errors),
+        missing_values=_missing(records, released),
+        strata_found=_strata(records),
+        blocks=tuple(block.names for block in records.blocks),
+        new_combinations=_combinations(released),
+        draw=_draw(groups.estimator) if groups.method.draws else None,
+        key=verified.key,
+        dropped=tuple(name for name in identifiers if name != verified.key),
+        verified=groups.promise.is_verified,
+        seconds=seconds,
+    )
+
+
+def _options(estimator: Any, n_records: int) -> dict[str, Any]:
+    """Return the options that the method used, those left at their defaults included."""
+    left_out = (*_ELSEWHERE, "random_state")
+    options = {
+        name: value for name, value in estimator.get_params().items() if name not in left_out
+    }
+    return plain_options(options, n_records)
+
+
+def plain_options(options: dict[str, Any], n_records: int) -> dict[str, Any]:
+    """Return options as JSON can hold them; of arrays and other objects, only their kind."""
+    return {name: _plain(value, n_records) for name, value in options.items()}
+
+
+def _plain(value: object, n_records: int) -> object:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if not isinstance(value, Sized) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return type(value).__name__
+    if len(value) == n_records:
+        return f"labels of {n_records:,} records"
+    if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    return f"{len(value):,} values"
+
+
+def _columns(records: Records) -> dict[str, ColumnFacts]:
+    return {
+        name: ColumnFacts(
+            type=str(column.type),
+            aggregate=str(column.aggregate),
+            weight=column.weight,
+            missing=column.values.n_missing,
+        )
+        for name, column in records.columns.items()
+    }
+
+
+def _constraints(found: Constrained | None, errors: Errors) -> ConstraintFacts | None:
+    if found is None:
+        return None
+    return ConstraintFacts(
+        records_in_violation=found.violations,
+        groups_moved=sum(block.moved for block in found.satisfied),
+        groups_not_proved_nearest=sum(block.unproved for block in found.satisfied),
+        farther_than_nearest_by_at_most=max(block.excess for block in found.satisfied),
+        added_information_loss=Errors(found.added, errors.sst).information_loss,
+    )
+
+
+def _missing(records: Records, released: Released) -> MissingFacts | None:
+    before = records.n_missing
+    if not before:
+        return None
+    after = {name: released.values[name].n_missing for name in before}
+    return MissingFacts(treatment=str(records.missing), before=before, after=after)
+
+
+def _strata(records: Records) -> StrataFacts | None:
+    if records.strata is None:
+        return None
+    sizes = np.bincount(records.strata.of_record)
+    return StrataFacts(
+        columns=records.roles.strata,
+        count=int(np.count_nonzero(sizes)),
+        smallest=int(sizes[sizes > 0].min()),
+        merged=records.strata.n_merged,
+    )
+
+
+def _combinations(released: Released) -> CombinationFacts | None:
+    found = released.new_combinations
+    if found is None:
+        return None
+    return CombinationFacts(combinations=found.combinations, records=found.records)
+
+
+def _draw(estimator: Any) -> DrawFacts:
+    """Say how many records each centre expected and got."""
+    names = ("m1", "m2", "lambda1", "lambda2")
+    return DrawFacts(
+        n_centers=len(estimator.expected_sizes_),
+        expected_sizes=tuple(estimator.expected_sizes_.tolist()),
+        realised_sizes=tuple(int(size) for size in estimator.sizes_),
+        n_expected_below_k=n_expecting_fewer(estimator),
+        n_realised_below_k=int(estimator.n_below_k_),
+        fuzziness={
+            name: float(getattr(estimator, f"{name}_"))
+            for name in names
+            if hasattr(estimator, f"{name}_")
+        },
+        doubt=float(estimator.doubt_),
+    )

@@ -1,0 +1,260 @@
+"""What a release is: the table, its groups, what it cost, and what can be done with it."""
+
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from microagg.core.errors import PrivacyWarning, warn
+from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.registry import find
+from microagg.core.validation import SeedLike, check_seed
+from microagg.core.words import spread
+from microagg.files.annotations import Annotations
+from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
+from microagg.files.dialect import Dialect
+from microagg.files.formats import STANDARD, table_writer, write_table
+from microagg.plans.manifest import Manifest, Promise
+from microagg.release.saving import audit_table, file_name, save_release, text_writer
+from microagg.tables.frames import to_polars
+from microagg.tables.pairs import Pair
+
+if TYPE_CHECKING:
+    from microagg.measures.measure import Risk, Utility
+
+PathName = str | PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a release keeps of the input, for its own files and to be measured.
+
+    `pair` opens the records before and after; it is called when somebody measures.
+    """
+
+    pair: Callable[[], Pair]
+    identifiers: tuple[pl.Series, ...]
+    dialect: Dialect | None
+    annotations: Annotations | None
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Release:
+    """A table safe to publish, with what it cost.
+
+    Attributes
+    ----------
+    table : the released table: the same kind of DataFrame as came in, the same row order, column
+        order and column types; identifiers are gone, sensitive columns are unchanged
+    labels : group of every record, numbered in the order of the groups' first records (read-only);
+        where there are several blocks, a column for each
+    information_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled
+        space in which records were compared; it leaves out rounding, medians and modes, columns of
+        weight 0 and merged strata
+    lower_bound : a proven lower bound of the information loss of any grouping, within the strata
+        and blocks if there are any, in per cent; None where none was computed
+    manifest : what was done, as a `microagg.Manifest`; it holds no record's values
+    """
+
+    table: Any
+    labels: NDArray[np.intp]
+    manifest: Manifest
+
+    _origin: Origin
+
+    @property
+    def information_loss(self) -> float:
+        """100 * SSE / SST in per cent, of the groups about their means."""
+        return self.manifest.information_loss
+
+    @property
+    def lower_bound(self) -> float | None:
+        """A proven lower bound of the information loss in per cent; None where there is none."""
+        return self.manifest.lower_bound
+
+    def save(
+        self,
+        path: PathName,
+        *,
+        force: bool = False,
+        audit: PathName | None = None,
+        report: PathName | None = None,
+        public_report: PathName | None = None,
+        progress: bool | ProgressCallback = False,
+    ) -> Path:
+        """Write the table to a file, and beside it the manifest as NAME.manifest.json.
+
+        Both are written whole or not at all; existing files are replaced only with `force`. The
+        suffix names the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
+        `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
+        release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
+        what `save_audit` writes goes to that file in the same step; with `report` and
+        `public_report`, the two versions that `report` writes. Returns the path.
+        """
+        target = file_name(path)
+        beside = {}
+        if audit is not None:
+            internal = file_name(audit)
+            beside = {Path(internal): self._audit_writer(internal)}
+        beside |= self._report_writers(report, public_report, force=force, progress=progress)
+        save_release(
+            to_polars(self.table),
+            self.manifest,
+            target,
+            force=force,
+            dialect=self._origin.dialect,
+            annotations=self._origin.annotations,
+            beside=beside,
+        )
+        if audit is not None:
+            _warn_of_audit(internal)
+        return Path(target)
+
+    def risk(
+        self, *, random_state: SeedLike = 0, progress: bool | ProgressCallback = False
+    ) -> "Risk":
+        """Measure who could still be found, or found out about, in the released table.
+
+        The intruder knows the quasi-identifiers and strata of the original, and wants to know the
+        sensitive columns. Exact up to 100,000 records; `random_state` is the seed of samples above.
+        """
+        from microagg.measures.measure import measure_risk
+
+        seed = check_seed(random_state)
+        is_drawn = find(self.manifest.method).draws
+        with heard_by(progress):
+            return measure_risk(self._origin.pair(), seed=seed, is_drawn=is_drawn)
+
+    def utility(
+        self,
+        *,
+        target: str | None = None,
+        random_state: SeedLike = 0,
+        progress: bool | ProgressCallback = False,
+    ) -> "Utility":
+        """Measure how useful the released table still is.
+
+        With a `target`, models of that column are trained on the released table and on the
+        original, and tested on the original. `random_state` is the seed of samples, above 100,000
+        records, and of the folds.
+        """
+        from microagg.measures.measure import measure_utility
+
+        seed = check_seed(random_state)
+        with heard_by(progress):
+            return measure_utility(self._origin.pair(), target=target, seed=seed)
+
+    def write_to_standard_output(self) -> None:
+        """Write the table as CSV to standard output."""
+        write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
+
+    def save_audit(self, path: PathName, *, force: bool = False) -> Path:
+        """Write a file that says which record is in which group: not for publication.
+
+        It holds a line for each record: its number, from 1, its identifiers, its random key if it
+        has one, and its group, from 1, in every block. Whoever has it can undo the release, and a
+        `PrivacyWarning` says so. Returns the path.
+        """
+        target = file_name(path)
+        atomic_write_all({Path(target): self._audit_writer(target)}, force=force)
+        _warn_of_audit(target)
+        return Path(target)
+
+    def report(
+        self,
+        path: PathName,
+        *,
+        public: bool = False,
+        title: str | None = None,
+        target: str | None = None,
+        random_state: SeedLike = 0,
+        force: bool = False,
+        progress: bool | ProgressCallback = False,
+    ) -> Path:
+        """Write a report to read, print and sign: one self-contained HTML file.
+
+        It says in plain words what was done, what is promised and what was lost, shows the columns
+        before and after, and measures risk and utility. No record's values are in it: every figure
+        is of at least k records. With `public`, it is for publishing with the data and says nothing
+        about the values before. `title` heads the page; without one, an internal report has the
+        name of the input file. `target` and `random_state` are those of `utility`. Returns the
+        path.
+        """
+        place = file_name(path)
+        writers = self._report_writers(
+            None if public else place,
+            place if public else None,
+            force=force,
+            title=title,
+            target=target,
+            random_state=random_state,
+            progress=progress,
+        )
+        atomic_write_all(writers, force=force)
+        return Path(place)
+
+    def _report_writers(
+        self,
+        internal: PathName | None,
+        public: PathName | None,
+        *,
+        force: bool,
+        title: str | None = None,
+        target: str | None = None,
+        random_state: SeedLike = 0,
+        progress: bool | ProgressCallback = False,
+    ) -> dict[Path, Writer]:
+        """Return the writers of the reports asked for; whatever can fail has been done by then."""
+        wanted = {
+            Path(file_name(path)): is_public
+            for path, is_public in ((internal, False), (public, True))
+            if path is not None
+        }
+        if not wanted:
+            return {}
+        asked = [path for path in (internal, public) if path is not None]
+        check_distinct([Path(path) for path in asked])
+        for path in wanted:
+            check_target(path, force=force)
+        from microagg.report.pages import pages
+
+        seed = check_seed(random_state)
+        with heard_by(progress):
+            texts = pages(
+                self._origin.pair, self.manifest, wanted, title=title, target=target, seed=seed
+            )
+        return {path: text_writer(text) for path, text in texts.items()}
+
+    def _audit_writer(self, path: str) -> Writer:
+        write = table_writer(audit_table(self._origin.identifiers, self.labels), path)
+
+        def write_for_the_owner(place: Path) -> None:
+            write(place)
+            place.chmod(stat.S_IRUSR | stat.S_IWUSR)
+
+        return write_for_the_owner
+
+    def __repr__(self) -> str:
+        done = self.manifest
+        sizes = spread(done.min_group, done.max_group)
+        promise = ""
+        if done.promise is not Promise.K_ANONYMITY:
+            promise = f"promises {done.promise}, "
+        return (
+            f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
+            f"k = {done.k}, {done.method}, {promise}information loss "
+            f"{self.information_loss:.4g} %>"
+        )
+
+
+def _warn_of_audit(path: str) -> None:
+    warn(
+        f"{path!r} says which record is in which group: keep this file internal.",
+        PrivacyWarning,
+    )

@@ -1,0 +1,87 @@
+"""First stage: a table, and where it came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from microagg.core.errors import DataError
+from microagg.files.annotations import Annotations
+from microagg.files.dialect import Dialect
+from microagg.files.formats import STANDARD, TableFile, check_fits, sha256_of
+from microagg.plans.drafting import labelled_types
+from microagg.plans.plan import Plan
+from microagg.tables.columns import ColumnType
+from microagg.tables.digest import table_digest
+from microagg.tables.frames import Frame, open_frame
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table with at least one record, and what is known about the file it came from.
+
+    `dialect` and `annotations` are those of the file, so that the output can be like it; `types`
+    are those that its labels imply. `not_read` are identifiers in the file that nobody needs.
+    """
+
+    frame: Frame
+    file: str | None = None
+    file_sha256: str | None = None
+    dialect: Dialect | None = None
+    annotations: Annotations | None = None
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
+    not_read: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """Return a table in memory as a source."""
+        frame = open_frame(table)
+        if not len(frame):
+            raise DataError("the table has no records.")
+        return cls(frame)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column of the input, also those that were not read."""
+        return (*self.not_read, *self.frame.columns)
+
+    @cached_property
+    def sha256(self) -> str | None:
+        """The SHA-256 of the file, or of the table where there is no file."""
+        return self.file_sha256 or table_digest(self.frame)
+
+
+def read_source(
+    path: str,
+    plan: Plan,
+    *,
+    dialect: Dialect | None = None,
+    target: str | None = None,
+    with_identifiers: bool = False,
+) -> Source:
+    """Read a file for a plan.
+
+    Identifiers are dropped: unless asked for, they are not even read. Columns that the format of
+    the `target` cannot hold are refused before any long work.
+    """
+    file = TableFile(path, dialect=dialect)
+    roles = plan.roles_in(file.columns)
+    not_read = () if with_identifiers else roles.identifiers
+    table = file.table(
+        as_text=(*roles.identifiers, *roles.sensitive),
+        columns=[name for name in file.columns if name not in not_read],
+    )
+    if target is not None:
+        check_fits(table.drop(roles.identifiers, strict=False), target)
+    frame = open_frame(table)
+    is_file = path != STANDARD
+    return Source(
+        frame,
+        file=Path(path).name if is_file else None,
+        file_sha256=sha256_of(Path(path)) if is_file else None,
+        dialect=file.dialect,
+        annotations=file.annotations,
+        types=labelled_types(frame, file.annotations),
+        not_read=tuple(not_read),
+    )

@@ -1,0 +1,88 @@
+"""What a method cannot do with the records at hand, refused before any long work."""
+
+from collections.abc import Iterable
+
+from microagg.aggregates.released import Missing
+from microagg.bounds.choice import AUTO, NONE
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.registry import Method
+from microagg.release.records import Records
+from microagg.tables.columns import ColumnType
+from microagg.tables.scaling import LINEAR
+
+
+def check_method(method: Method, records: Records) -> None:
+    """Refuse a method that cannot group these records."""
+    if method.single_column:
+        _check_single_column(method, records)
+    if method.draws:
+        _check_drawable(method, records)
+
+
+def _check_single_column(method: Method, records: Records) -> None:
+    for block in records.blocks:
+        if len(block.names) > 1:
+            listing = ", ".join(repr(name) for name in block.names)
+            raise ParameterError(
+                f"method {method.name!r} takes exactly one quasi-identifier; got "
+                f"{len(block.names)}: {listing}. Give the others another role, or use a method for "
+                "several columns such as 'mdav'."
+            )
+        if block.X.shape[1] > 1:
+            raise ParameterError(
+                f"method {method.name!r} takes one column of numbers; {block.names[0]!r} has "
+                "values without an order, or missing ones. Use another method, such as 'mdav'."
+            )
+
+
+def _check_drawable(method: Method, records: Records) -> None:
+    """Methods whose records draw release centres, not aggregates."""
+    columns = records.columns.values()
+    unfit = {
+        "strata": records.strata is not None,
+        "weights": records.weights is not None,
+        "blocks": len(records.blocks) > 1,
+        "missing values": bool(records.n_missing),
+        f"the scale {records.scale!r}": records.scale not in LINEAR,
+        "quasi-identifiers other than numbers": not all(c.type.is_number for c in columns),
+        "medians": any(column.aggregate != "mean" for column in columns),
+        "column weights": any(column.weight != 1.0 for column in columns),
+    }
+    if found := [what for what, is_there in unfit.items() if is_there]:
+        raise ParameterError(
+            f"method {method.name!r} draws centres of numbers; it does not work with "
+            f"{', '.join(found)}. Use another method, such as 'auto'."
+        )
+
+
+def bound_for(asked: str, records: Records) -> str:
+    """Return which bound to compute: none with weights, which no bound takes into account."""
+    if records.weights is None:
+        return asked
+    if asked in (AUTO, NONE):
+        return NONE
+    raise ParameterError(
+        f"a bound (--bound {asked}) is for records without weights. Leave it out, or the weights."
+    )
+
+
+def check_constrained(columns: Iterable[str], records: Records) -> None:
+    """Refuse constraints on columns that do not release a mean."""
+    for name in columns:
+        column = records.columns[name]
+        if column.type not in (ColumnType.CONTINUOUS, ColumnType.INTEGER):
+            raise ParameterError(
+                f"constraints are on numbers; {name!r} is of the type {str(column.type)!r}. Remove "
+                "the constraint, or change the type."
+            )
+        if column.aggregate != "mean":
+            raise ParameterError(
+                f"constraints start from means; {name!r} has the aggregate "
+                f"{str(column.aggregate)!r}. Remove the constraint, or the aggregate."
+            )
+        if column.values.n_missing and records.missing is not Missing.IMPUTE:
+            raise DataError(
+                f"{name!r} is in a constraint, but some of its values are missing and cannot "
+                "satisfy it. Use --missing impute (missing='impute' in Python), or remove the "
+                "constraint."
+            )

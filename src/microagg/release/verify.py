@@ -1,0 +1,267 @@
+"""verify(): whether a table keeps what is asked of it, whoever made it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+from microagg.constraints.grammar import Constraint
+from microagg.constraints.system import System
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.validation import check_count
+from microagg.core.words import counted
+from microagg.files.dialect import Dialect
+from microagg.files.formats import TableFile
+from microagg.plans.beside import manifest_beside, manifest_path
+from microagg.plans.manifest import Manifest
+from microagg.plans.plan import Plan, parse_constraints
+from microagg.release.release import PathName
+from microagg.release.verification import shown
+from microagg.requirements.records import Classes, KRecords
+from microagg.tables.frames import Frame, open_frame
+from microagg.tables.roles import (
+    SENSITIVE,
+    WEIGHT,
+    Names,
+    as_names,
+    no_such_column,
+    require_numbers,
+)
+from microagg.tables.scaling import scaling
+from microagg.tables.typed import code_numbers
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a table keeps what was asked of it; true if it does.
+
+    `columns` were checked, `classes` are those of the block of columns in which they are smallest;
+    `violations` counts the records that violate each constraint. `manifest` is the file that said
+    which columns to check, if one did.
+    """
+
+    classes: Classes
+    columns: tuple[str, ...]
+    blocks: tuple[tuple[str, ...], ...]
+    violations: dict[str, int] = field(default_factory=dict)
+    manifest: str | None = None
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether every combination stands for k records, and no record violates a constraint."""
+        return self.classes.satisfied and not any(self.violations.values())
+
+    @property
+    def largest_k(self) -> int:
+        """The largest k that the table keeps."""
+        return self.classes.smallest
+
+    @property
+    def verdict(self) -> str:
+        """Yes or no, and why, in one line."""
+        classes, below = self.classes, self.classes.records_below
+        broken = {text: count for text, count in self.violations.items() if count}
+        if classes.satisfied and broken:
+            listed = "; ".join(f"{text} ({counted(n, 'record')})" for text, n in broken.items())
+            return f"No: a constraint is violated: {listed}"
+        if classes.k == 1:
+            return "Yes, as any table does: k = 1 asks for no protection"
+        if classes.satisfied:
+            where, least = " in each block" if self.blocks else "", counted(classes.k, "record")
+            return f"Yes: every combination{where} stands for at least {least}"
+        return (
+            f"No: {below:,} of {counted(classes.n_records, 'record')} "
+            f"{'shows' if below == 1 else 'show'} a combination that fewer than {classes.k:,} share"
+        )
+
+    def __bool__(self) -> bool:
+        return self.satisfied
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values, ready for json.dumps."""
+        classes = self.classes
+        return {
+            "k": classes.k,
+            "satisfied": self.satisfied,
+            "smallest_class": classes.smallest,
+            "n_classes": classes.count,
+            "n_records": classes.n_records,
+            "classes_below_k": {str(size): count for size, count in classes.below.items()},
+            "records_below_k": classes.records_below,
+            "quasi_identifiers": list(self.columns),
+            "blocks": [list(names) for names in self.blocks],
+            "records_in_violation": dict(self.violations),
+            "manifest": self.manifest,
+        }
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What to check: k, the columns to leave out, or those to check, blocks and constraints."""
+
+    k: int | None = None
+    checked: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    manifest: str | None = None
+
+    @classmethod
+    def by_plan(cls, plan: Plan) -> "_Asked":
+        kept = plan.identifiers[:1] if plan.keep_key else ()
+        left_out = (*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT))
+        return cls(plan.k, (), left_out, plan.blocks, plan.constraints)
+
+    @classmethod
+    def by_manifest(cls, found: Manifest, path: str) -> "_Asked":
+        return cls(
+            found.k,
+            (*found.quasi_identifiers, *found.strata),
+            blocks=found.blocks if len(found.blocks) > 1 else (),
+            constraints=found.plan.constraints,
+            manifest=path,
+        )
+
+
+def verify(
+    table: Any,
+    k: int | None = None,
+    *,
+    quasi_identifiers: Names = None,
+    sensitive: Names = None,
+    constraints: Iterable[str] | str | None = None,
+    plan: Plan | PathName | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Verification:
+    """Return whether every combination in a table stands for at least k records.
+
+    A combination is what a record shows in all checked columns; a missing value is a value. The
+    code that groups records takes no part in this.
+
+    Parameters
+    ----------
+    table : DataFrame of pandas, polars or pyarrow, or the path of a file. A CSV file is compared
+        as it is written. Unless columns or a plan are given, the manifest that lies beside a
+        released file says which columns to check, in which blocks, which k and which constraints.
+    k : Least number of records behind a released combination.
+    quasi_identifiers : columns to check; by default all that are not sensitive
+    sensitive : columns to leave out
+    constraints : what every record must satisfy, such as "net + tax = gross"
+    plan : a `Plan`, or the path of a plan file, that says which columns to leave out, in which
+        blocks to check the others, which k and which constraints
+    delimiter, decimal, encoding : how a CSV file is written; detected where not given
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [35, 35, 62], "sex": ["f", "f", "m"]})
+    >>> found = verify(people, k=2)
+    >>> found.satisfied, found.largest_k, found.classes.below
+    (False, 1, {1: 1})
+    """
+    opened = _Opened(table, Dialect(delimiter, decimal, encoding))
+    given = _Asked(
+        None if k is None else check_count("k", k),
+        as_names("quasi_identifiers", quasi_identifiers),
+        as_names("sensitive", sensitive),
+        constraints=parse_constraints(constraints),
+    )
+    asked = _complete(given, plan, opened.path)
+    if asked.k is None:
+        raise ParameterError(
+            "k, the least number of records behind a combination, is missing. Give k (-k), or a "
+            "plan."
+        )
+    columns = _checked(asked, opened.columns)
+    classes = _classes(opened.as_written(), columns, asked)
+    violations = _violations(opened, asked.constraints) if asked.constraints else {}
+    return Verification(classes, columns, asked.blocks, violations, asked.manifest)
+
+
+class _Opened:
+    """A table in memory or in a file, opened once."""
+
+    def __init__(self, table: Any, dialect: Dialect) -> None:
+        self.path = str(table) if isinstance(table, (str, PathLike)) else None
+        self._file = None if self.path is None else TableFile(self.path, dialect=dialect)
+        self._frame = open_frame(table) if self._file is None else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
+
+    def as_written(self) -> Frame:
+        """Return the table; of a text file, as it is written."""
+        if self._file is None:
+            return self._frame  # type: ignore[return-value]
+        return open_frame(self._file.table(as_text=self.columns))
+
+    def numbers(self, columns: Sequence[str]) -> Frame:
+        """Return the table with these columns as numbers, where that is what they are."""
+        if self._file is None:
+            return self._frame  # type: ignore[return-value]
+        return open_frame(self._file.table(columns=columns))
+
+
+def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> _Asked:
+    """Return what to check: as given, or as a plan says, or the manifest beside a file."""
+    names_columns = bool(given.checked or given.left_out)
+    if plan is not None:
+        if names_columns or given.constraints:
+            raise ParameterError(
+                "columns and constraints are given beside a plan. Put them into the plan, or leave "
+                "the plan out."
+            )
+        base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
+        return replace(base, k=given.k or base.k)
+    found = None if names_columns or path is None else manifest_beside(path)
+    if found is None or path is None:
+        return given
+    base = _Asked.by_manifest(found, str(manifest_path(path)))
+    constraints = given.constraints or base.constraints
+    return replace(base, k=given.k or base.k, constraints=constraints)
+
+
+def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
+    for name in (*asked.checked, *asked.left_out, *(n for block in asked.blocks for n in block)):
+        if name not in columns:
+            raise no_such_column(name, columns)
+    if twice := [name for name in asked.checked if name in asked.left_out]:
+        raise ParameterError(
+            f"column {twice[0]!r} can have one role only; it is named as a quasi-identifier and as "
+            "sensitive. Remove one of them."
+        )
+    wanted = asked.checked or [name for name in columns if name not in asked.left_out]
+    if not wanted:
+        raise ParameterError("there is no column to check: all are sensitive. Leave one out.")
+    return tuple(name for name in columns if name in wanted)
+
+
+def _classes(frame: Frame, columns: Sequence[str], asked: _Asked) -> Classes:
+    """Return the classes of the block in which they are smallest."""
+    if not len(frame):
+        raise DataError("the table has no records.")
+    judge = KRecords(asked.k or 1)
+    in_blocks = {name for block in asked.blocks for name in block}
+    rest = [name for name in columns if name not in in_blocks]
+    blocks = [[*block, *rest] for block in asked.blocks] or [rest]
+    each = [judge.judge(shown(frame, names)) for names in blocks]
+    return min(each, key=lambda found: found.smallest)
+
+
+def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> dict[str, int]:
+    """Count the records that violate each constraint."""
+    system = System.of(constraints, opened.columns)
+    frame = opened.numbers(system.columns)
+    require_numbers(frame, system.columns)
+    values = {name: code_numbers(frame, name) for name in system.columns}
+    if absent := [name for name in values if values[name].n_missing]:
+        raise DataError(
+            f"values are missing in {', '.join(map(repr, absent))}, which cannot satisfy a "
+            "constraint. Leave the constraint out."
+        )
+    columns = {name: values[name].numbers for name in values}
+    units = {name: scaling(numbers).unit for name, numbers in columns.items()}
+    return system.violations(columns, units)

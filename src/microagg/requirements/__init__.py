@@ -1,0 +1,1 @@
+"""What every released combination must satisfy: one requirement per file."""

@@ -1,0 +1,215 @@
+"""What a comparison found: a row for each method and k, and which of them no other beats."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from html import escape
+from typing import Any, overload
+
+import narwhals as nw
+from narwhals.typing import IntoDType
+
+from microagg.core.errors import ParameterError
+from microagg.core.tabulate import html_table, text_table
+from microagg.core.words import decimals_for, short_seconds, spread
+from microagg.tables.frames import Frame, new_table
+from microagg.tables.roles import Roles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """How one method did at one k; if it failed, `error` says why, and the rest is None.
+
+    `information_loss` is in per cent, and so is what satisfying constraints adds to it. `linkage`
+    is the risk: the share, in per cent, of people linked to their own record by an intruder who
+    knows their quasi-identifiers and takes the most similar record; above 100,000 records it is
+    estimated from a sample, and `linkage_error` is its standard error. `efficient` says that no
+    other row that keeps k has less of both loss and linkage. `seconds` leave out compiling and
+    linking. `seed` is None for methods that use no randomness.
+    """
+
+    method: str
+    k: int
+    information_loss: float | None = None
+    sse: float | None = None
+    added_by_constraints: float | None = None
+    linkage: float | None = None
+    linkage_error: float | None = None
+    efficient: bool | None = None
+    n_groups: int | None = None
+    min_group: int | None = None
+    max_group: int | None = None
+    seconds: float | None = None
+    seed: int | None = None
+    error: str | None = None
+
+
+_TEXTS, _COUNTS = ("method", "error"), ("k", "n_groups", "min_group", "max_group", "seed")
+SCHEMA: dict[str, IntoDType] = {
+    field.name: nw.String
+    if field.name in _TEXTS
+    else nw.Int64
+    if field.name in _COUNTS
+    else nw.Boolean
+    if field.name == "efficient"
+    else nw.Float64
+    for field in fields(Row)
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison(Sequence[Row]):
+    """The rows of a comparison in the order asked for, and what they are about.
+
+    `exit_code` is 0 if any run succeeded, and otherwise that of the first failure. `seed` is None
+    where no method uses randomness. `left_out` are the methods that "all" does not run, because
+    they take one column only, or because their records draw their values, which promises less;
+    the latter are also in `drawn`.
+    """
+
+    rows: tuple[Row, ...]
+    like: Frame
+    roles: Roles
+    seed: int | None
+    left_out: tuple[str, ...]
+    drawn: tuple[str, ...]
+    exit_code: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
+        return self.rows[at]
+
+    @property
+    def n_records(self) -> int:
+        """How many records were grouped."""
+        return len(self.like)
+
+    @property
+    def table(self) -> Any:
+        """The rows as a DataFrame of the kind that came in."""
+        values = {name: [getattr(row, name) for row in self.rows] for name in SCHEMA}
+        return new_table(self.like, values, SCHEMA)
+
+    def failures(self) -> Iterator[str]:
+        """Word every failure once, with each k at which a method failed for the same reason."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for row in self.rows:
+            if row.error is not None:
+                found.setdefault((row.method, row.error), []).append(f"{row.k:,}")
+        for (method, error), ks in found.items():
+            yield f"{method} failed at k = {', '.join(ks)}: {error}"
+
+    def __str__(self) -> str:
+        blocks = (text_table(header, rows) for header, rows in self._blocks())
+        return "\n\n".join((*blocks, "\n".join(self._legend())))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        blocks = (html_table(header, rows) for header, rows in self._blocks())
+        legend = "".join(f"<p>{escape(line)}</p>" for line in self._legend())
+        return "".join((*blocks, legend))
+
+    def _blocks(self) -> Iterator[tuple[list[str], list[list[str]]]]:
+        """Return a header and the cells of the rows of each k."""
+        decimals = decimals_for([row.information_loss or 0.0 for row in self.rows])
+        for k in dict.fromkeys(row.k for row in self.rows):
+            own = [row for row in self.rows if row.k == k]
+            kept = [row.information_loss for row in own if _point(row) is not None]
+            least = min(kept, default=None)  # type: ignore[type-var]
+            added = any(row.added_by_constraints for row in self.rows)
+            header = [f"k = {k:,}", "loss %", "linked %", "groups", "sizes", "seconds", ""]
+            if added:
+                header.insert(2, "added %")
+            yield header, [_cells(row, least, decimals, added=added) for row in own]
+
+    def _legend(self) -> Iterator[str]:
+        yield "* least information loss at this k"
+        yield "+ no other row has less of both loss and linkage"
+        if any(row.error is None and (row.min_group or 0) < row.k for row in self.rows):
+            yield "! some groups hold fewer than k records: they were drawn"
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows as plain values, ready for json.dumps."""
+        return [asdict(row) for row in self.rows]
+
+
+def _cells(row: Row, least: float | None, decimals: int, *, added: bool) -> list[str]:
+    if row.error is not None or row.information_loss is None:
+        return [row.method, *["failed", *[""] * (5 + added)]]
+    is_small = (row.min_group or 0) < row.k
+    marks = "!" if is_small else "*" if row.information_loss == least else ""
+    return [
+        row.method,
+        f"{row.information_loss:.{decimals}f}",
+        *([f"{row.added_by_constraints or 0.0:.{decimals}f}"] if added else []),
+        f"{row.linkage:.2f}",
+        f"{row.n_groups:,}",
+        spread(row.min_group or 0, row.max_group or 0),
+        short_seconds(row.seconds or 0.0),
+        f"{marks}{'+' if row.efficient else ''}",
+    ]
+
+
+def marked(rows: Sequence[Row]) -> list[Row]:
+    """Say of every row whether no other has less of both loss and linkage.
+
+    Rows that do not keep k do not count against those that do.
+    """
+    points = {point for row in rows if (point := _point(row)) is not None}
+    return [
+        row if row.error is not None else replace(row, efficient=_is_efficient(_point(row), points))
+        for row in rows
+    ]
+
+
+def _point(row: Row) -> tuple[float, float] | None:
+    if row.information_loss is None or row.linkage is None or row.min_group is None:
+        return None
+    return (row.information_loss, row.linkage) if row.min_group >= row.k else None
+
+
+def _is_efficient(own: tuple[float, float] | None, points: Iterable[tuple[float, float]]) -> bool:
+    return own is not None and not any(
+        other != own and other[0] <= own[0] and other[1] <= own[1] for other in points
+    )
+
+
+def risk_utility_map(comparison: Comparison) -> str:
+    """Return a comparison as a figure in SVG: records linked against information lost.
+
+    Every method has a mark for each k. Those that no other beats on both are filled, named and
+    joined by a line; failures are left out.
+
+    Parameters
+    ----------
+    comparison : what `compare` returned
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from microagg import compare
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
+    >>> risk_utility_map(compare(people, 2, ["mdav", "cbfs"])).startswith("<svg")
+    True
+    """
+    from microagg.report.plots import Choice
+    from microagg.report.plots import risk_utility_map as drawn
+
+    if not isinstance(comparison, Comparison):
+        raise ParameterError(
+            f"comparison must be what compare() returned; got {type(comparison).__name__}."
+        )
+    choices = [
+        Choice(row.method, row.k, row.information_loss, row.linkage, bool(row.efficient))
+        for row in comparison
+        if row.information_loss is not None and row.linkage is not None
+    ]
+    if not choices:
+        raise ParameterError("there is nothing to draw: every method failed.")
+    return drawn(choices, "Records that can be linked against information lost")
