@@ -168,12 +168,12 @@ def check_constraints(case: Case, after: dict[str, list[Any]]) -> None:
 
 
 def check_manifest(release: Any) -> None:
-    json.dumps(release.manifest, allow_nan=False)
+    json.dumps(release.manifest.as_dict(), allow_nan=False)
     # The request may list values in an order.
     told = {name: fact for name, fact in release.manifest.items() if name not in _QUOTING}
     check_quiet(json.dumps(told, ensure_ascii=False))
-    if not any("order" in said for said in release.manifest["plan"].get("columns", {}).values()):
-        check_quiet(json.dumps(release.manifest, ensure_ascii=False))
+    if not any("order" in said for said in release.manifest.plan.get("columns", {}).values()):
+        check_quiet(json.dumps(release.manifest.as_dict(), ensure_ascii=False))
 
 
 _QUOTING = ("plan", "command")

@@ -69,8 +69,8 @@ def test_every_release_keeps_its_promises(kind, columns, data):
     assert list(released) == list(columns)
     combinations = Counter(zip(*(values.tolist() for values in released.values()), strict=True))
     assert min(combinations.values()) >= k
-    assert release.manifest["smallest_class"] == min(combinations.values())
-    assert release.manifest["n_classes"] == len(combinations)
+    assert release.manifest.smallest_class == min(combinations.values())
+    assert release.manifest.n_classes == len(combinations)
     assert 0 <= release.information_loss <= 100 + 1e-9
     for name, values in columns.items():
         assert release.table[name].dtype == table[name].dtype

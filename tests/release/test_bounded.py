@@ -24,17 +24,17 @@ def released(**options):
 
 def test_the_default_is_auto_at_balanced_effort():
     release = released()
-    assert release.manifest["method"] == "auto"
-    assert release.manifest["options"]["effort"] == "balanced"
+    assert release.manifest.method == "auto"
+    assert release.manifest.options.effort == "balanced"
     expected = Auto(3, random_state=1).fit(Z)
     assert release.labels.tolist() == expected.labels_.tolist()
-    assert not release.manifest["interrupted"]
+    assert not release.manifest.interrupted
 
 
 def test_effort_and_time_budget_reach_the_method():
     release = released(effort="fast", time_budget=0)
-    assert release.manifest["options"]["effort"] == "fast"
-    assert release.manifest["options"]["time_budget"] == 0
+    assert release.manifest.options.effort == "fast"
+    assert release.manifest.options.time_budget == 0
     expected = Auto(3, effort="fast", time_budget=0, random_state=1).fit_predict(Z)
     assert release.labels.tolist() == expected.tolist()
 
@@ -52,21 +52,21 @@ def test_a_fast_bound_comes_with_it():
 def test_a_tight_bound_is_nearer():
     fast, tight = (released(effort="fast", bound=bound) for bound in ("fast", "tight"))
     assert fast.lower_bound < tight.lower_bound <= tight.information_loss
-    assert tight.manifest["gap"] < fast.manifest["gap"]
-    assert tight.manifest["bound"] == "tight"
+    assert tight.manifest.gap < fast.manifest.gap
+    assert tight.manifest.bound == "tight"
 
 
 def test_no_bound_where_none_is_wanted():
     release = released(effort="fast", bound="none")
     assert release.lower_bound is None
     assert [release.manifest[key] for key in ("bound", "lower_bound", "gap")] == [None] * 3
-    assert release.manifest["proved_optimal"] is False
+    assert release.manifest.proved_optimal is False
 
 
 def test_one_column_is_proved_optimal():
     release = protect(TABLE.select("a"), 4)
-    assert release.manifest["proved_optimal"] is True
-    assert release.manifest["gap"] == 0
+    assert release.manifest.proved_optimal is True
+    assert release.manifest.gap == 0
     assert release.information_loss == pytest.approx(
         100 * sse(Z[:, :1], Univariate(4).fit_predict(Z[:, :1])) / (len(X) - 1)
     )
@@ -139,7 +139,7 @@ def interrupt_at(task_to_end):
 def test_an_interrupt_releases_the_best_groups_so_far():
     with pytest.warns(InterruptedSearchWarning, match="best groups so far"):
         release = released(effort="best", progress=interrupt_at("searching"))
-    assert release.manifest["interrupted"] is True
+    assert release.manifest.interrupted is True
     assert release.table.group_by("a", "b", "c").len()["len"].min() >= 3
 
 
@@ -147,7 +147,7 @@ def test_an_interrupt_of_the_bound_leaves_the_groups():
     with pytest.warns(InterruptedSearchWarning, match="no bound"):
         release = released(effort="fast", progress=interrupt_at("bound"))
     assert release.lower_bound is None
-    assert release.manifest["interrupted"] is False
+    assert release.manifest.interrupted is False
     assert release.labels.tolist() == released(effort="fast").labels.tolist()
 
 

@@ -41,9 +41,9 @@ def test_integers_stay_integers_and_add_up_exactly_with_every_method(method):
     )
     assert release.table.schema == INTEGERS.schema
     assert miss(release.table) == 0
-    assert release.manifest["constraints"]["records_in_violation"] == {TOTAL: 0}
-    assert release.manifest["constraints"]["groups_not_proved_nearest"] == 0
-    json.dumps(release.manifest)
+    assert release.manifest.constraints.records_in_violation == {TOTAL: 0}
+    assert release.manifest.constraints.groups_not_proved_nearest == 0
+    json.dumps(release.manifest.as_dict())
 
 
 def test_each_group_gets_the_nearest_whole_numbers():
@@ -81,13 +81,13 @@ def test_where_the_data_satisfy_them_continuous_releases_do_not_change(kind):
 def test_where_they_do_not_the_release_does_and_says_who_did_not(scale):
     broken = FLOATS.with_columns(gross=pl.col("gross") + pl.Series(RNG.normal(size=N) * 50))
     release = protect(broken, 5, constraints=[TOTAL, "tax <= 700"], scale=scale)
-    table, facts = release.table, release.manifest["constraints"]
+    table, facts = release.table, release.manifest.constraints
     assert miss(table) <= 1e-9 * table["gross"].max()
     assert table["tax"].max() <= 700 * (1 + 1e-9)
     above = int((broken["tax"] > 700).sum())
     assert facts["records_in_violation"] == {TOTAL: N, "tax <= 700": above}
     assert above > 0
-    assert facts["groups_moved"] == release.manifest["n_groups"]
+    assert facts["groups_moved"] == release.manifest.n_groups
     plain = protect(broken, 5, scale=scale)
     assert release.information_loss == plain.information_loss
     assert release.labels.tolist() == plain.labels.tolist()
@@ -100,7 +100,7 @@ def test_the_added_loss_is_that_of_the_released_values():
     spread = original.std(axis=0, ddof=1)
     lost = (((original - released) / spread) ** 2).sum()
     total = (((original - original.mean(axis=0)) / spread) ** 2).sum()
-    facts = release.manifest["constraints"]
+    facts = release.manifest.constraints
     expected = 100 * lost / total - release.information_loss
     assert facts["added_information_loss"] == pytest.approx(expected, rel=1e-9)
     assert facts["added_information_loss"] > 0.01
@@ -157,13 +157,13 @@ def test_constraints_that_cannot_be_kept(constraints, words, monkeypatch):
 
 
 def test_without_constraints_the_manifest_says_none():
-    assert protect(INTEGERS, 3).manifest["constraints"] is None
+    assert protect(INTEGERS, 3).manifest.constraints is None
     for none in ((), None, []):
-        assert protect(INTEGERS, 3, constraints=none).manifest["constraints"] is None
+        assert protect(INTEGERS, 3, constraints=none).manifest.constraints is None
 
 
 def test_one_constraint_may_be_one_text():
-    found = protect(INTEGERS, 3, constraints=TOTAL).manifest["constraints"]
+    found = protect(INTEGERS, 3, constraints=TOTAL).manifest.constraints
     assert found["records_in_violation"] == {TOTAL: 0}
 
 
@@ -225,7 +225,7 @@ def test_columns_of_32_bits_hold_what_they_can():
     assert float(bounded["net"].max()) <= 1000.1
     assert float(bounded["tax"].min()) >= 999.9
     narrow = {"net": net, "tax": tax, "gross": net + tax}
-    facts = released(narrow, [TOTAL]).manifest["constraints"]
+    facts = released(narrow, [TOTAL]).manifest.constraints
     assert facts["records_in_violation"] == {TOTAL: 0}
 
 
@@ -246,13 +246,13 @@ def test_constraints_that_do_not_bind_change_no_integers():
     plain = protect(ages, 4)
     bound = protect(ages, 4, constraints=["age >= -100", "age <= 100"])
     assert plain.table.equals(bound.table)
-    facts = bound.manifest["constraints"]
+    facts = bound.manifest.constraints
     assert (facts["groups_moved"], facts["added_information_loss"]) == (0, 0.0)
 
 
 def test_the_same_constraint_counts_once():
     constraints = ["age >= 1", "'age' >= 1", "2*age>=2"]
-    facts = protect(INTEGERS, 3, constraints=constraints).manifest["constraints"]
+    facts = protect(INTEGERS, 3, constraints=constraints).manifest.constraints
     assert list(facts["records_in_violation"])[:1] == ["age >= 1"]
     assert "'age' >= 1" not in facts["records_in_violation"]
 

@@ -28,7 +28,7 @@ def test_every_record_gets_a_centre_and_the_manifest_counts_them(method):
     with pytest.warns(PrivacyWarning, match=f"'{method}' draws and keeps no k"):
         release = protect(TABLE, 5, method=method, random_state=3)
     assert "promises none" in repr(release)
-    facts, draw = release.manifest, release.manifest["draw"]
+    facts, draw = release.manifest, release.manifest.draw
     assert release.table.schema == TABLE.schema
     assert draw["n_centers"] == len(draw["expected_sizes"]) == len(draw["realised_sizes"]) <= 24
     assert sum(draw["expected_sizes"]) == pytest.approx(N)
@@ -68,8 +68,8 @@ def test_the_loss_is_that_of_the_drawn_centres(method):
 def test_strict_k_keeps_k_and_says_so(method):
     release = protect(TABLE, 5, method=method, strict_k=True, random_state=0)
     assert distinct(release.table).min() >= 5
-    assert release.manifest["promise"] == "k-anonymity"
-    assert release.manifest["draw"]["n_realised_below_k"] == 0
+    assert release.manifest.promise == "k-anonymity"
+    assert release.manifest.draw.n_realised_below_k == 0
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -50,7 +50,7 @@ def test_k_records_share_what_the_file_shows(kind, missing, share, k, tmp_path):
     rows = [tuple(line.split(",")[:3]) for line in path.read_text().splitlines()[1:]]
     assert len(rows) == len(table)
     assert min(Counter(rows).values()) >= k
-    told = release.manifest["missing_values"]
+    told = release.manifest.missing_values
     gone = {name: sum(row[j] == "" for row in rows) for j, name in enumerate(COLUMNS)}
     if share == 0.0:
         assert told is None

@@ -102,7 +102,7 @@ def test_scale_none_compares_the_columns_as_they_are():
     X = RNG.normal(size=(N, 2)) * [1, 1000]
     release = protect(pl.DataFrame(X, schema=["a", "b"]), 3, scale="none")
     assert (release.labels == MDAV(k=3).fit_predict(X)).all()
-    assert release.manifest["sst"] == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
+    assert release.manifest.sst == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
 
 
 def test_rounding_on_release_is_no_part_of_the_loss():
@@ -122,15 +122,15 @@ def test_an_offset_of_a_billion_changes_nothing():
 
 def test_two_groups_may_release_the_same_combination():
     release = protect(pl.DataFrame({"a": [1] * 7}), 2)
-    assert release.manifest["n_groups"] == 3
-    assert release.manifest["n_classes"] == 1
-    assert release.manifest["smallest_class"] == 7
+    assert release.manifest.n_groups == 3
+    assert release.manifest.n_classes == 1
+    assert release.manifest.smallest_class == 7
     assert release.information_loss == 0
 
 
 def test_manifest_is_plain_complete_and_free_of_values(table):
     release = protect(table, 6, **ROLES, quasi_identifiers=["age"])
-    text = json.dumps(release.manifest, allow_nan=False)
+    text = json.dumps(release.manifest.as_dict(), allow_nan=False)
     facts = json.loads(text)
     assert facts == release.manifest
     assert "Sentinella" not in text
@@ -189,7 +189,7 @@ def test_k_of_one_warns_the_caller(table):
 
 
 def test_k_may_be_a_numpy_integer(table):
-    assert protect(table, np.int8(3), **ROLES).manifest["k"] == 3
+    assert protect(table, np.int8(3), **ROLES).manifest.k == 3
 
 
 def test_k_beyond_the_table(table):
@@ -219,7 +219,7 @@ def test_method_must_be_a_name(table, method):
 
 def test_options_of_the_method(table):
     release = protect(table, 3, **ROLES, method_options={"leftover": "nearest"})
-    assert release.manifest["options"] == {"leftover": "nearest"}
+    assert release.manifest.options == {"leftover": "nearest"}
     with pytest.raises(
         ParameterError, match=r"has no option 'leftovr'; .* 'leftover'\. Did you mean 'leftover'\?"
     ):
@@ -237,14 +237,14 @@ class TestSeeds:
     def test_a_seed_is_drawn_recorded_and_repeats_the_release(self):
         data = pl.DataFrame(columns()).drop("id", "illness")
         drawn, other = (protect(data, 3, method="shuffled") for _ in range(2))
-        seed = drawn.manifest["random_state"]
+        seed = drawn.manifest.random_state
         assert type(seed) is int
         assert 0 <= seed < 2**32
-        assert seed != other.manifest["random_state"]
-        assert "random_state" not in drawn.manifest["options"]
+        assert seed != other.manifest.random_state
+        assert "random_state" not in drawn.manifest.options
         again = protect(data, 3, method="shuffled", random_state=seed)
         assert again.labels.tolist() == drawn.labels.tolist()
-        assert again.manifest["random_state"] == seed
+        assert again.manifest.random_state == seed
         assert other.labels.tolist() != drawn.labels.tolist()
 
     def test_as_an_option_of_the_method(self, table):
@@ -252,7 +252,7 @@ class TestSeeds:
         option = {"random_state": 5}
         same = protect(table, 3, **ROLES, method="shuffled", method_options=option)
         assert same.labels.tolist() == seeded.labels.tolist()
-        assert same.manifest["random_state"] == 5
+        assert same.manifest.random_state == 5
         with pytest.raises(ParameterError, match="the seed is given twice"):
             protect(table, 3, method="shuffled", random_state=5, method_options=option)
         with pytest.raises(ParameterError, match="'mdav' has no option 'random_state'"):
@@ -263,12 +263,12 @@ class TestSeeds:
             protect(table, 3, **ROLES, method="shuffled", random_state=np.random.default_rng(1))
             for _ in range(2)
         )
-        assert one.manifest["random_state"] == two.manifest["random_state"]
-        assert type(one.manifest["random_state"]) is int
+        assert one.manifest.random_state == two.manifest.random_state
+        assert type(one.manifest.random_state) is int
 
     def test_methods_without_chance_need_none(self, table):
         release = protect(table, 3, **ROLES, random_state=3)
-        assert release.manifest["random_state"] is None
+        assert release.manifest.random_state is None
         for bad in (-1, 2**32, 1.5, "7", True):
             with pytest.raises(ParameterError, match="random_state must be"):
                 protect(table, 3, **ROLES, random_state=bad)
@@ -278,8 +278,8 @@ class TestSeeds:
         labels = kind([i % 4 for i in range(N)])
         release = protect(table, 3, **ROLES, method="shuffled", method_options={"initial": labels})
         assert release.labels.tolist() == [i % 4 for i in range(N)]
-        assert release.manifest["options"] == {"initial": f"labels of {N} records", "n_jobs": None}
-        json.dumps(release.manifest)
+        assert release.manifest.options == {"initial": f"labels of {N} records", "n_jobs": None}
+        json.dumps(release.manifest.as_dict())
 
 
 @pytest.mark.parametrize(
@@ -325,10 +325,10 @@ def test_every_registered_method_makes_a_release(method):
     data = pl.DataFrame(RNG.normal(size=(30, width)), schema=[f"c{i}" for i in range(width)])
     strict = registry.METHODS[method].draws
     release = protect(data, 4, method=method, strict_k=strict)
-    assert release.manifest["smallest_class"] >= 4
-    assert release.manifest["promise"] == "k-anonymity"
-    assert release.manifest["method"] == method
-    json.dumps(release.manifest)
+    assert release.manifest.smallest_class >= 4
+    assert release.manifest.promise == "k-anonymity"
+    assert release.manifest.method == method
+    json.dumps(release.manifest.as_dict())
 
 
 def test_a_broken_promise_releases_nothing(table, monkeypatch):
@@ -387,7 +387,7 @@ class TestPandasIndex:
         dropped = protect(table, 2, identifiers=["who"])
         assert dropped.table.index.tolist() == [0, 1]
         assert dropped.table.index.name is None
-        assert dropped.manifest["identifiers"] == ["who"]
+        assert dropped.manifest.identifiers == ["who"]
         kept = protect(table, 2, sensitive=["who"])
         assert kept.table.index.tolist() == ["u", "v"]
 

@@ -48,7 +48,7 @@ def test_bundled_tables_are_released(bundled, method):
     for name in inside:
         assert release.table[name].mean() == pytest.approx(bundled[name].mean(), abs=1e-6, rel=1e-6)
     assert 0 < release.information_loss < 60
-    assert release.manifest["lower_bound"] <= release.information_loss
+    assert release.manifest.lower_bound <= release.information_loss
 
 
 def test_bundled_tables_are_released_by_the_command_line(bundled, tmp_path):
@@ -80,9 +80,9 @@ def test_a_household_survey_is_released(survey, valid_combinations):
         assert set(released[name]) <= set(survey[name])
     before = set(survey.select(NOMINAL).iter_rows())
     new = [row for row in released.select(NOMINAL).iter_rows() if row not in before]
-    assert release.manifest["new_combinations"]["records"] == len(new)
+    assert release.manifest.new_combinations.records == len(new)
     assert new == [] or not valid_combinations
-    assert set(release.manifest["columns"]) == {*NOMINAL, *NUMBERS}
+    assert set(release.manifest.columns) == {*NOMINAL, *NUMBERS}
 
 
 def test_a_household_survey_is_released_by_the_command_line(survey, benchmark_file, tmp_path):
@@ -110,4 +110,4 @@ def test_strata_of_a_household_survey(survey):
     release = protect(survey, K, method="mdav", small_strata="merge", **asked)
     shown = [*NUMBERS, *asked["strata"]]
     assert smallest_class(release.table, shown) >= K
-    assert release.manifest["strata_found"]["smallest"] >= K
+    assert release.manifest.strata_found.smallest >= K

@@ -37,7 +37,7 @@ def test_a_manifest_lies_beside_the_table(release, tmp_path):
         "file": "out.csv",
         "sha256": hashlib.sha256(written).hexdigest(),
     }
-    assert told == json.loads(json.dumps(release.manifest))
+    assert told == json.loads(json.dumps(release.manifest.as_dict()))
     assert "Sentinella" not in json.dumps(told)
     for key in ("microagg_version", "libraries", "input", "plan", "command", "group_sizes"):
         assert told[key]
@@ -123,5 +123,5 @@ def test_a_release_that_replaces_another_is_warned_of(release, tmp_path):
 def test_what_lies_under_a_null_is_no_part_of_a_table():
     plain = pl.DataFrame({"x": [1, None, 3]})
     masked = pl.DataFrame({"x": [1, 99, 3]}).select(pl.when(pl.col("x") != 99).then("x").alias("x"))
-    one, two = (protect(table, 3, missing="value").manifest["input"] for table in (plain, masked))
+    one, two = (protect(table, 3, missing="value").manifest.input for table in (plain, masked))
     assert one == two

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import plan_from
-from microagg.cli.layout import bar, facts, names, print_json
+from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
     DIALECT,
     FIGURES_FILE,
@@ -27,7 +27,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import Rows, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
@@ -179,12 +179,14 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
 
 def _summary(done: "Comparison", output: str | None, figure: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
-    rows: Rows = [("grouped by", names(columns)), *assumed(done.roles.assumed, columns)]
+    rows: Rows = [("grouped by", listed_names(columns)), *assumed(done.roles.assumed, columns)]
     reasons = []
     if unfit := [name for name in done.left_out if name not in done.drawn]:
-        reasons.append(f"{names(unfit)} (for one column only)")
+        reasons.append(f"{listed_names(unfit)} (for one column only)")
     if done.drawn:
-        reasons.append(f"{names(done.drawn)} (unless named: they draw and do not guarantee k)")
+        reasons.append(
+            f"{listed_names(done.drawn)} (unless named: they draw and do not guarantee k)"
+        )
     if reasons:
         rows.append(("left out", "; ".join(reasons)))
     if done.seed is not None:

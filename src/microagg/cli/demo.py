@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import bar, facts, names, warnings_as_lines
+from microagg.cli.layout import bar, facts, warnings_as_lines
 from microagg.cli.options import FORCE, QUIET, parameters, parsed, plan_options, takes
 from microagg.cli.summary import outcome, title
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 
 SENSITIVE = "progression"
 SEED = 1  # so that everyone sees the same
@@ -95,7 +95,7 @@ def _story(table: Any, release: Any, original: Path, protected: Path, report: Pa
     done = release.manifest
     rows = [
         *outcome(done),
-        ("unchanged", names(done.sensitive)),
+        ("unchanged", listed_names(done.sensitive)),
         ("original", str(original)),
         ("result", str(protected)),
         ("manifest", str(manifest_path(str(protected)))),

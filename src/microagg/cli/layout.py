@@ -15,7 +15,6 @@ from microagg.core.errors import AnnotationWarning, InterruptedSearchWarning, Pr
 
 _SHOWN = (AnnotationWarning, InterruptedSearchWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
-_LONGEST_NAME = 40
 
 
 def width() -> int:
@@ -55,24 +54,6 @@ def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
             head = f"{'':{indent}}{name}" if i == 0 else ""
             lines.append(f"{head:{margin}}{line}".rstrip())
     return "\n".join(lines)
-
-
-def names(columns: Sequence[str]) -> str:
-    """List column names in one line.
-
-    >>> print(names(["age", "city, country", "n" * 60]))
-    age, 'city, country', nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…
-    """
-    return ", ".join(_shown(column) for column in columns) or "none"
-
-
-def _shown(column: str) -> str:
-    short = " ".join(column.split()) if column.strip() == column else column
-    if len(short) > _LONGEST_NAME:
-        short = f"{short[: _LONGEST_NAME - 1]}…"
-    # A name that could be taken for two, or for another, is told apart by its quotes.
-    unclear = any(mark in short for mark in ",'\"") or column.strip() != column
-    return repr(short) if unclear else short
 
 
 def print_json(values: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import facts, names, print_json
+from microagg.cli.layout import facts, print_json
 from microagg.cli.options import (
     FILES,
     Decimal,
@@ -22,7 +22,7 @@ from microagg.cli.options import (
 )
 from microagg.cli.paths import check_source
 from microagg.core.errors import ParameterError
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Measures
@@ -119,7 +119,7 @@ def _measured(
 
 
 def _assumed(found: "Measures") -> str:
-    listed = "all of these" if found.assumed == found.sensitive else names(found.assumed)
+    listed = "all of these" if found.assumed == found.sensitive else listed_names(found.assumed)
     return f"{listed} (wanted, as they are not changed and no option names them)"
 
 
@@ -127,10 +127,10 @@ def _summary(found: "Measures") -> str:
     from microagg.measures.wording import doubts, risk_notes, risk_rows, utility_rows
 
     about = [
-        ("intruder knows", names(found.quasi_identifiers)),
-        ("wants to know", names(found.sensitive)),
+        ("intruder knows", listed_names(found.quasi_identifiers)),
+        ("wants to know", listed_names(found.sensitive)),
         *([("assumed", _assumed(found))] if found.assumed else []),
-        *([("left out", names(found.dropped))] if found.dropped else []),
+        *([("left out", listed_names(found.dropped))] if found.dropped else []),
         *(
             [("not there", f"{counted(found.unmatched, 'record')} of the original")]
             if found.unmatched

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import plan_from
-from microagg.cli.layout import bar, facts, names, print_json, warnings_as_lines
+from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
     DIALECT,
@@ -26,7 +26,7 @@ from microagg.cli.options import (
 )
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
 from microagg.core.errors import ParameterError
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
     from microagg.release.release import Release
@@ -127,8 +127,8 @@ def _summary(release: "Release", outputs: "Outputs", *, began: float) -> str:
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)
     rows += [
-        ("dropped", names(done.dropped)),
-        ("unchanged", names(done.unchanged)),
+        ("dropped", listed_names(done.dropped)),
+        ("unchanged", listed_names(done.unchanged)),
         *([] if done.random_state is None else [("seed", str(done.random_state))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if outputs.table == "-" else outputs.table),

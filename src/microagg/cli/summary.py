@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from microagg.cli.layout import names
-from microagg.core.words import at_least, at_most, counted, percent, spread
+from microagg.core.words import at_least, at_most, counted, listed_names, percent, spread
 from microagg.plans.manifest import (
     CombinationFacts,
     ConstraintFacts,
@@ -38,7 +37,7 @@ def outcome(done: Manifest) -> Rows:
         *_cut_short(done),
         ("groups", f"{done.n_groups:,}, of {spread(low, high)} {records} each"),
     ]
-    columns = names(done.quasi_identifiers)
+    columns = listed_names(done.quasi_identifiers)
     if done.k == 1:
         alone = "nothing: at k = 1 every record may stand alone"
         return [*rows, ("verified", alone), ("grouped by", columns)]
@@ -118,7 +117,7 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
     """Say which columns are protected because nobody gave them a role, if there are any."""
     if not columns:
         return []
-    listed = "all of these" if len(columns) == len(quasi_identifiers) else names(columns)
+    listed = "all of these" if len(columns) == len(quasi_identifiers) else listed_names(columns)
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
 
 
@@ -133,18 +132,18 @@ def table_rows(done: Manifest) -> Rows:
         rows.append(
             (
                 "strata",
-                f"{strata.count:,} by {names(strata.columns)}, the smallest of "
+                f"{strata.count:,} by {listed_names(strata.columns)}, the smallest of "
                 f"{counted(strata.smallest, 'record')}{merged if strata.merged else ''}",
             )
         )
     if done.weights is not None:
-        rows.append(("weights", f"{names([done.weights])}, in means and in the loss"))
+        rows.append(("weights", f"{listed_names([done.weights])}, in means and in the loss"))
     if len(done.blocks) > 1:
-        rows.append(("blocks", "; ".join(names(block) for block in done.blocks)))
+        rows.append(("blocks", "; ".join(listed_names(block) for block in done.blocks)))
     if new := done.new_combinations:
         rows.append(("new combinations", _new_combinations(new, blocks=len(done.blocks))))
     if done.key is not None:
-        rows.append(("random key", f"in the place of {names([done.key])}"))
+        rows.append(("random key", f"in the place of {listed_names([done.key])}"))
     return rows
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import plan_from
-from microagg.cli.layout import bar, facts, names, print_json
+from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
     DIALECT,
     FIGURES_FILE,
@@ -24,7 +24,7 @@ from microagg.cli.options import (
 )
 from microagg.cli.summary import Rows, assumed
 from microagg.cli.values import listed_ks
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
@@ -134,7 +134,7 @@ def _summary(done: "Sweep", effort: str, output: str | None, *, began: float) ->
     roles = done.roles
     assert roles is not None
     rows: Rows = [
-        ("grouped by", names(roles.quasi_identifiers)),
+        ("grouped by", listed_names(roles.quasi_identifiers)),
         *assumed(roles.assumed, roles.quasi_identifiers),
         ("effort", effort),
         ("seed", str(done.seed)),

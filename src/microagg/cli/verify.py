@@ -1,10 +1,10 @@
 """microagg verify: whether a file keeps k, and constraints."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import facts, names, print_json
+from microagg.cli.layout import facts, print_json
 from microagg.cli.options import (
     DIALECT,
     FILES,
@@ -19,11 +19,7 @@ from microagg.cli.options import (
     takes,
 )
 from microagg.core.errors import GuaranteeError
-from microagg.core.words import counted
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
-
-if TYPE_CHECKING:
-    from microagg.release.verify import Verification
 
 _OPTIONS = [*plan_options("k", "constraints"), *role_options(QUASI_IDENTIFIER, SENSITIVE)]
 
@@ -63,27 +59,6 @@ def verify(
     if given["json"]:
         print_json(found.as_dict())
     elif not given["quiet"]:
-        typer.echo(_summary(found))
+        typer.echo(f"{found.verdict}\n\n{facts(found.rows())}")
     if not found.satisfied:
         raise typer.Exit(GuaranteeError.exit_code)
-
-
-def _summary(found: "Verification") -> str:
-    classes = found.classes
-    records = counted(classes.n_records, "record")
-    rows = [
-        ("checked", names(found.columns)),
-        *([("read from", found.manifest)] if found.manifest else []),
-        ("combinations", f"{classes.count:,} in {records}"),
-        (
-            "rarest",
-            f"stands for {counted(classes.smallest, 'record')}: the file satisfies k up to "
-            f"{classes.smallest:,}",
-        ),
-        ("below k", f"{classes.records_below:,} of {records}"),
-        *(
-            ("violated" if n else "satisfied", f"{text} ({counted(n, 'record')})" if n else text)
-            for text, n in found.violations.items()
-        ),
-    ]
-    return f"{found.verdict}\n\n{facts(rows)}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 _DECIMALS, _MOST_DECIMALS = 3, 9
 # Seconds below this are not told apart.
 _SHORTEST = 0.001
+_LONGEST_NAME = 40
 
 
 def counted(number: int, noun: str) -> str:
@@ -80,3 +81,21 @@ def short_seconds(seconds: float) -> str:
     ('1.235', '<0.001')
     """
     return f"{seconds:.3f}" if seconds >= _SHORTEST else f"<{_SHORTEST}"
+
+
+def listed_names(columns: Sequence[str]) -> str:
+    """List column names in one line.
+
+    >>> print(listed_names(["age", "city, country", "n" * 60]))
+    age, 'city, country', nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…
+    """
+    return ", ".join(_shown(column) for column in columns) or "none"
+
+
+def _shown(column: str) -> str:
+    short = " ".join(column.split()) if column.strip() == column else column
+    if len(short) > _LONGEST_NAME:
+        short = f"{short[: _LONGEST_NAME - 1]}…"
+    # A name that could be taken for two, or for another, is told apart by its quotes.
+    unclear = any(mark in short for mark in ",'\"") or column.strip() != column
+    return repr(short) if unclear else short

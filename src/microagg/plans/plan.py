@@ -226,7 +226,7 @@ class Plan(Model):
         for alias, name in ALIASES.items():
             if alias in given and name in given:
                 raise ParameterError(f"{alias} is another name for {name}. Give one of them.")
-        renamed = {ALIASES[name] if name in ALIASES else name: v for name, v in given.items()}
+        renamed = {str(ALIASES.get(name, name)): value for name, value in given.items()}
         return _with_one_seed(renamed)
 
     @model_validator(mode="after")

@@ -8,8 +8,9 @@ from typing import Any
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import System
 from microagg.core.errors import DataError, ParameterError
+from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import check_count
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 from microagg.files.dialect import Dialect
 from microagg.files.formats import TableFile
 from microagg.plans.beside import manifest_beside, manifest_path
@@ -31,7 +32,7 @@ from microagg.tables.scaling import scaling
 from microagg.tables.typed import code_numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """Whether a table keeps what was asked of it; true if it does.
 
@@ -76,6 +77,36 @@ class Verification:
 
     def __bool__(self) -> bool:
         return self.satisfied
+
+    def __str__(self) -> str:
+        return f"{self.verdict}\n\n{text_table((), self.rows())}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table((), self.rows(), title=self.verdict)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what was checked and found, in words."""
+        classes, records = self.classes, counted(self.classes.n_records, "record")
+        return [
+            ("checked", listed_names(self.columns)),
+            *([("read from", self.manifest)] if self.manifest else []),
+            ("combinations", f"{classes.count:,} in {records}"),
+            (
+                "rarest",
+                f"stands for {counted(classes.smallest, 'record')}: the table keeps k up to "
+                f"{classes.smallest:,}",
+            ),
+            ("below k", f"{classes.records_below:,} of {records}"),
+            *(
+                (
+                    "violated" if n else "satisfied",
+                    f"{text} ({counted(n, 'record')})" if n else text,
+                )
+                for text, n in self.violations.items()
+            ),
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""

@@ -30,6 +30,7 @@ from microagg.tables.roles import Names
 # than fit one block are first sorted into boxes.
 _FEW, _MANY = 50, ONE_BLOCK + 100
 _WARM_UP_K, _WARM_UP_STARTS = 3, 2
+_NOT_OF_A_PLAN = ("table", "ks", "methods", "plan", "n_jobs", "progress")
 
 
 def compare(
@@ -92,8 +93,7 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
     >>> [(row.method, row.k, row.n_groups) for row in found]
     [('mdav', 2, 2), ('mdav', 4, 1), ('cbfs', 2, 2), ('cbfs', 4, 1)]
     """
-    left_out = ("table", "ks", "methods", "plan", "n_jobs", "progress")
-    arguments = {name: value for name, value in locals().items() if name not in left_out}
+    arguments = {name: value for name, value in locals().items() if name not in _NOT_OF_A_PLAN}
     asked = None if ks is None else check_ks(ks)
     if asked is None and plan is None:
         raise ParameterError(

@@ -57,6 +57,7 @@ _LONGEST_BAR = 20
 _NOTE = "gap: by how many per cent the loss is above the least possible, at most"
 # Options of a table that a matrix has as well.
 _OF_MATRIX = {"k", "random_state"}
+_NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
 _WARM_UP_RECORDS, _WARM_UP_K = 40, 3
 
 
@@ -233,8 +234,7 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     2 3 2.2 [0, 1, 0, 1, 2, 2]
     3 2 28.36 [0, 1, 0, 1, 0, 1]
     """
-    left_out = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
-    arguments = {name: value for name, value in locals().items() if name not in left_out}
+    arguments = {name: value for name, value in locals().items() if name not in _NOT_OF_A_PLAN}
     work = Work.of(effort, bound, n_jobs)
     asked = None if ks is None else check_ks(ks)
     if _is_table(table):
