@@ -182,7 +182,7 @@ def _draw(done: "Comparison", figure: str, *, force: bool) -> None:
     import polars as pl
 
     from microagg.files.atomic import atomic_write_all
-    from microagg.release.saving import text_writer
+    from microagg.files.writing import text_writer
     from microagg.studies.compare import risk_utility_map, rows_as_table
 
     drawn = risk_utility_map(rows_as_table(done.rows, like=pl.DataFrame()))

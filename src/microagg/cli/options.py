@@ -9,6 +9,7 @@ import typer
 
 from microagg import __version__
 from microagg.core.errors import ParameterError
+from microagg.files.formats import suffix_list
 
 Value = bool | int | float | str | None
 
@@ -32,7 +33,7 @@ Force = Annotated[
     bool, typer.Option("--force", help="Replace an existing output (never the input).")
 ]
 
-FILES = "A .csv, .csv.gz, .parquet, .arrow, .feather, .sav, .dta or SAS file, or - (CSV)."
+FILES = f"A {suffix_list()} file, or - (CSV)."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
 Delimiter = Annotated[
     str | None,

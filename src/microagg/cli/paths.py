@@ -9,7 +9,8 @@ STANDARD_DESCRIPTOR = 0
 
 def check_source(source: str) -> None:
     """Refuse an input that cannot be a table."""
-    from microagg.files.formats import STANDARD, check_readable, format_of
+    from microagg.files.formats import STANDARD, format_of
+    from microagg.files.reading import check_readable
 
     format_of(source)
     if source != STANDARD:

@@ -65,11 +65,11 @@ def _draft(
     source: str, k: int, delimiter: str | None, decimal: str | None, encoding: str | None
 ) -> str:
     from microagg.files.dialect import Dialect
-    from microagg.files.formats import STANDARD, TableFile
+    from microagg.files.formats import STANDARD, open_table
     from microagg.plans.drafting import guess_columns, plan_text
     from microagg.tables.frames import open_frame
 
-    file = TableFile(source, dialect=Dialect(delimiter, decimal, encoding))
+    file = open_table(source, dialect=Dialect(delimiter, decimal, encoding))
     frame = open_frame(file.table())
     guesses = guess_columns(frame, file.annotations)
     name = "standard input" if source == STANDARD else source

@@ -312,17 +312,16 @@ def _protected(
     # Around all that takes time, loading included: whoever waits sees it from the first moment.
     with nullcontext() if quiet else terminal_bar():
         from microagg.files.dialect import Dialect
-        from microagg.files.formats import STANDARD, TableFile, check_fits
+        from microagg.files.formats import STANDARD, check_fits, open_table
         from microagg.plans.drafting import told_types
         from microagg.tables.frames import open_frame
         from microagg.tables.roles import check_named
 
-        file = TableFile(source, dialect=Dialect(**dialect))
+        file = open_table(source, dialect=Dialect(**dialect))
         named = check_named(file.columns, **plan.roles(), typed=plan.wishes())
 
         from microagg.release.pipeline import Source
         from microagg.release.protect import protect_as_planned
-        from microagg.release.saving import sha256_of
 
         kept = [c for c in file.columns if c not in named.identifiers]
         # Identifiers are dropped: where nobody needs them, they are not even read.
@@ -335,7 +334,7 @@ def _protected(
         plan = plan.with_types(told_types(open_frame(table), file.annotations))
         origin = Source(
             file=None if source == STANDARD else Path(source).name,
-            sha256=None if source == STANDARD else sha256_of(Path(source)),
+            sha256=file.sha256,
             dialect=file.dialect,
             annotations=file.annotations,
             not_read=tuple(not_read),

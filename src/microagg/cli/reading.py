@@ -18,12 +18,12 @@ def read_table(
     Identifiers are not read, as nothing is released.
     """
     from microagg.files.dialect import Dialect
-    from microagg.files.formats import TableFile
+    from microagg.files.formats import open_table
     from microagg.plans.plan import as_records
     from microagg.tables.roles import check_named
 
     of_columns = as_records(**asked)
-    file = TableFile(source, dialect=Dialect(**dialect))
+    file = open_table(source, dialect=Dialect(**dialect))
     given = {name: of_columns[name] for name in of_columns if name not in ("wishes", "missing")}
     named = check_named(file.columns, **given, typed=of_columns["wishes"])
     kept = [name for name in file.columns if name not in named.identifiers]

@@ -68,12 +68,12 @@ def _count(
     dialect: dict[str, Any],
 ) -> dict[str, Any]:
     from microagg.files.dialect import Dialect
-    from microagg.files.formats import TableFile
+    from microagg.files.formats import open_table
     from microagg.release.verification import count_classes
     from microagg.tables.frames import open_frame
     from microagg.tables.roles import check_named
 
-    file = TableFile(path, dialect=Dialect(**dialect))
+    file = open_table(path, dialect=Dialect(**dialect))
     named = check_named(file.columns, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     checked = named.quasi_identifiers or tuple(c for c in file.columns if c not in named.sensitive)
     if not checked:

@@ -18,6 +18,7 @@ from microagg.core.validation import SeedLike, check_mapping, check_seed
 from microagg.core.words import spread
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.formats import STANDARD, table_writer, write_table
+from microagg.files.writing import text_writer
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan, columns_by_name
 from microagg.release.pipeline import Origin, Source, run
@@ -25,7 +26,7 @@ from microagg.release.request import (
     EFFORT,
     check_constraints,
 )
-from microagg.release.saving import audit_table, save_release, text_writer
+from microagg.release.saving import audit_table, save_release
 from microagg.tables.frames import (
     to_polars,
 )

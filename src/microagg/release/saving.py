@@ -1,6 +1,5 @@
 """A release on disk: the table, beside it the manifest, and on request who is in which group."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -16,7 +15,9 @@ from microagg.core.errors import PrivacyWarning, warn
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct
 from microagg.files.dialect import Dialect
-from microagg.files.formats import format_of, table_writer
+from microagg.files.formats import suffix_of, table_writer
+from microagg.files.reading import sha256_of
+from microagg.files.writing import json_writer
 
 SUFFIX = ".manifest.json"
 LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "polars", "narwhals", "pandas", "pyarrow")
@@ -28,7 +29,7 @@ def manifest_path(path: str) -> Path:
     >>> manifest_path("folder/people.csv.gz").as_posix()
     'folder/people.manifest.json'
     """
-    return Path(f"{path[: -len(format_of(path))]}{SUFFIX}")
+    return Path(f"{path[: -len(suffix_of(path))]}{SUFFIX}")
 
 
 def library_versions() -> dict[str, str]:
@@ -42,12 +43,6 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def save_release(
@@ -76,25 +71,6 @@ def save_release(
     check_distinct([*(beside or {}), told, target])
     files = {**(beside or {}), told: json_writer(written), target: write_table}
     atomic_write_all(files, force=force)
-
-
-def json_writer(facts: Mapping[str, Any]) -> Writer:
-    """Return what writes facts as JSON, as they are when it is their turn."""
-
-    def write(place: Path) -> None:
-        text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
-        place.write_text(f"{text}\n", encoding="utf-8")
-
-    return write
-
-
-def text_writer(text: str) -> Writer:
-    """Return what writes a text."""
-
-    def write(place: Path) -> None:
-        place.write_text(text, encoding="utf-8")
-
-    return write
 
 
 def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:
