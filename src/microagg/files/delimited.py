@@ -87,9 +87,10 @@ class DelimitedText:
         Columns in `as_text` stay text, character by character. Only the selected columns are
         parsed, in file order, but every record is checked in full.
         """
+        n_records = self._n_records  # checks all records, before polars sees them
         wanted = [j for j, name in enumerate(self.columns) if columns is None or name in columns]
         table = self._parsed(wanted)
-        if table.shape != (self._n_records, len(wanted)):
+        if table.shape != (n_records, len(wanted)):
             raise DataError(
                 f"{self._where} is not well-formed CSV: it has irregular quotes or line ends."
             )
@@ -101,7 +102,7 @@ class DelimitedText:
         return pl.DataFrame(self._with_numbers(texts, as_text))
 
     def _parsed(self, wanted: Sequence[int]) -> pl.DataFrame:
-        # Polars may give names in the file a meaning of their own.
+        # Plain names: polars may take a name from the file for a pattern.
         plain = [f"column_{j}" for j in range(1, len(self.columns) + 1)]
         try:
             return pl.read_csv(
@@ -233,7 +234,7 @@ def _check_names(names: tuple[str, ...], where: str) -> None:
         )
     if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         listing = ", ".join(repr(name) for name in repeated)
-        raise DataError(f"{where} has more than one column named {listing}. Rename them first.")
+        raise DataError(f"{where} names a column twice: {listing}. Rename the columns first.")
     if not all(name.strip() for name in names):
         position = next(j for j, name in enumerate(names, start=1) if not name.strip())
         raise DataError(f"column {position} of {where} has no name. Name or remove it first.")
