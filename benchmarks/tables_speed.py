@@ -36,7 +36,7 @@ def table(n: int) -> pl.DataFrame:
 
 def measure(source: str, target: str) -> None:
     """Protect a file as the command line does, and print the seconds of every step."""
-    from microagg.files.formats import TableFile
+    from microagg.files.formats import open_table
     from microagg.plans.plan import Plan
     from microagg.release import pipeline
     from microagg.release import released as outcome
@@ -62,7 +62,7 @@ def measure(source: str, target: str) -> None:
     pipeline.group_and_aggregate = timed("both", pipeline.group_and_aggregate)
     outcome.group = timed("group", outcome.group)
     pipeline._finished = timed("check", pipeline._finished)
-    data = timed("read", lambda: TableFile(source).table())()
+    data = timed("read", lambda: open_table(source).table())()
     release = protect_as_planned(data, plan, source=Source())
     timed("write", lambda: release.save(target))()
     taken["aggregate"] = taken["both"] - taken["group"]

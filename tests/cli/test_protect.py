@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from microagg.cli.layout import names
-from microagg.files import formats as files
+from microagg.files import reading as files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 MDAV = ("--method", "mdav")

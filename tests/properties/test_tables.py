@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from microagg import protect
 from microagg.core.errors import MicroaggError, PrivacyWarning
 from microagg.files.dialect import Dialect
-from microagg.files.formats import TableFile
+from microagg.files.formats import open_table
 from tests.properties.slow_checks import check_file, check_quiet, check_release
 from tests.properties.whole_tables import BACKENDS, cases, shown_of
 
@@ -76,7 +76,7 @@ def check_saved(case, release, folder):
 def check_read_back(case, path):
     """The package reads its own files, and finds what it promised."""
     try:
-        file = TableFile(str(path), dialect=Dialect(delimiter=",", decimal="."))
+        file = open_table(str(path), dialect=Dialect(delimiter=",", decimal="."))
     except MicroaggError as error:  # names that a file must not have
         if not any(part in str(error) for part in UNREADABLE):
             raise

@@ -45,10 +45,10 @@ def test_a_manifest_lies_beside_the_table(release, tmp_path):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out.feather"])
 def test_what_is_saved_reads_back(release, tmp_path, name):
-    from microagg.files.formats import TableFile
+    from microagg.files.formats import open_table
 
     release.save(tmp_path / name)
-    assert TableFile(str(tmp_path / name)).table().equals(release.table)
+    assert open_table(str(tmp_path / name)).table().equals(release.table)
     assert (tmp_path / "out.manifest.json").exists()
 
 

@@ -154,7 +154,7 @@ def _compared(
 def _write(done: "Comparison", output: str | None, figure: str | None, *, force: bool) -> None:
     from microagg.files.atomic import atomic_write_all
     from microagg.files.formats import write_table
-    from microagg.release.saving import text_writer
+    from microagg.files.writing import text_writer
     from microagg.studies.comparison import risk_utility_map
 
     if output is not None:

@@ -109,9 +109,9 @@ def _measured(
 
     with nullcontext() if quiet else terminal_bar():
         from microagg.files.dialect import Dialect
-        from microagg.files.formats import TableFile
+        from microagg.files.formats import open_table
 
-        tables = [TableFile(path, dialect=Dialect(**dialect)) for path in (original, protected)]
+        tables = [open_table(path, dialect=Dialect(**dialect)) for path in (original, protected)]
 
         from microagg.measures.measure import measure as measured
 

@@ -14,6 +14,7 @@ from microagg.cli.values import (
     whole_or_text,
 )
 from microagg.cli.version import Version
+from microagg.files.formats import suffix_list
 from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
 from microagg.plans.options import Kind, Option, options_of
 from microagg.plans.plan import Plan
@@ -22,7 +23,7 @@ Parameter = inspect.Parameter
 
 FILES_SECTION, OUTPUT_SECTION = "Files", "Output"
 
-FILES = "A .csv, .csv.gz, .parquet, .arrow, .feather, .sav, .dta or SAS file, or - (CSV)."
+FILES = f"A {suffix_list()} file, or - (CSV)."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
 
 _TYPES: dict[Kind, Any] = {

@@ -54,7 +54,7 @@ def plan(
         typer.echo(text, nl=False)
         return
     from microagg.files.atomic import atomic_write_all
-    from microagg.release.saving import text_writer
+    from microagg.files.writing import text_writer
 
     atomic_write_all({Path(output): text_writer(text)}, force=given["force"])
     if not given["quiet"]:
@@ -63,11 +63,11 @@ def plan(
 
 def _draft(source: str, k: int, dialect: dict[str, str | None]) -> str:
     from microagg.files.dialect import Dialect
-    from microagg.files.formats import STANDARD, TableFile
+    from microagg.files.formats import STANDARD, open_table
     from microagg.plans.drafting import draft, guess_columns
     from microagg.tables.frames import open_frame
 
-    file = TableFile(source, dialect=Dialect(**dialect))
+    file = open_table(source, dialect=Dialect(**dialect))
     frame = open_frame(file.table())
     guesses = guess_columns(frame, file.annotations)
     name = "standard input" if source == STANDARD else source

@@ -1,1 +1,1 @@
-"""Files in and out: formats, dialects, atomic writing."""
+"""Table files: one reader and one writer per format, CSV dialects, atomic writing."""

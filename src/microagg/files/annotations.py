@@ -1,7 +1,7 @@
-"""What SPSS, Stata and SAS files say about their columns beside the values, and what each can hold.
+"""Labels, missing-value codes and display formats of SPSS, Stata and SAS columns.
 
-Annotations are read from one file and written to another. What the format of the other cannot hold
-is left out with a warning in words, never a wrong value.
+Annotations are read from one file and written to another. Whatever the other format cannot hold is
+left out with a warning; no value is ever changed.
 """
 
 import re
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-# A number or a text in a column; in Stata a letter stands for a tagged missing value.
+# A value of a column: a number or text. In Stata, a letter stands for a tagged missing value.
 Code = float | str
 
 
 class Family(StrEnum):
-    """Whose file it is."""
+    """The program a file belongs to."""
 
     SPSS = "SPSS"
     STATA = "Stata"
@@ -23,11 +23,11 @@ class Family(StrEnum):
 
 @dataclass(frozen=True)
 class Variable:
-    """What a file says about one column beside its values.
+    """What a file says about one column, apart from its values.
 
-    `missing` are the ranges of codes, from lowest to highest, that stand for a missing value; only
-    SPSS has them. `value_labels` name values; for a column of numbers in Stata or SAS, letters are
-    tagged missing values (.a to .z).
+    `missing` holds the ranges of codes, each (lowest, highest), that stand for a missing value;
+    only SPSS has them. `value_labels` gives names to values; in a numeric column of Stata or SAS,
+    its letters are tagged missing values (.a to .z).
     """
 
     is_text: bool
@@ -41,10 +41,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class Annotations:
-    """What a file says about its columns, by their names.
+    """What a file says about its columns, by name.
 
-    In the columns of `coded`, which are published as they are, codes for missing values were kept
-    as values when the table was read; in the others they are nulls now.
+    The columns in `coded` are published unchanged, so their missing-value codes were kept when the
+    table was read; in all others the codes are now nulls.
     """
 
     family: Family
@@ -52,17 +52,17 @@ class Annotations:
     coded: frozenset[str] = frozenset()
 
     def of(self, name: str, *, is_text: bool) -> Variable:
-        """Return what applies to a column that is now text or not; a new column has nothing."""
+        """Return what still applies to a column that is now text or not; nothing to a new one."""
         variable = self.variables.get(name, Variable(is_text))
         if variable.is_text != is_text:
-            # Codes and formats of numbers say nothing about text, and the other way round.
+            # Codes and formats of numbers mean nothing for text, and vice versa.
             return Variable(is_text, label=variable.label)
         return variable
 
 
 NOTHING = Annotations(Family.SPSS, {})
 
-# Longest label of a column and of a value: bytes in SPSS, characters of a column's in Stata.
+# Longest labels, in bytes; those of columns in Stata, in characters.
 _LONGEST_LABEL = {Family.SPSS: 256, Family.STATA: 80}
 _LONGEST_VALUE_LABEL = {Family.SPSS: 120, Family.STATA: 32_000}
 
@@ -76,7 +76,7 @@ def fitting_label(label: str, family: Family, *, of_value: bool = False) -> str:
 
 
 def fitting_value_labels(variable: Variable, family: Family) -> dict[Code, str]:
-    """Return the labels of those values that can have one in files of the family."""
+    """Return the value labels that files of the family can hold."""
     labels: dict[Code, str] = {}
     for value, label in variable.value_labels.items():
         fitting = fitting_label(label, family, of_value=True)
@@ -96,7 +96,7 @@ def fitting_value_labels(variable: Variable, family: Family) -> dict[Code, str]:
 def translated_format(
     format_: str | None, source: Family, target: Family, *, is_whole: bool
 ) -> str | None:
-    """Return the display format of a column of numbers in the target's words, if it has one.
+    """Return the display format of a numeric column as the target spells it, if it has one.
 
     >>> translated_format("F8.2", Family.SPSS, Family.STATA, is_whole=False)
     '%8.2f'
@@ -122,7 +122,7 @@ _FIXED = {
 
 
 def shows_whole_numbers(format_: str | None, family: Family) -> bool:
-    """Whether the display format has no decimals."""
+    """Whether the display format shows no decimals."""
     if family is Family.STATA:
         return re.match(r"%-?(0?\d+\.0fc?|t)", format_ or "") is not None
     if family is Family.SAS:
@@ -131,5 +131,5 @@ def shows_whole_numbers(format_: str | None, family: Family) -> bool:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the names in quotes, with commas between."""
+    """Return the names in quotes, separated by commas."""
     return ", ".join(repr(name) for name in names)

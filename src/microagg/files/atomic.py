@@ -1,7 +1,7 @@
-"""Write files whole or not at all: beside the target first, then renamed.
+"""Write a whole file or nothing: to a temporary file beside the target, which is then renamed.
 
-The files beside a target are named `.microagg-*.tmp`; one that is there without a run was left by a
-run that was killed, and may be removed.
+Temporary files are named `.microagg-*.tmp`. One that remains when nothing is running was left by a
+run that was killed, and can be deleted.
 """
 
 import os
@@ -14,15 +14,15 @@ from typing import BinaryIO
 
 from microagg.core.errors import ParameterError
 
-# What writes a file, given the path to write to.
+# Writes a file to the path it is given.
 Writer = Callable[[Path], object]
 
 
 def check_target(path: Path, *, force: bool, source: Path | int | None = None) -> None:
     """Refuse a target that cannot or must not be written, before any long work.
 
-    An existing file is replaced only with `force`; the `source` (a path or an open descriptor),
-    by whatever name or link, never.
+    An existing file is replaced only with `force`. The `source` (a path or an open descriptor) is
+    never replaced, whatever name or link leads to it.
     """
     with _writing(path):
         if source is not None and path.exists() and _is_same(path, source):
@@ -35,38 +35,37 @@ def check_target(path: Path, *, force: bool, source: Path | int | None = None) -
         _check_absent(path, force=force)
         if not path.parent.is_dir():
             raise ParameterError(
-                f"the folder of the output {str(path)!r} does not exist. Make it first."
+                f"the folder of the output {str(path)!r} does not exist. Create it first."
             )
         _open_beside(_followed(path)).unlink()
 
 
 @contextmanager
 def atomic_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """Open a file beside `path` to write to; it takes the name `path` when the block succeeds.
+    """Open a temporary file beside `path`, renamed to `path` when the block succeeds.
 
-    If the block fails or is interrupted, nothing is left behind and `path` is as it was. A link
-    stays a link: the file that it leads to is replaced. A file that is replaced passes on its
-    permissions.
+    If the block fails or is interrupted, nothing is left behind and `path` is unchanged. A symbolic
+    link stays a link, and the file it leads to is replaced. A replaced file keeps its permissions.
     """
     with _staged([path], force=force) as (beside,), _writing(path), beside.open("wb") as stream:
         yield stream
 
 
 def check_distinct(paths: Collection[Path]) -> None:
-    """Refuse outputs of which two are the same file."""
+    """Refuse outputs that lead to the same file."""
     if len({os.path.realpath(path) for path in paths}) < len(paths):
-        raise ParameterError("two outputs lead to the same file. Give each a name of its own.")
+        raise ParameterError("two outputs lead to the same file. Give each its own name.")
 
 
 def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
-    r"""Write several files together, or none of them; each writer gets a path to write to.
+    r"""Write several files, or none of them; each writer gets a path to write to.
 
-    All files are written and synced beside their targets first, the last one first, so that those
-    before it can speak of it. Then they take their names in the order given: put last what must
-    never be there without the others. What fails before the first
-    takes its name leaves nothing behind. What fails later is undone: new files are removed, and
-    replaced ones come back where the file system has hard links. As with `atomic_write`, links stay
-    links and permissions are passed on.
+    First all files are written beside their targets and synced, in reverse order, so that an
+    earlier file can describe a later one. Then they are renamed in the order given, so put last
+    the file that must never appear without the others. A failure before the first renaming leaves
+    nothing behind. A later failure is undone: new files are removed, and replaced files are
+    restored if the file system has hard links. Links and permissions are kept, as by
+    `atomic_write`.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -90,7 +89,7 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
 
 @contextmanager
 def _staged(paths: Sequence[Path], *, force: bool) -> Iterator[list[Path]]:
-    """Give an empty file beside each path; they take the names when the block succeeds."""
+    """Yield an empty file beside each path; they are renamed when the block succeeds."""
     besides: list[Path] = []
     try:
         for path in paths:
@@ -114,13 +113,13 @@ def _staged(paths: Sequence[Path], *, force: bool) -> Iterator[list[Path]]:
 
 
 def _rename(paths: Sequence[Path], besides: Sequence[Path]) -> None:
-    """Rename in order; what was renamed before one that fails is undone."""
+    """Rename in order; if one fails, undo those before it."""
     with ExitStack() as spares, ExitStack() as undoing:
         for path, beside in zip(paths, besides, strict=True):
             with _writing(path):
                 target = _followed(path)
                 # After the last there is nothing to undo.
-                undo = None if path is paths[-1] else _way_back(target, spares)
+                undo = None if path is paths[-1] else _undo_for(target, spares)
                 os.replace(beside, target)
                 if undo is not None:
                     undoing.callback(_attempt, undo)
@@ -128,18 +127,18 @@ def _rename(paths: Sequence[Path], besides: Sequence[Path]) -> None:
 
 
 def _attempt(undo: Callable[[], object]) -> None:
-    with suppress(OSError):  # what went wrong first is what is reported
+    with suppress(OSError):  # the first error is the one to report
         undo()
 
 
-def _way_back(target: Path, spares: ExitStack) -> Callable[[], object] | None:
-    """Return what brings back the state of the target as it is now, if anything can."""
+def _undo_for(target: Path, spares: ExitStack) -> Callable[[], object] | None:
+    """Return a function that restores the target to its present state, None if impossible."""
     if not target.exists():
         return target.unlink
     spare = _name_beside(target)
     try:
         os.link(target, spare)
-    except OSError:  # no hard links here
+    except OSError:  # no hard links on this file system
         return None
     spares.callback(spare.unlink, missing_ok=True)
     return lambda: os.replace(spare, target)
@@ -152,7 +151,7 @@ def _followed(path: Path) -> Path:
 def _is_same(path: Path, source: Path | int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.stat(source))
-    except OSError:  # a closed descriptor is no file
+    except OSError:  # the descriptor is closed
         return False
 
 
@@ -170,7 +169,7 @@ def _name_beside(path: Path) -> Path:
 
 def _open_beside(path: Path) -> Path:
     beside = _name_beside(path)
-    # Not tempfile: its files are for their owner only, and the result would be too.
+    # Not tempfile, whose files only their owner can read.
     os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     return beside
 
@@ -180,7 +179,7 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or "the disk may be full, or a type does not fit the format"
+        reason = error.strerror or "the disk may be full, or the format may not hold a type"
         raise ParameterError(
             f"the output {str(path)!r} cannot be written: {reason}. Choose another place."
         ) from None
@@ -192,7 +191,7 @@ def _sync(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new names survive a power cut, where the system can."""
+    """Make the new names survive a power cut, if the system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

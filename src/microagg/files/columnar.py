@@ -1,4 +1,4 @@
-"""Parquet and Arrow files: only the columns that are wanted leave the disk."""
+"""Parquet and Arrow files: only the selected columns are read from disk."""
 
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -8,84 +8,117 @@ import polars as pl
 from polars.selectors import by_name
 
 from microagg.core.errors import DataError
+from microagg.files.dialect import Dialect
+from microagg.files.reading import InputFile, select_columns
+from microagg.files.writing import WriteOptions
 
 Result = TypeVar("Result")
 
 
-class ParquetFile:
-    """A Parquet file on disk, recognised; `table` reads the records."""
+class _ColumnarReader:
+    """What Parquet and Arrow files share: a magic number at both ends, and typed columns."""
 
-    def __init__(self, path: Path, where: str) -> None:
-        self._path = path
-        self._where = where
-        _check_magic(path, where, b"PAR1", "Parquet")
-        self.columns = tuple(self._read(lambda: self._lazy().collect_schema().names()))
+    dialect = None
+    annotations = None
+    kind: str
+    magic: bytes
 
-    def table(self, *, columns: Collection[str] | None = None) -> pl.DataFrame:
-        """Read the records of the `columns`, in the order of the file."""
-        names = _wanted(self.columns, columns)
-        return _checked(
-            self._read(lambda: self._lazy().select(by_name(*names)).collect()), self._where
-        )
+    def __init__(self, source: InputFile, _dialect: Dialect | None = None) -> None:
+        self._source = source
+        self._check_magic()
+        self.columns: tuple[str, ...] = tuple(self._guarded(self._read_names))
 
-    def _lazy(self) -> pl.LazyFrame:
-        # Absolute, and neither a pattern nor a set of folders: the name is just a name.
-        return pl.scan_parquet(self._path.absolute(), glob=False, hive_partitioning=False)
+    @property
+    def sha256(self) -> str | None:
+        """SHA-256 of the file, from a pass over it that must find it as it was when opened."""
+        return self._source.sha256
 
-    def _read(self, reader: Callable[[], Result]) -> Result:
-        return _undamaged(reader, self._where, "Parquet")
+    def table(
+        self,
+        *,
+        as_text: Collection[str] = (),  # noqa: ARG002 (types stay as they are)
+        columns: Collection[str] | None = None,
+    ) -> pl.DataFrame:
+        """Read the records of the selected columns (default: all), in file order."""
+        names = select_columns(self.columns, columns, self._source.where)
+        table = self._guarded(lambda: self._read_table(names))
+        self._source.check_unchanged()
+        if table.is_empty():
+            raise DataError(f"{self._source.where} has columns but no records.")
+        return table
+
+    def _read_names(self) -> list[str]:
+        raise NotImplementedError
+
+    def _read_table(self, names: list[str]) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def _check_magic(self) -> None:
+        where = self._source.where
+        with self._source.path.open("rb") as stream:
+            first = stream.read(len(self.magic))
+            if not first:
+                raise DataError(f"{where} is empty.")
+            stream.seek(-len(first), 2)
+            last = stream.read()
+        if self.kind == "Arrow" and first.startswith(b"FEA1"):
+            raise DataError(f"{where} is a Feather file of version 1. Save it as version 2 first.")
+        if not first == last == self.magic:
+            raise DataError(f"{where} should be {self.kind}; it holds something else.")
+
+    def _guarded(self, read: Callable[[], Result]) -> Result:
+        try:
+            return read()
+        except (Exception, pl.exceptions.PanicException):  # the message may quote values
+            raise DataError(f"{self._source.where} is a damaged {self.kind} file.") from None
 
 
-class ArrowFile:
-    """An Arrow file (IPC, also known as Feather), recognised; `table` reads the records."""
+class ParquetReader(_ColumnarReader):
+    """A Parquet file; `table` reads the records."""
 
-    def __init__(self, path: Path, where: str) -> None:
-        self._path = path
-        self._where = where
-        _check_magic(path, where, b"ARROW1", "Arrow")
-        self.columns = tuple(_undamaged(self._names, where, "Arrow"))
+    kind = "Parquet"
+    magic = b"PAR1"
 
-    def table(self, *, columns: Collection[str] | None = None) -> pl.DataFrame:
-        """Read the records of the `columns`, in the order of the file."""
-        names = _wanted(self.columns, columns)
+    def _read_names(self) -> list[str]:
+        return self._scan().collect_schema().names()
 
-        def read() -> pl.DataFrame:
-            # Given a path, polars takes it for a pattern.
-            with self._path.open("rb") as stream:
-                return pl.read_ipc(stream, columns=names)
+    def _read_table(self, names: list[str]) -> pl.DataFrame:
+        return self._scan().select(by_name(*names)).collect()
 
-        return _checked(_undamaged(read, self._where, "Arrow"), self._where)
+    def _scan(self) -> pl.LazyFrame:
+        # Neither a pattern nor a set of folders, whatever characters the name holds.
+        path = self._source.path.absolute()
+        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
-    def _names(self) -> list[str]:
-        with self._path.open("rb") as stream:
+
+class ArrowReader(_ColumnarReader):
+    """An Arrow IPC file, also known as Feather version 2; `table` reads the records."""
+
+    kind = "Arrow"
+    magic = b"ARROW1"
+
+    def _read_names(self) -> list[str]:
+        with self._source.path.open("rb") as stream:
             return list(pl.read_ipc_schema(stream))
 
-
-def _wanted(names: tuple[str, ...], columns: Collection[str] | None) -> list[str]:
-    return [name for name in names if columns is None or name in columns]
-
-
-def _check_magic(path: Path, where: str, magic: bytes, kind: str) -> None:
-    with path.open("rb") as stream:
-        first = stream.read(len(magic))
-        if not first:
-            raise DataError(f"{where} is empty.")
-        stream.seek(-len(first), 2)
-        last = stream.read()
-    if kind == "Arrow" and first.startswith(b"FEA1"):
-        raise DataError(f"{where} is Feather of version 1. Save it as version 2 first.")
-    if not first == last == magic:
-        raise DataError(f"{where} should be {kind}; its content is something else.")
+    def _read_table(self, names: list[str]) -> pl.DataFrame:
+        # A stream, because polars would take a path for a pattern.
+        with self._source.path.open("rb") as stream:
+            return pl.read_ipc(stream, columns=names)
 
 
-def _undamaged(reader: Callable[[], Result], where: str, kind: str) -> Result:
-    try:
-        return reader()
-    except (Exception, pl.exceptions.PanicException):  # a library's message may quote values
-        raise DataError(f"{where} is a damaged {kind} file.") from None
+def write_parquet(table: pl.DataFrame, path: Path, _options: WriteOptions) -> None:
+    """Write the table as Parquet."""
+    with path.open("wb") as stream:
+        table.write_parquet(stream)
 
 
-def _checked(table: pl.DataFrame, where: str) -> pl.DataFrame:
-    if table.is_empty():
-        raise DataError(f"{where} has columns but no records.")
-    return table
+def write_arrow(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:
+    """Write the table as an Arrow IPC file with types that every reader of Arrow knows."""
+    with path.open("wb") as stream:
+        table.write_ipc(
+            stream,
+            # Other writers compress Feather files this way.
+            compression="lz4" if options.suffix == ".feather" else "uncompressed",
+            compat_level=pl.CompatLevel.oldest(),
+        )

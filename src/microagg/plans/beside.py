@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from microagg.core.errors import MicroaggError
-from microagg.files.formats import STANDARD, format_of, sha256_of
+from microagg.files.formats import STANDARD, suffix_of
+from microagg.files.reading import sha256_of
 from microagg.plans.manifest import Manifest
 
 SUFFIX = ".manifest.json"
@@ -15,7 +16,7 @@ def manifest_path(path: str) -> Path:
     >>> manifest_path("folder/people.csv.gz").as_posix()
     'folder/people.manifest.json'
     """
-    return Path(f"{path[: -len(format_of(path))]}{SUFFIX}")
+    return Path(f"{path[: -len(suffix_of(path))]}{SUFFIX}")
 
 
 def manifest_beside(path: str) -> Manifest | None:

@@ -20,8 +20,9 @@ from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, table_writer, write_table
+from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
-from microagg.release.saving import audit_table, file_name, save_release, text_writer
+from microagg.release.saving import audit_table, file_name, save_release
 from microagg.tables.frames import to_polars
 from microagg.tables.pairs import Pair
 

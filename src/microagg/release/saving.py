@@ -1,6 +1,5 @@
 """A release on disk: the table, its manifest beside it, and on request who is in which group."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -15,7 +14,9 @@ from microagg.core.errors import MicroaggError, ParameterError, PrivacyWarning, 
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, check_readable, format_of, sha256_of, table_writer
+from microagg.files.formats import STANDARD, format_of, table_writer
+from microagg.files.reading import check_readable, sha256_of
+from microagg.files.writing import json_writer
 from microagg.plans.beside import SUFFIX, manifest_path
 from microagg.plans.manifest import Manifest
 
@@ -141,25 +142,6 @@ def save_release(
     check_distinct([*(beside or {}), described, target])
     files = {**(beside or {}), described: json_writer(written), target: write_table}
     atomic_write_all(files, force=force)
-
-
-def json_writer(facts: Mapping[str, Any]) -> Writer:
-    """Return a writer of facts as JSON, as they are when it is its turn."""
-
-    def write(place: Path) -> None:
-        text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
-        place.write_text(f"{text}\n", encoding="utf-8")
-
-    return write
-
-
-def text_writer(text: str) -> Writer:
-    """Return a writer of a text."""
-
-    def write(place: Path) -> None:
-        place.write_text(text, encoding="utf-8")
-
-    return write
 
 
 def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:

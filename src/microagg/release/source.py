@@ -9,7 +9,7 @@ from typing import Any, Self
 from microagg.core.errors import DataError
 from microagg.files.annotations import Annotations
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, TableFile, check_fits, sha256_of
+from microagg.files.formats import STANDARD, check_fits, open_table
 from microagg.plans.drafting import labelled_types
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
@@ -65,7 +65,7 @@ def read_source(
     Identifiers are dropped: unless asked for, they are not even read. Columns that the format of
     the `target` cannot hold are refused before any long work.
     """
-    file = TableFile(path, dialect=dialect)
+    file = open_table(path, dialect=dialect)
     roles = plan.roles_in(file.columns)
     not_read = () if with_identifiers else roles.identifiers
     table = file.table(
@@ -75,11 +75,10 @@ def read_source(
     if target is not None:
         check_fits(table.drop(roles.identifiers, strict=False), target)
     frame = open_frame(table)
-    is_file = path != STANDARD
     return Source(
         frame,
-        file=Path(path).name if is_file else None,
-        file_sha256=sha256_of(Path(path)) if is_file else None,
+        file=None if path == STANDARD else Path(path).name,
+        file_sha256=file.sha256,
         dialect=file.dialect,
         annotations=file.annotations,
         types=labelled_types(frame, file.annotations),

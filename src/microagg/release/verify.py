@@ -12,7 +12,7 @@ from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import check_count
 from microagg.core.words import counted, listed_names
 from microagg.files.dialect import Dialect
-from microagg.files.formats import TableFile
+from microagg.files.formats import open_table
 from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
@@ -216,7 +216,7 @@ class _Opened:
 
     def __init__(self, table: Any, dialect: Dialect) -> None:
         self.path = str(table) if isinstance(table, (str, PathLike)) else None
-        self._file = None if self.path is None else TableFile(self.path, dialect=dialect)
+        self._file = None if self.path is None else open_table(self.path, dialect=dialect)
         self._frame = open_frame(table) if self._file is None else None
 
     @property

@@ -1,4 +1,4 @@
-"""Dates and times as the numbers that SPSS, Stata and SAS store, there and back."""
+"""Dates and times as the numbers that SPSS, Stata and SAS store."""
 
 import re
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import polars as pl
 from microagg.files.annotations import Family
 
 _DAY = 86_400_000_000
-# Microseconds that the stored floats tell apart in any year: those of SPSS count from 1582.
-_GRAIN = 100
+# Microseconds that the stored floats can resolve in any year: those of SPSS count from 1582.
+_RESOLUTION = 100
 _YEAR_1 = (date.min - date(1970, 1, 1)).days * _DAY
 _YEAR_9999 = ((date.max - date(1970, 1, 1)).days + 1) * _DAY
 
@@ -30,17 +30,20 @@ DATETIME_FORMAT = {Family.SPSS: "DATETIME20", Family.STATA: "%tc"}
 
 
 @dataclass(frozen=True)
-class Clock:
-    """How a format counts: in steps of so many microseconds, from a day before 1970."""
+class TimeEncoding:
+    """How a display format counts time: in units of `step` microseconds since `origin`.
+
+    The origin is in microseconds from 1970; it is negative for all of these programs.
+    """
 
     is_date: bool
     step: int
     origin: int
 
-    def read(self, numbers: pl.Series) -> pl.Series:
-        """Return dates, or datetimes if some are not at midnight; numbers if a year is absurd."""
+    def decode(self, numbers: pl.Series) -> pl.Series:
+        """Return dates, datetimes if not all are at midnight, or numbers if a year is absurd."""
         whole = numbers.cast(pl.Float64).floor()
-        rest = ((numbers - whole) * self.step / _GRAIN).round() * _GRAIN
+        rest = ((numbers - whole) * self.step / _RESOLUTION).round() * _RESOLUTION
         if not (whole.abs().max() or 0) * self.step < 2.0**62:  # type: ignore[operator]
             return numbers
         moments = (
@@ -55,19 +58,19 @@ class Clock:
             return datetimes.cast(pl.Date)
         return datetimes
 
-    def write(self, times: pl.Series) -> pl.Series:
+    def encode(self, times: pl.Series) -> pl.Series:
         """Return the numbers that a file stores for dates or datetimes."""
         moments = times.cast(pl.Datetime("us")).cast(pl.Int64) - self.origin
-        # Apart, for the sum of both in microseconds is beyond what a float holds.
+        # Whole steps and the rest separately: a float cannot hold their sum in microseconds.
         whole = (moments // self.step).cast(pl.Float64)
         return whole + (moments % self.step).cast(pl.Float64) / self.step
 
 
-def clock_of(format_: str | None, family: Family) -> Clock | None:
+def time_encoding(format_: str | None, family: Family) -> TimeEncoding | None:
     """Return how numbers with this display format count time, None if they do not.
 
-    Of SPSS, times of day and durations stay numbers of seconds; of Stata, weeks, months, quarters
-    and years stay numbers.
+    SPSS times of day and durations stay numbers of seconds; Stata weeks, months, quarters and years
+    stay numbers.
     """
     is_date = re.fullmatch(_DATES[family], format_ or "") is not None
     if not is_date and not re.fullmatch(_DATETIMES[family], format_ or ""):
@@ -75,7 +78,7 @@ def clock_of(format_: str | None, family: Family) -> Clock | None:
     first = date(1582, 10, 14) if family is Family.SPSS else date(1960, 1, 1)
     origin = (first - date(1970, 1, 1)).days * _DAY
     if family is Family.SPSS:
-        return Clock(is_date, 1_000_000, origin)
+        return TimeEncoding(is_date, 1_000_000, origin)
     if is_date:
-        return Clock(is_date, _DAY, origin)
-    return Clock(is_date, 1000 if family is Family.STATA else 1_000_000, origin)
+        return TimeEncoding(is_date, _DAY, origin)
+    return TimeEncoding(is_date, 1000 if family is Family.STATA else 1_000_000, origin)

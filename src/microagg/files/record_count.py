@@ -1,4 +1,4 @@
-"""Counting the records of CSV text at the speed of memory."""
+"""Count the records of well-formed CSV text in one quick pass over its bytes."""
 
 import numpy as np
 
@@ -6,19 +6,19 @@ _QUOTE, _NEWLINE, _RETURN = (ord(sign) for sign in '"\n\r')
 _CHUNK = 1 << 20
 
 
-def count_regular_records(text: bytes, delimiter: str, width: int) -> int | None:
-    r"""Return the number of records if all are well-formed and `width` fields wide, None otherwise.
+def count_well_formed_records(text: bytes, delimiter: str, width: int) -> int | None:
+    r"""Return the number of records if all are well-formed with `width` fields, None if unsure.
 
-    None is no verdict: the text may still be well-formed in a way that is rare (a lone carriage
-    return, a quote in the middle of a field), and its judge has to read it field by field.
+    None does not mean that the text is malformed: a lone carriage return or a quote in the middle
+    of a field may still be valid, and takes a parser that reads field by field.
 
-    A delimiter or line end counts if an even number of quotes stands before it. A quote that opens
-    must follow a delimiter or line end, one that closes must precede one; two that touch are a
-    quote inside a field. Time O(bytes), a few megabytes of memory beside the text.
+    A delimiter or line end counts if the number of quotes before it is even. An opening quote must
+    follow a delimiter or line end, a closing one must precede one; two adjacent quotes are a quote
+    inside a field. Time O(bytes); a few megabytes of memory besides the text.
 
-    >>> count_regular_records(b'1,"a,b"\n2,c\n', ",", width=2)
+    >>> count_well_formed_records(b'1,"a,b"\n2,c\n', ",", width=2)
     2
-    >>> count_regular_records(b"1,2\n3\n", ",", width=2)
+    >>> count_well_formed_records(b"1,2\n3\n", ",", width=2)
     """
     if text.count(b"\r") != text.count(b"\r\n"):
         return None
@@ -31,13 +31,13 @@ def count_regular_records(text: bytes, delimiter: str, width: int) -> int | None
         marks = np.flatnonzero((chunk == sign) | (chunk == _NEWLINE))
         if has_quotes:
             quotes = np.flatnonzero(chunk == _QUOTE)
-            if not _stand_at_borders(every, start + quotes, n_quotes, sign):
+            if not _are_at_field_borders(every, start + quotes, n_quotes, sign):
                 return None
             marks = marks[(np.searchsorted(quotes, marks) + n_quotes) % 2 == 0]
             n_quotes += quotes.size
         ends = np.flatnonzero(chunk[marks] == _NEWLINE)
         if ends.size:
-            # Between two line ends stand the delimiters of one record.
+            # The marks between two line ends are the delimiters of one record.
             if ends[0] + n_fields != width - 1 or (np.diff(ends) != width).any():
                 return None
             n_records += ends.size
@@ -51,8 +51,10 @@ def count_regular_records(text: bytes, delimiter: str, width: int) -> int | None
     return n_records
 
 
-def _stand_at_borders(every: np.ndarray, quotes: np.ndarray, n_before: int, delimiter: int) -> bool:
-    """Whether quotes open and close at the borders of fields, or touch another quote."""
+def _are_at_field_borders(
+    every: np.ndarray, quotes: np.ndarray, n_before: int, delimiter: int
+) -> bool:
+    """Whether quotes open and close at field borders, or are next to another quote."""
     opens = (np.arange(quotes.size) + n_before) % 2 == 0
     first, last = quotes[opens], quotes[~opens]
     before = every[np.maximum(first - 1, 0)]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.files.regularity import count_regular_records
-from microagg.files import regularity
+from microagg.files import record_count
+from microagg.files.record_count import count_well_formed_records
 
 
 def slow_count(text, width):
@@ -24,8 +24,8 @@ def slow_count(text, width):
 @given(st.text('",\n\ra', max_size=14), st.integers(1, 3), st.integers(1, 9))
 def test_what_is_counted_is_right(text, width, chunk):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regularity, "_CHUNK", chunk)
-        counted = count_regular_records(text.encode(), ",", width)
+        patch.setattr(record_count, "_CHUNK", chunk)
+        counted = count_well_formed_records(text.encode(), ",", width)
     if counted is not None:
         assert counted == slow_count(text, width)
 
@@ -44,15 +44,15 @@ def test_what_is_well_formed_is_counted(rows, end, quoting, chunk):
     csv.writer(buffer, lineterminator=end, quoting=quoting, delimiter=";").writerows(rows)
     text = buffer.getvalue().encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regularity, "_CHUNK", chunk)
-        assert count_regular_records(text, ";", 2) == len(rows)
+        patch.setattr(record_count, "_CHUNK", chunk)
+        assert count_well_formed_records(text, ";", 2) == len(rows)
         if rows:
-            assert count_regular_records(text.removesuffix(end.encode()), ";", 2) == len(rows)
-            assert count_regular_records(text, ";", 3) is None
+            assert count_well_formed_records(text.removesuffix(end.encode()), ";", 2) == len(rows)
+            assert count_well_formed_records(text, ";", 3) is None
 
 
 @pytest.mark.parametrize(
     "text", ['a"b,c\n', '"a"b,c\n', '"a,b\n', 'a,"b" \n', ' "a",b\n', "a,b\rc,d\n", "a,b\n\nc,d\n"]
 )
 def test_what_is_irregular_is_left_to_a_slower_judge(text):
-    assert count_regular_records(text.encode(), ",", 2) is None
+    assert count_well_formed_records(text.encode(), ",", 2) is None

@@ -1,0 +1,103 @@
+"""CSV files, plain or compressed with gzip: the reader, the writer, and what CSV cannot hold."""
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import polars as pl
+
+from microagg.core.errors import DataError, ParameterError
+from microagg.files.delimited import DelimitedText, write_delimited
+from microagg.files.dialect import Dialect
+from microagg.files.reading import InputFile, select_columns
+from microagg.files.writing import WriteOptions
+
+_GZIPPED = ".csv.gz"
+
+
+class CsvReader:
+    """A CSV file, read from disk once; the text of its records stays in memory."""
+
+    annotations = None
+
+    def __init__(self, source: InputFile, dialect: Dialect | None = None) -> None:
+        data = source.read_all()
+        if source.suffix == _GZIPPED:
+            data = _decompressed(data, source.where)
+        self._source = source
+        self._text = DelimitedText(data, source.where, dialect)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in file order."""
+        return self._text.columns
+
+    @property
+    def dialect(self) -> Dialect:
+        """Delimiter, decimal mark and encoding, all of them known."""
+        return self._text.dialect
+
+    @property
+    def sha256(self) -> str | None:
+        """SHA-256 of the file as it was on disk; None for standard input."""
+        return self._source.sha256
+
+    def table(
+        self, *, as_text: Collection[str] = (), columns: Collection[str] | None = None
+    ) -> pl.DataFrame:
+        """Parse the records of the selected columns (default: all), in file order."""
+        names = select_columns(self.columns, columns, self._source.where)
+        return self._text.table(as_text=as_text, columns=names)
+
+
+def _decompressed(data: bytes, where: str) -> bytes:
+    if not data:
+        raise DataError(f"{where} is empty.")
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        raise DataError(
+            f"{where} should be compressed with gzip; it holds something else or is damaged."
+        ) from None
+
+
+def check_csv(table: pl.DataFrame, _suffix: str) -> None:
+    """Refuse columns that CSV cannot hold."""
+    unfit = [
+        repr(name)
+        for name, dtype in table.schema.items()
+        # Types added by other libraries, such as pandas periods, arrive as extension types.
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object) or hasattr(dtype, "ext_name")
+    ]
+    if unfit:
+        raise ParameterError(
+            "CSV holds only text, numbers, dates and times, not lists, structures, binary values "
+            f"or periods as in {', '.join(unfit)}. Convert these columns, drop them as "
+            "identifiers, or write to .parquet."
+        )
+
+
+def write_csv(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:
+    """Write the table as CSV in the dialect, compressed if the suffix says so."""
+    with path.open("wb") as stream:
+        if options.suffix != _GZIPPED:
+            write_delimited(table, stream, options.dialect)
+            return
+        # No file name or time inside: the same table always gives the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+            write_delimited(table, cast(BinaryIO, packed), options.dialect)
+
+
+def write_to_standard_output(table: pl.DataFrame, dialect: Dialect | None = None) -> None:
+    """Write the table as CSV to standard output."""
+    buffer = io.BytesIO()
+    write_delimited(table, buffer, dialect)
+    data = buffer.getbuffer()
+    # With PYTHONUNBUFFERED set, a single call may write only part of the data.
+    while data:
+        data = data[sys.stdout.buffer.write(data) :]
+    sys.stdout.buffer.flush()
