@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.plans.drafting import guess_columns, draft
+from microagg.plans.drafting import draft, guess_columns
 from microagg.plans.plan import Plan, columns_by_name
 from microagg.tables.frames import open_frame
 

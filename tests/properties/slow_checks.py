@@ -80,7 +80,7 @@ def check_untouched(case: Case, table: Any) -> None:
 
 def check_k(case: Case, release: Any, after: dict[str, list[Any]]) -> None:
     """At least k records show what a record shows; missing values are values."""
-    smallest, facts = [], release.manifest
+    smallest, facts = [], release.manifest.as_dict()
     for shown in shown_of(case):
         rows = zip(*(map(key, after[name]) for name in shown), strict=True)
         counts = Counter(rows)
@@ -113,7 +113,7 @@ def check_groups(
 ) -> None:
     """Every group releases one value of each column, and it is the right one."""
     labels = release.labels.reshape(case.n, -1).T.tolist()
-    facts = release.manifest
+    facts = release.manifest.as_dict()
     sizes = [count for own in labels for count in Counter(own).values()]
     assert facts["n_groups"] == len(sizes)
     assert (facts["min_group"], facts["max_group"]) == (min(sizes), max(sizes))
@@ -170,9 +170,11 @@ def check_constraints(case: Case, after: dict[str, list[Any]]) -> None:
 def check_manifest(release: Any) -> None:
     json.dumps(release.manifest.as_dict(), allow_nan=False)
     # The request may list values in an order.
-    told = {name: fact for name, fact in release.manifest.items() if name not in _QUOTING}
+    told = {name: fact for name, fact in release.manifest.as_dict().items() if name not in _QUOTING}
     check_quiet(json.dumps(told, ensure_ascii=False))
-    if not any("order" in said for said in release.manifest.plan.get("columns", {}).values()):
+    if not any(
+        "order" in said for said in release.manifest.plan.as_dict().get("columns", {}).values()
+    ):
         check_quiet(json.dumps(release.manifest.as_dict(), ensure_ascii=False))
 
 

@@ -281,5 +281,5 @@ def test_values_that_violate_a_constraint_are_not_released(monkeypatch):
 
 def test_what_constraints_cost_is_a_number_even_in_tiny_units():
     table = pl.DataFrame({"a": [0.0, 1e-300, 2e-300, 1e-300]})
-    manifest = protect(table, 2, constraints="a >= 5", method="mdav").manifest
+    manifest = protect(table, 2, constraints="a >= 5", method="mdav").manifest.as_dict()
     assert 0 < manifest["constraints"]["added_information_loss"] < float("inf")

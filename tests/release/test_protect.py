@@ -132,7 +132,7 @@ def test_manifest_is_plain_complete_and_free_of_values(table):
     release = protect(table, 6, **ROLES, quasi_identifiers=["age"])
     text = json.dumps(release.manifest.as_dict(), allow_nan=False)
     facts = json.loads(text)
-    assert facts == release.manifest
+    assert facts == release.manifest.as_dict()
     assert "Sentinella" not in text
     assert facts["microagg_version"] == microagg.__version__
     assert facts["method"] == "mdav"

@@ -9,6 +9,7 @@ import pytest
 
 from microagg.report.page import Subject, render
 from microagg.tables.pairs import open_pair
+from tests.manifests import manifest
 
 K = 5
 HASH = "c0ffee" * 10 + "abcd"
@@ -20,24 +21,18 @@ def manifest_of(pair, k=K, **changes):
     sizes = np.bincount(pair.classes)
     histogram = np.bincount(sizes)
     names = list(pair.columns)
-    return {
-        "microagg_version": "0.1.0",
-        "libraries": {"numpy": "2.0.0"},
+    facts = {
         "input": {"file": "secret-file.csv", "sha256": HASH},
-        "plan": {"k": k, "seed": 424242, "columns": {}},
+        "plan": {"k": k, "random_state": 424242, "columns": {}},
         "command": "microagg protect secret-file.csv -k 5 --seed 424242 -o out.csv",
-        "method": "mdav",
         "k": k,
         "quasi_identifiers": names,
-        "assumed_quasi_identifiers": [],
         "sensitive": list(pair.sensitive),
-        "strata": [],
-        "weights": None,
         "unchanged": list(pair.sensitive),
-        "columns": {name: {"aggregate": "mean"} for name in names},
-        "promise": "k-anonymity",
-        "interrupted": False,
-        "timed_out": False,
+        "columns": {
+            name: {"type": "continuous", "aggregate": "mean", "weight": 1.0, "missing": 0}
+            for name in names
+        },
         "n_records": n,
         "n_groups": len(sizes),
         "min_group": int(sizes.min()),
@@ -45,19 +40,9 @@ def manifest_of(pair, k=K, **changes):
         "group_sizes": {str(s): int(histogram[s]) for s in np.flatnonzero(histogram)},
         "smallest_class": int(sizes.min()),
         "information_loss": 21.5,
-        "bound": None,
-        "lower_bound": None,
-        "gap": None,
-        "proved_optimal": False,
-        "constraints": None,
-        "missing_values": None,
-        "strata_found": None,
         "blocks": [names],
-        "draw": None,
-        "key": None,
-        "dropped": [],
-        "verified": True,
-    } | changes
+    }
+    return manifest(**facts | changes)
 
 
 def grouped(table, k=K):

@@ -4,26 +4,16 @@ import pytest
 
 from microagg.core.words import at_least, at_most
 from microagg.plans.manifest import Promise
+from microagg.plans.plan import Plan
 from microagg.report import wording
 from microagg.report.plan_text import names_values, plan_text
+from tests.manifests import DRAW, manifest
 
-DONE = {
-    "k": 5,
-    "promise": Promise.K_ANONYMITY,
-    "verified": True,
-    "n_records": 40,
-    "n_groups": 8,
-    "min_group": 2,
-    "smallest_class": 5,
-    "information_loss": 20.0,
-    "blocks": [["a", "b"], ["c"]],
-    "draw": None,
-}
-DRAW = {"n_centers": 9, "n_expected_below_k": 4, "n_realised_below_k": 3}
+DONE = {"min_group": 2, "blocks": [["a", "b"], ["c"]]}
 
 
 def said(**changes):
-    found = wording.verdict(DONE | changes)
+    found = wording.verdict(manifest(**DONE | changes))
     return found, " ".join([found.title, *found.paragraphs])
 
 
@@ -53,7 +43,7 @@ def test_draws_are_weaker(promise):
     assert not found.strong
     assert "verified:" not in text
     assert "3 of 8 groups hold fewer than 5" in text
-    summary = wording.what_was_done(DONE | {"promise": promise, "draw": DRAW}, 3)
+    summary = wording.what_was_done(manifest(**DONE | {"promise": promise, "draw": DRAW}), 3)
     assert "at least 5 records that fit" not in summary
 
 
@@ -61,12 +51,12 @@ def test_k_of_one_protects_nobody():
     found, text = said(k=1)
     assert not found.strong
     assert "No protection" in text
-    assert "protects nobody" in wording.what_was_done(DONE | {"k": 1}, 3)
+    assert "protects nobody" in wording.what_was_done(manifest(**DONE | {"k": 1}), 3)
 
 
 def test_two_sentences():
     for promise in (Promise.K_ANONYMITY, Promise.BLOCKWISE):
-        text = wording.what_was_done(DONE | {"promise": promise}, 3)
+        text = wording.what_was_done(manifest(**DONE | {"promise": promise}), 3)
         assert text.count(". ") == 1
 
 
@@ -83,7 +73,7 @@ def test_two_sentences():
     ],
 )
 def test_how_near_to_the_best(facts, words):
-    assert words in wording.loss_sentences(DONE | facts)[-1]
+    assert words in wording.loss_sentences(manifest(**DONE | facts))[-1]
 
 
 def test_limits_are_rounded_to_the_safe_side():
@@ -94,21 +84,22 @@ def test_limits_are_rounded_to_the_safe_side():
 
 
 def test_a_plan_names_no_values():
-    plan = {
-        "k": 5,
-        "seed": 7,
-        "constraints": ["a <= b"],
-        "options": {"tour": True},
-        "columns": {
+    plan = Plan.of(
+        k=5,
+        method="pca-mhm",
+        random_state=7,
+        constraints=["a <= b"],
+        method_options={"tour": True},
+        columns={
             "size": {"type": "ordinal", "order": ["rare one", "large"]},
             "who": {"role": "identifier"},
         },
-    }
+    )
     inside, outside = (plan_text(plan, public=public) for public in (False, True))
     assert "rare one" not in inside + outside
     assert "2 values, not shown" in inside
-    assert "seed = 7" in inside
-    assert "seed" not in outside
+    assert "random_state = 7" in inside
+    assert "random_state" not in outside
     assert "who" not in outside
-    assert "[options]\ntour = true" in inside
+    assert "[method_options]\ntour = true" in inside
     assert names_values(plan)

@@ -139,16 +139,12 @@ def _compared(
     dialect: dict[str, str | None],
     n_jobs: int,
 ) -> "Comparison":
-    from microagg.core.registry import find_all, method_names
-
-    find_all(method_names(methods))  # before anything is read
-
     from microagg.files.dialect import Dialect
     from microagg.release.source import read_source
-    from microagg.studies.compare import run_comparison
+    from microagg.studies.compare import Contest, run_comparison
 
-    opened = read_source(source, plan, dialect=Dialect(**dialect))
-    return run_comparison(opened, ks, methods, plan, n_jobs=n_jobs)
+    contest = Contest.of(methods, plan, n_jobs)
+    return run_comparison(read_source(source, plan, dialect=Dialect(**dialect)), ks, contest)
 
 
 def _write(done: "Comparison", output: str | None, figure: str | None, *, force: bool) -> None:

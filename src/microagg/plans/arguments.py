@@ -10,6 +10,7 @@ from microagg.plans.plan import Plan
 
 ROLE_KEYWORDS = tuple(option.keyword for option in ROLE_OPTIONS.values())
 _DEFAULTS = {option.keyword: option.default for option in options_of(Plan)}
+_MAY_BE_NONE = ("constraints", "method_options")
 
 
 def plan_of(arguments: Mapping[str, Any], plan: Plan | None = None) -> Plan:
@@ -31,9 +32,11 @@ def plan_of(arguments: Mapping[str, Any], plan: Plan | None = None) -> Plan:
 
 
 def _is_default(name: str, value: Any) -> bool:
-    if value is None or (isinstance(value, (tuple, list, dict)) and not value):
-        return True
     default = _DEFAULTS.get(name)
+    if value is None:
+        return default is None or name in _MAY_BE_NONE
+    if isinstance(value, (tuple, list, dict)) and not value:
+        return True
     # True is not the number 1 here; a choice may come as its text.
     return isinstance(default, type(value)) and bool(value == default)
 

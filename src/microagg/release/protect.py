@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -142,8 +143,8 @@ def protect(
     arguments = {
         name: value for name, value in locals().items() if name not in ("table", "plan", "progress")
     }
-    chosen = plan_of(arguments, plan)
-    return make_release(Source.of(table), chosen, progress=progress)
+    chosen, listener = plan_of(arguments, plan), heard_by(progress)
+    return make_release(Source.of(table), chosen, listener=listener)
 
 
 def protect_file(
@@ -222,9 +223,12 @@ def make_release(
     plan: Plan,
     *,
     command: Callable[[Plan], str] = python_call,
-    progress: bool | ProgressCallback = False,
+    listener: AbstractContextManager[None] = nullcontext(),  # noqa: B008
 ) -> Release:
-    """Take a table through all stages; `command` words what repeats the release of a plan."""
+    """Take a table through all stages; long work happens within `listener`.
+
+    `command` words what repeats the release of a plan.
+    """
     began = time.perf_counter()
     plan = plan.with_types(source.types)
     records = open_records(source, plan)
@@ -232,7 +236,7 @@ def make_release(
     bound = bound_for(plan.bound, records)
     systems = systems_of(plan.constraints, records)
     _warn_beforehand(plan, records)
-    with heard_by(progress):
+    with listener:
         groups = group(records, plan, systems)
         released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
         proof = bound_of(bound, plan, records, groups)

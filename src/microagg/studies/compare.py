@@ -96,46 +96,54 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
     arguments = {name: value for name, value in locals().items() if name not in _NOT_OF_A_PLAN}
     asked = None if ks is None else check_ks(ks)
     if asked is None and plan is None:
-        raise ParameterError(
-            "ks, the values of k to compare at, are missing. Give some, or a plan."
-        )
+        raise ParameterError("ks, the values of k to compare, are missing. Give them, or a plan.")
     if plan is None:
         arguments["k"] = asked[0]  # type: ignore[index]
     chosen = plan_of(arguments, plan)
-    return run_comparison(
-        Source.of(table), asked or [chosen.k], methods, chosen, n_jobs=n_jobs, progress=progress
-    )
+    contest, listener = Contest.of(methods, chosen, n_jobs), heard_by(progress)
+    with listener:
+        return run_comparison(Source.of(table), asked or [chosen.k], contest)
 
 
-def run_comparison(
-    source: Source,
-    ks: Sequence[int],
-    methods: str | Iterable[str],
-    plan: Plan,
-    *,
-    n_jobs: int | None = -1,
-    progress: bool | ProgressCallback = False,
-) -> Comparison:
-    """Compare methods on a table as a plan describes it."""
-    names = method_names(methods)
-    wanted = find_all(names)
-    if plan.effort != "balanced" and not any("effort" in method.options for method in wanted):
-        raise ParameterError(
-            "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
-        )
-    seed, jobs = check_seed(plan.random_state), check_jobs(n_jobs)
-    records = open_records(source, plan.with_types(source.types), largest_k=max(ks))
+@dataclass(frozen=True)
+class Contest:
+    """Which methods are compared, as what plan describes, and how many runs are side by side.
+
+    `named` are the methods that were asked for by name, not by "all".
+    """
+
+    named: tuple[str, ...]
+    methods: tuple[Method, ...]
+    plan: Plan
+    n_jobs: int
+
+    @classmethod
+    def of(cls, methods: str | Iterable[str], plan: Plan, n_jobs: int | None) -> "Contest":
+        """Return the contest that is asked for, if it makes sense without the data."""
+        names = method_names(methods)
+        wanted = tuple(find_all(names))
+        if plan.effort != "balanced" and not any("effort" in method.options for method in wanted):
+            raise ParameterError(
+                "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
+            )
+        return cls(tuple(names), wanted, plan, check_jobs(n_jobs))
+
+
+def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
+    """Compare methods on a table."""
+    plan, wanted = contest.plan.with_types(source.types), contest.methods
+    seed = check_seed(plan.random_state)
+    records = open_records(source, plan, largest_k=max(ks))
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
     unfit = [method for method in wanted if method.draws or (method.single_column and is_wide)]
-    left_out = [method for method in unfit if method.name not in names]
+    left_out = [method for method in unfit if method.name not in contest.named]
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in ks]
-    workers = min(jobs, len(runs))
+    workers = min(contest.n_jobs, len(runs))
     # Runs that are side by side take one core each.
-    trial = _Trial(records, plan, seed, 1 if workers > 1 else jobs)
-    with heard_by(progress):
-        costs = _warm_up(trial, served)
-        results = _run_all(trial, runs, workers, costs)
+    trial = _Trial(records, plan, seed, 1 if workers > 1 else contest.n_jobs)
+    costs = _warm_up(trial, served)
+    results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
     has_chance = any(estimator_of(trial.plan_for(m, k)).has_chance() for m, k in runs)
     return Comparison(

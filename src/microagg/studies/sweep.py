@@ -239,7 +239,8 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     asked = None if ks is None else check_ks(ks)
     if _is_table(table):
         chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
-        return sweep_source(Source.of(table), asked, chosen, work, progress=progress)
+        with heard_by(progress):
+            return sweep_source(Source.of(table), asked, chosen, work)
     if plan is not None or (said := plan_of({**arguments, "k": 1}).as_dict()).keys() - _OF_MATRIX:
         raise ParameterError(
             "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
@@ -291,8 +292,6 @@ def sweep_source(
     ks: Sequence[int] | None,
     plan: Plan,
     work: Work,
-    *,
-    progress: bool | ProgressCallback = False,
 ) -> Sweep:
     """Sweep over a table as a plan describes it."""
     if plan.small_strata != "error":
@@ -314,9 +313,8 @@ def sweep_source(
         for at, block in enumerate(records.blocks)
         for rows in strata
     ]
-    with heard_by(progress):
-        found = _sweep_parts(parts, wanted, work, seed, weights=records.weights)
-        rows = [_with_constraints(row, records, systems) for row in found]
+    found = _sweep_parts(parts, wanted, work, seed, weights=records.weights)
+    rows = [_with_constraints(row, records, systems) for row in found]
     return Sweep(rows, found.seconds, seed, records.roles, len(source.frame))
 
 
