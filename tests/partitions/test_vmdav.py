@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.kernels import blocks, growth
+from microagg.kernels.construction import variable_size as growth
+from microagg.kernels.neighbours import blocks
 from microagg.partitions import VMDAV
 from tests.references import (
     close_with_nearest_and_split,

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.errors import DataError
-from microagg.kernels.groups import summarise
-from microagg.kernels.rounding import half_away_from_zero
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.rounding import half_away_from_zero
 
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.mean import group_means
-from microagg.kernels.blocks import make_blocks, nearest_to_each
+from microagg.kernels.neighbours.blocks import make_blocks, nearest_to_each
 
 Labels = NDArray[np.intp]
 Floats = NDArray[np.float64]

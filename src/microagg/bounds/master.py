@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.pricing import Cuts, group_errors, violated_triples
+from microagg.kernels.bounds.pricing import Cuts, group_errors, violated_triples
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

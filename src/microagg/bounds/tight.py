@@ -2,7 +2,7 @@
 
 A partition is a choice of groups that covers each record once. Let every record pay a dual, so that
 no group costs less than its members pay: then the sum of the duals bounds every partition. A linear
-program over the groups known so far proposes duals; the search of `microagg.kernels.pricing` finds
+program over the groups known so far proposes duals; the search in `kernels.bounds.pricing` finds
 groups that cost less, and lowers the duals until none does. So each round gives a bound, whatever
 the program proposed and wherever it is stopped, and groups that make the next proposal better.
 
@@ -22,8 +22,8 @@ from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
 from microagg.core.errors import InterruptedSearchWarning
 from microagg.core.progress import listening, paced, report
-from microagg.kernels.groups import summarise
-from microagg.kernels.pricing import Found, Prices, Tree, settle
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.bounds.pricing import Found, Prices, Tree, settle
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
 

@@ -28,7 +28,7 @@ from microagg.constraints.projection import project
 from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
 from microagg.core.errors import GuaranteeError, ParameterError
 from microagg.core.progress import paced, report
-from microagg.kernels.rounding import half_away_from_zero
+from microagg.kernels.basics.rounding import half_away_from_zero
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

@@ -17,7 +17,7 @@ from microagg.constraints.nearest import nearest_points
 from microagg.constraints.projection import LEAST_TERM, TOLERANCE
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import did_you_mean
-from microagg.kernels.rounding import half_away_from_zero
+from microagg.kernels.basics.rounding import half_away_from_zero
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from microagg.constraints.equalities import Equalities
 from microagg.core.progress import report
 from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.kernels.memberships import first_alike
+from microagg.kernels.fuzzy.memberships import first_alike
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

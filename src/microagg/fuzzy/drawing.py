@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.kernels.memberships import draw_rows
+from microagg.kernels.fuzzy.memberships import draw_rows
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.memberships import exponential_weights, power_weights
+from microagg.kernels.fuzzy.memberships import exponential_weights, power_weights
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.validation import check_matrix
-from microagg.kernels.sorting import stable_sort
+from microagg.kernels.basics.sorting import stable_sort
 
 Order = NDArray[np.intp]
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from microagg.core.validation import check_flag, check_k, check_matrix
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 
 Labels = NDArray[np.intp]
 

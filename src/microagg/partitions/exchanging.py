@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_number
-from microagg.kernels.assignments import make_assignment
-from microagg.kernels.blocks import Blocks, make_blocks
-from microagg.kernels.exchanges import apply_best, largest_radii, no_changes, search_changes
+from microagg.kernels.neighbours.blocks import Blocks, make_blocks
+from microagg.kernels.search.assignment import make_assignment
+from microagg.kernels.search.exchanges import apply_best, largest_radii, no_changes, search_changes
 from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]

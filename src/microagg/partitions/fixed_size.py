@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.blocks import ONE_BLOCK, make_blocks
-from microagg.kernels.fixed_size import (
+from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.construction.fixed_size import (
     add_to_total,
     md_rounds,
     mean_of_total,
     reach_of_box,
     rounds_from_mean,
 )
-from microagg.kernels.offsets import without_offset
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
 from microagg.partitions.base import Labels, Partitioner
 
 Floats = NDArray[np.float64]

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.blocks import ONE_BLOCK, make_blocks
-from microagg.kernels.groups import summarise
-from microagg.kernels.growth import rounds_by_rank
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.construction.variable_size import rounds_by_rank
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
 from microagg.partitions.base import Labels
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.splitting import split_large

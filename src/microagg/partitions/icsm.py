@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from microagg.core.parallel import Best, side_by_side
 from microagg.core.validation import check_count, check_jobs, check_rng
-from microagg.kernels.assignments import WORTHWHILE, regroup
-from microagg.kernels.cycles import MOST_MEMBERS, shift_from_groups
-from microagg.kernels.groups import summarise
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.path_cut import cut_sequence
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.paths.cuts import cut_sequence
+from microagg.kernels.search.assignment import WORTHWHILE, regroup
+from microagg.kernels.search.cyclic_shifts import MOST_MEMBERS, shift_from_groups
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import NO_LIMITS, Exchanging, Limits

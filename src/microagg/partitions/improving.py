@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.parallel import Best, side_by_side
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions import regions
 from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.groups import squared_error
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.two_means import split_groups
+from microagg.kernels.basics.group_sums import squared_error
+from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.construction.two_means import split_groups
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.transport import Transport
 

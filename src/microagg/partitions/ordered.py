@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.validation import check_count, check_flag, check_k, check_matrix, check_order
-from microagg.kernels.groups import summarise
-from microagg.kernels.path_cut import cut_sequence
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.paths.cuts import cut_sequence
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import short_tours
 from microagg.orderings.walks import by_groups, npn

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions.base import Labels
 from microagg.partitions.neighbours import kinds_of_records
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.decompose import sweep
-from microagg.kernels.grouping import Grouping, labels_of, make_grouping
+from microagg.kernels.decomposition.grouping import Grouping, labels_of, make_grouping
+from microagg.kernels.decomposition.moves import sweep
 from microagg.partitions.base import Labels
 from microagg.partitions.splitting import split_large
 

@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.blocks import Blocks, make_blocks
-from microagg.kernels.candidates import list_preferred, offer_centres
-from microagg.kernels.transport import (
+from microagg.kernels.flow.candidates import list_preferred, offer_centres
+from microagg.kernels.flow.min_cost_flow import (
     Flow,
     Search,
     index_by_centre,
@@ -17,6 +16,7 @@ from microagg.kernels.transport import (
     settle,
     take_preferred,
 )
+from microagg.kernels.neighbours.blocks import Blocks, make_blocks
 from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]

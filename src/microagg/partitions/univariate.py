@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.path_cut import cut_sequence
-from microagg.kernels.sorting import stable_sort
+from microagg.kernels.basics.sorting import stable_sort
+from microagg.kernels.paths.cuts import cut_sequence
 from microagg.partitions.base import Labels, Partitioner
 
 

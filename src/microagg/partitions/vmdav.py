@@ -5,8 +5,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from microagg.core.validation import check_number
-from microagg.kernels.groups import summarise
-from microagg.kernels.offsets import without_offset
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.offsets import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.growing import groups_around_farthest
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.journal import WAITING, make_search
-from microagg.kernels.steps import settle
-from microagg.kernels.trials import run_trials
+from microagg.kernels.search.descent import settle
+from microagg.kernels.search.state import WAITING, make_search
+from microagg.kernels.search.trials import run_trials
 from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microagg.bounds.choice import NONE, Bound, find_bound
 from microagg.core.progress import report
 from microagg.core.registry import DEFAULT, Method
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 from microagg.release.records import Records
 
 Labels = NDArray[np.intp]

@@ -9,7 +9,7 @@ import pytest
 
 from microagg import protect
 from microagg.core.errors import ParameterError, PrivacyWarning
-from microagg.kernels.agreement import count_within
+from microagg.kernels.attacks.agreement import count_within
 from microagg.measures.risk.informed import informed
 from microagg.partitions import Univariate
 from microagg.tables.pairs import open_pair

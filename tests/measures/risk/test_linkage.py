@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.kernels.linking import make_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import make_tree, rank_own_points
 from microagg.measures.risk.linkage import distance_linkage, own_ranks
 from microagg.measures.sampling import sampled_rows, standard_error
 from microagg.partitions import MDAV

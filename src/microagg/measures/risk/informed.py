@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.validation import check_count, check_jobs, did_you_mean
-from microagg.kernels.agreement import count_within
+from microagg.kernels.attacks.agreement import count_within
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names, as_names

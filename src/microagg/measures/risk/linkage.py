@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_jobs
-from microagg.kernels.linking import Tree, make_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import Tree, make_tree, rank_own_points
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows, standard_error
 from microagg.tables.pairs import Pair
 

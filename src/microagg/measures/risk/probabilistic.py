@@ -13,7 +13,7 @@ from microagg.aggregates.values import Values
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import report
 from microagg.core.validation import check_choice, check_count, check_jobs
-from microagg.kernels.agreement import MOST_COLUMNS, count_better, tally_patterns
+from microagg.kernels.attacks.agreement import MOST_COLUMNS, count_better, tally_patterns
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 
