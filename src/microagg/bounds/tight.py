@@ -23,7 +23,7 @@ from microagg.bounds.master import Duals, Master, Solution
 from microagg.core.errors import InterruptedSearchWarning
 from microagg.core.progress import listening, paced, report
 from microagg.kernels.basics.group_sums import summarise
-from microagg.kernels.bounds.pricing import Found, Prices, Tree, settle
+from microagg.kernels.bounds.pricing import Found, Prices, SearchTree, settle_records
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
 
@@ -179,7 +179,7 @@ class Generation:
         for roots in paced(self.order):
             if time.monotonic() >= self.deadline:  # records are left, so these duals prove nothing
                 return found.groups[: found.counts[0]], math.inf
-            lost += settle(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
+            lost += settle_records(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
             done += len(roots)
             report(_TASK, done, n)
         magnitude = n * largest + float(np.abs(values).sum() - duals.cuts.sum()) + 2 * self.target
@@ -195,9 +195,9 @@ def _smallest(values: Floats, count: int) -> float:
     return float(np.partition(values, count - 1)[count - 1]) if len(values) > count else math.inf
 
 
-def _scratch(k: int, m: int) -> Tree:
+def _scratch(k: int, m: int) -> SearchTree:
     depth = 2 * k - 1
-    return Tree(
+    return SearchTree(
         rows=np.empty(m, dtype=np.intp),
         apart=np.empty((m, m)),
         known=np.zeros(m, dtype=np.bool_),

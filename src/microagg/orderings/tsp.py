@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.progress import report
 from microagg.core.validation import check_matrix
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.kernels.neighbours.blocks import make_blocks
-from microagg.kernels.paths.tours import list_neighbours, shorten_tour
+from microagg.kernels.neighbours.lists import list_neighbours
+from microagg.kernels.paths.tours import shorten_tour
 from microagg.orderings.walks import farthest_from_mean, walk
 
 Rows = NDArray[np.intp]

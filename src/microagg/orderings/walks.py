@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.progress import report
 from microagg.core.validation import check_labels, check_matrix
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.kernels.basics.sorting import stable_sort
 from microagg.kernels.neighbours.blocks import farthest, make_blocks, remove
 from microagg.kernels.paths.walks import (

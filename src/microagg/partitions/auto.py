@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening
 from microagg.core.validation import check_choice, check_jobs, check_rng
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions import regions
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Limits

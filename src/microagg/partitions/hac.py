@@ -11,7 +11,7 @@ from microagg.kernels.agglomeration.clusters import ALIVE, make_clusters
 from microagg.kernels.agglomeration.linkage import LINKAGES
 from microagg.kernels.agglomeration.merging import merge_rounds
 from microagg.kernels.basics.group_sums import summarise
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.exchanging import Exchanging
 from microagg.partitions.fixed_size import squared_distances

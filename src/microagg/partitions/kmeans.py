@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.core.progress import report
 from microagg.kernels.basics.group_sums import squared_error
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.kernels.construction.two_means import split_groups
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.transport import Transport

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from microagg.core.progress import report
 from microagg.core.validation import check_choice
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.kernels.construction.spanning_tree import cut_tree, grow_tree, label_parts
 from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
 from microagg.partitions.base import Labels, Partitioner

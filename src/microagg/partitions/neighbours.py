@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import report
 from microagg.kernels.neighbours.blocks import make_blocks
-from microagg.kernels.paths.tours import list_neighbours
+from microagg.kernels.neighbours.lists import list_neighbours
 from microagg.partitions.base import Labels
 
 Floats = NDArray[np.float64]

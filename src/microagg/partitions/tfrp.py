@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from microagg.core.validation import check_flag
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.growing import groups_around_farthest
 from microagg.partitions.refining import refine

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from microagg.core.validation import check_number
 from microagg.kernels.basics.group_sums import summarise
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.growing import groups_around_farthest
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.progress import report
-from microagg.kernels.search.descent import settle
+from microagg.kernels.search.descent import descend
 from microagg.kernels.search.state import WAITING, make_search
 from microagg.kernels.search.trials import run_trials
 from microagg.partitions.base import Labels
@@ -65,7 +65,7 @@ class Wandering:
 
     def _settle(self) -> None:
         while self.search.counters[WAITING] > 0 and time.monotonic() < self.deadline:
-            settle(self.search, self.k, _ROWS_PER_CALL)
+            descend(self.search, self.k, _ROWS_PER_CALL)
             report("searching", 0, 1)
         self._remember()
 

@@ -22,7 +22,7 @@ from microagg.core.validation import (
     check_rng,
 )
 from microagg.kernels.basics.group_sums import Groups, summarise
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
 from microagg.partitions.exchanging import NO_LIMITS

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from microagg.kernels.decomposition import grouping
-from microagg.kernels.decomposition import moves as decompose
+from microagg.kernels.decomposition import grouping, moves
 from microagg.kernels.decomposition.grouping import cheapest_home, labels_of, make_grouping
 from microagg.kernels.decomposition.moves import dissolve, shrink, sweep
 from microagg.kernels.neighbours import blocks
@@ -82,7 +81,7 @@ def test_a_move_lowers_the_error_or_changes_nothing(move):
 
 def test_the_error_of_close_records_far_from_the_origin():
     X = 1e9 + np.array([[0.0], [0.25], [0.5], [0.75]])
-    assert grouping.sum_up(X, np.arange(4), np.empty(1)) == 0.3125
+    assert grouping.mean_and_error(X, np.arange(4), np.empty(1)) == 0.3125
 
 
 def test_equal_records_are_not_moved():
@@ -101,8 +100,8 @@ def test_the_uncompiled_kernels_agree(monkeypatch):
         return labels_of(state).tolist()
 
     expected = swept(sweep, make_grouping)
-    for module in (blocks, grouping, decompose):
+    for module in (blocks, grouping, moves):
         for name in dir(module):
             if hasattr(getattr(module, name), "py_func"):
                 monkeypatch.setattr(module, name, getattr(module, name).py_func)
-    assert swept(decompose.sweep, grouping.make_grouping) == expected
+    assert swept(moves.sweep, grouping.make_grouping) == expected

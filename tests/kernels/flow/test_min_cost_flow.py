@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from microagg.kernels.flow import min_cost_flow as kernels
-from microagg.kernels.flow.min_cost_flow import Flow, make_search
+from microagg.kernels.flow.min_cost_flow import Flow, make_path_search
 from microagg.kernels.neighbours.blocks import make_blocks
 
 
@@ -54,10 +54,10 @@ def test_prices_prove_every_step(run, seed):
     if seed % 2:
         X, centres = X.round(), centres.round()
     flow = make_flow(X, centres, rng.normal(size=c) * (seed % 3))
-    search = make_search(c)
+    search = make_path_search(c)
     run.index_by_centre(flow)
     run.take_preferred(flow, np.arange(n))
-    run.settle(flow, fewest, most)
+    run.link_members(flow, fewest, most)
     at = 0
     while at < 2 * c:
         at = run.mend(flow, search, fewest, most, at, 1)
@@ -78,11 +78,11 @@ def test_prices_prove_every_step(run, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_heap_gives_the_nearest_first(run, seed):
     rng = np.random.default_rng(seed)
-    search = make_search(30)
+    search = make_path_search(30)
     lengths = {}
     for _ in range(80):
         g, length = int(rng.integers(30)), float(rng.integers(20))
-        run.reach(search, g, length, 0)
+        run.offer_path(search, g, length, 0)
         lengths[g] = min(length, lengths.get(g, np.inf))
     given = []
     while search.counts[0]:
@@ -90,7 +90,7 @@ def test_the_heap_gives_the_nearest_first(run, seed):
         given.append(search.length[g])
         assert search.length[g] == lengths.pop(g)
         run.remove_first(search)
-        run.reach(search, g, -1.0, 0)  # what was visited stays so
+        run.offer_path(search, g, -1.0, 0)  # what was visited stays so
     assert given == sorted(given)
     assert not lengths
 

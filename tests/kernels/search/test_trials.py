@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg.kernels.search.descent import improve_record, settle
+from microagg.kernels.search.descent import descend, improve_record
 from microagg.kernels.search.state import (
     FREE,
     TOUCHED,
@@ -86,7 +86,7 @@ def test_chains_are_found_beside_migrations_and_exchanges():
 def test_settled_groups_have_nothing_to_gain(k, ties):
     search = begin(k, 36, k, ties=ties, neighbours=59)
     while search.counters[WAITING]:
-        settle(search, k, 1_000)
+        descend(search, k, 1_000)
         if not any(improve_record(search, k, row) for row in range(36)):
             break
         for row in range(36):
@@ -109,7 +109,7 @@ def test_settled_groups_have_nothing_to_gain(k, ties):
 @given(seed=st.integers(0, 2**16), n=st.integers(12, 60), k=st.integers(2, 5), ties=st.booleans())
 def test_a_trial_can_be_taken_back(seed, n, k, ties):
     search = begin(seed, n, k, ties=ties)
-    settle(search, k, 10_000)
+    descend(search, k, 10_000)
     groups = np.empty(8, dtype=np.intp)
     rows, distances = np.empty(16 * k, dtype=np.intp), np.empty(16 * k)
     for trial in range(8):
@@ -123,7 +123,7 @@ def test_a_trial_can_be_taken_back(seed, n, k, ties):
         else:
             exchange_some(search, groups, count)
         assert_the_books_balance(search, k)
-        settle(search, k, 10_000)
+        descend(search, k, 10_000)
         assert_the_books_balance(search, k)
         old, new = errors_of_touched(search)
         assert new - old == pytest.approx(search.assignment.errors.sum() - error, abs=1e-9)
@@ -134,7 +134,7 @@ def test_a_trial_can_be_taken_back(seed, n, k, ties):
 
 def test_cold_trials_never_lose_and_in_the_end_gain():
     search = begin(1, 150, 3)
-    settle(search, 3, 100_000)
+    descend(search, 3, 100_000)
     start = last = search.assignment.errors.sum()
     for at in range(300):
         run_trials(search, 3, at, at + 1, 300, 1e-15, 1e-15)

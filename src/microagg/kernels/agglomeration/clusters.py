@@ -97,7 +97,7 @@ def has_partner(clusters: Clusters, side: int, slot: int) -> bool:
 
 
 @inner_kernel
-def join(clusters: Clusters, slot: int, other: int, cap: int) -> int:
+def join_clusters(clusters: Clusters, slot: int, other: int, cap: int) -> int:
     """Join two clusters to a new one, the youngest; returns its slot, -1 if it is at the cap."""
     counts, lowest, sizes = clusters.counts, clusters.lowest, clusters.sizes
     size = sizes[slot] + sizes[other]

@@ -24,7 +24,7 @@ from microagg.kernels.agglomeration.clusters import (
     YOUNGER,
     Clusters,
     has_partner,
-    join,
+    join_clusters,
     tidy_up,
 )
 from microagg.kernels.agglomeration.linkage import (
@@ -73,7 +73,7 @@ def merge_rounds(clusters: Clusters, cap: int, linkage: int, priority: bool, wor
 @inner_kernel
 def merge(clusters: Clusters, side: int, slot: int, cap: int, linkage: int) -> None:
     """Join a cluster with the partner that it remembers on that side."""
-    new = join(clusters, slot, clusters.partners[side, slot], cap)
+    new = join_clusters(clusters, slot, clusters.partners[side, slot], cap)
     if new >= 0 and linkage == SINGLE:
         measure_radius(clusters, new)
     if clusters.counts[USED] >= 2 * clusters.counts[ALIVE]:
@@ -95,7 +95,7 @@ def first_in_line(clusters: Clusters) -> int:
             continue
         if key == UNKNOWN:
             return slot
-        if key < best or comes_before(clusters, OLDER, slot, OLDER, found):
+        if key < best or pair_comes_before(clusters, OLDER, slot, OLDER, found):
             best = key
             found = slot
     return found
@@ -118,22 +118,24 @@ def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
         older = earliest[cap - sizes[slot]]
         if older >= 0:
             side, later = OLDER, slot
-            if comes_before(clusters, OLDER, slot, YOUNGER, older):
+            if pair_comes_before(clusters, OLDER, slot, YOUNGER, older):
                 side, later = YOUNGER, older
             is_pair = keys[side, later] != np.inf
-            if is_pair and (best < 0 or comes_before(clusters, side, later, best_side, best)):
+            if is_pair and (best < 0 or pair_comes_before(clusters, side, later, best_side, best)):
                 found, found_older = slot, older
                 best_side, best = side, later
         for room in range(sizes[slot], cap):
             at = earliest[room]
-            if at >= 0 and not comes_before(clusters, YOUNGER, slot, YOUNGER, at):
+            if at >= 0 and not pair_comes_before(clusters, YOUNGER, slot, YOUNGER, at):
                 break  # nor would it in more room
             earliest[room] = slot
     return found, found_older
 
 
 @inner_kernel
-def comes_before(clusters: Clusters, side: int, slot: int, other_side: int, other: int) -> bool:
+def pair_comes_before(
+    clusters: Clusters, side: int, slot: int, other_side: int, other: int
+) -> bool:
     """Whether one remembered pair has the lower key or, at equal keys, the lower rows.
 
     A partner that is gone counts as the lowest row there is by now: no other can come before.

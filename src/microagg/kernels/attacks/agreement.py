@@ -15,12 +15,11 @@ Codes = NDArray[Any]  # unsigned whole numbers, the narrower the faster; columns
 Counts = NDArray[np.int64]
 Ranks = NDArray[np.int32]
 Patterns = NDArray[np.uint16]
-Places = NDArray[np.int32]
 
 # A pattern has 16 bits.
 MOST_COLUMNS = 16
 # Patterns that are worked out at a time: they stay in the processor's nearest cache.
-_BLOCK = 4096
+_CHUNK = 4096
 
 
 @inner_kernel
@@ -50,10 +49,10 @@ def tally_patterns(
     Records are distinct, with how many there are of each.
     """
     n = released.shape[1]
-    block = np.empty(_BLOCK, dtype=np.uint16)
+    chunk = np.empty(_CHUNK, dtype=np.uint16)
     for q in range(queries.shape[1]):
-        for first in range(0, n, _BLOCK):
-            patterns = block[: min(_BLOCK, n - first)]
+        for first in range(0, n, _CHUNK):
+            patterns = chunk[: min(_CHUNK, n - first)]
             patterns_of(queries[:, q], released, first, patterns)
             for r in range(patterns.shape[0]):
                 out_counts[patterns[r]] += query_counts[q] * released_counts[first + r]
@@ -74,11 +73,11 @@ def count_better(
     `ranks` has a number for every pattern, the larger the better.
     """
     n = released.shape[1]
-    block = np.empty(_BLOCK, dtype=np.uint16)
+    chunk = np.empty(_CHUNK, dtype=np.uint16)
     for q in range(queries.shape[1]):
         better, equal, own = 0, 0, own_ranks[q]
-        for first in range(0, n, _BLOCK):
-            patterns = block[: min(_BLOCK, n - first)]
+        for first in range(0, n, _CHUNK):
+            patterns = chunk[: min(_CHUNK, n - first)]
             patterns_of(queries[:, q], released, first, patterns)
             for r in range(patterns.shape[0]):
                 rank, count = ranks[patterns[r]], released_counts[first + r]
@@ -86,38 +85,3 @@ def count_better(
                 equal += count * (rank == own)
         out_better[q] = better
         out_equal[q] = equal
-
-
-@kernel
-def count_within(
-    lows: Places,
-    highs: Places,
-    codes: Places,
-    counts: Counts,
-    listed: Places,
-    begins: Places,
-    out_counts: Counts,
-) -> None:
-    """Count, for every query, the rows whose code lies from low to high in every column.
-
-    Row j of `listed` has the rows in the order of their codes of column j, and those of code c
-    begin at `begins[j, c]`. Only rows that fit in the column where fewest do are looked at.
-    """
-    d = lows.shape[1]
-    for q in range(lows.shape[0]):
-        best, fewest = 0, listed.shape[1] + 1
-        for j in range(d):
-            fit = begins[j, highs[q, j] + 1] - begins[j, lows[q, j]]
-            if fit < fewest:
-                best, fewest = j, fit
-        total = 0
-        for at in range(begins[best, lows[q, best]], begins[best, highs[q, best] + 1]):
-            row = listed[best, at]
-            fits = True
-            for j in range(d):
-                if codes[row, j] < lows[q, j] or codes[row, j] > highs[q, j]:
-                    fits = False
-                    break
-            if fits:
-                total += counts[row]
-        out_counts[q] = total

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-class Tree(NamedTuple):
+class BoxTree(NamedTuple):
     """Points in leaves, and boxes: the children of node i are 2 i + 1 and 2 i + 2."""
 
     values: Floats  # leaf x column x slot, so that distances are computed side by side
@@ -31,14 +31,14 @@ class Tree(NamedTuple):
     highest: Floats  # node x column
 
 
-def make_tree(points: Floats, counts: Rows) -> Tree:
+def make_box_tree(points: Floats, counts: Rows) -> BoxTree:
     """Lay out the points, each of which stands for `counts` records."""
     n, d = points.shape
     order = np.arange(n, dtype=np.intp)
     split_into_boxes(points, order)
     n_leaves = -(-n // BLOCK)
     n_nodes = 2 * (1 << (n_leaves - 1).bit_length()) - 1
-    tree = Tree(
+    tree = BoxTree(
         values=np.zeros((n_leaves, d, BLOCK)),
         counts=np.zeros((n_leaves, BLOCK), dtype=np.intp),
         places=np.empty(n, dtype=np.intp),
@@ -53,7 +53,7 @@ def make_tree(points: Floats, counts: Rows) -> Tree:
 
 
 @kernel
-def fill_leaves(points: Floats, counts: Rows, order: Rows, out_tree: Tree) -> None:
+def fill_leaves(points: Floats, counts: Rows, order: Rows, out_tree: BoxTree) -> None:
     """Copy the points into their leaves."""
     for i in range(order.shape[0]):
         leaf, slot = divmod(i, BLOCK)
@@ -65,7 +65,7 @@ def fill_leaves(points: Floats, counts: Rows, order: Rows, out_tree: Tree) -> No
 
 
 @kernel
-def raise_boxes(out_tree: Tree) -> None:
+def raise_boxes(out_tree: BoxTree) -> None:
     """Give every node its leaves, halved as `split_into_boxes` does, and its box."""
     first, last, counts = out_tree.first, out_tree.last, out_tree.counts
     lowest, highest = out_tree.lowest, out_tree.highest
@@ -94,7 +94,7 @@ def raise_boxes(out_tree: Tree) -> None:
 
 
 @inner_kernel
-def box_bound(tree: Tree, node: int, point: Floats) -> float:
+def box_bound(tree: BoxTree, node: int, point: Floats) -> float:
     """Least squared distance that is possible in the box of a node."""
     bound = 0.0
     for j in range(point.shape[0]):
@@ -107,8 +107,8 @@ def box_bound(tree: Tree, node: int, point: Floats) -> float:
 
 
 @inner_kernel
-def count_within(
-    tree: Tree, point: Floats, radius: float, enough: int, stack: Rows, distances: Floats
+def count_nearer(
+    tree: BoxTree, point: Floats, radius: float, enough: int, stack: Rows, distances: Floats
 ) -> tuple[int, int]:
     """Records strictly nearer than the squared `radius`, and those exactly as near.
 
@@ -153,7 +153,7 @@ def count_within(
 
 @kernel
 def rank_own_points(
-    tree: Tree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
+    tree: BoxTree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
 ) -> None:
     """For each of the rows of X: records nearer than those at its own point, and as near.
 
@@ -166,4 +166,4 @@ def rank_own_points(
         leaf, slot = divmod(tree.places[own[i]], BLOCK)
         measure_block(tree.values, leaf, BLOCK, X[i], distances)
         radius = distances[slot]
-        out_less[i], out_equal[i] = count_within(tree, X[i], radius, enough, stack, distances)
+        out_less[i], out_equal[i] = count_nearer(tree, X[i], radius, enough, stack, distances)

@@ -20,7 +20,13 @@ def squared_distance(point: Floats, other: Floats) -> float:
 
 
 @inner_kernel
-def sum_up(X: Floats, rows: Rows, out_center: Floats) -> float:
+def distance_between(X: Floats, a: int, b: int) -> float:
+    """Euclidean distance of two records."""
+    return np.sqrt(squared_distance(X[a], X[b]))
+
+
+@inner_kernel
+def mean_and_error(X: Floats, rows: Rows, out_center: Floats) -> float:
     """Mean of the records; returns their squared error.
 
     Relative to the first of them, so that neither an offset nor a distant origin costs digits:

@@ -1,55 +1,13 @@
-"""Loops of the neighbour bound: who is near, who would be chosen, and at what price."""
+"""Prices of the neighbour bound: which neighbours each record would choose, and who is chosen."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.neighbours.blocks import Blocks, nearest
+from microagg.kernels.basics.smallest import keep_smallest
+from microagg.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-
-@kernel
-def list_nearest(
-    points: Floats, rows: Rows, blocks: Blocks, out_distances: Floats, out_rows: Rows
-) -> None:
-    """The records nearest to the points of the given rows, nearest first, the row itself left out.
-
-    `blocks` may hold more columns than `points` has; a point is at zero in those.
-    """
-    width = out_rows.shape[1]
-    point = np.zeros(blocks.values.shape[1])
-    distances = np.empty(width + 1)
-    found = np.empty(width + 1, dtype=np.intp)
-    for i in rows:
-        point[: points.shape[1]] = points[i]
-        nearest(blocks, point, distances, found)
-        slot = 0
-        for at in range(width + 1):
-            if found[at] != i and slot < width:
-                out_rows[i, slot] = found[at]
-                out_distances[i, slot] = distances[at]
-                slot += 1
-
-
-@inner_kernel
-def keep_smallest(
-    value: float, place: int, count: int, out_values: Floats, out_places: Rows
-) -> int:
-    """Insert into a short ascending list that holds at most its length; returns the new count."""
-    if count == out_values.shape[0]:
-        if not value < out_values[count - 1]:
-            return count
-        count -= 1
-    at = count
-    while at > 0 and out_values[at - 1] > value:
-        out_values[at] = out_values[at - 1]
-        out_places[at] = out_places[at - 1]
-        at -= 1
-    out_values[at] = value
-    out_places[at] = place
-    return count + 1
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.bounds.neighbour_bound import keep_smallest
+from microagg.kernels.basics.smallest import keep_smallest
 from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Prices(NamedTuple):
     cuts: Cuts
 
 
-class Tree(NamedTuple):
+class SearchTree(NamedTuple):
     """Scratch of the search from one root, for groups of one size."""
 
     rows: Rows  # candidates, the most promising first
@@ -63,14 +63,14 @@ class Found(NamedTuple):
 
 
 @kernel
-def settle(
+def settle_records(
     X: Floats,
     k: int,
     roots: Rows,
     n_nodes: int,
     slack: float,
     prices: Prices,
-    tree: Tree,
+    tree: SearchTree,
     found: Found,
 ) -> float:
     """Settle the given records, one after another; returns by how much unfinished ones fell.
@@ -89,7 +89,7 @@ def settle(
             n_candidates, beyond = list_candidates(distances, root, size, slack, prices, tree)
             lowest = min(lowest, beyond)
             if n_candidates >= size - 1:
-                left_open = search(
+                left_open = search_from_root(
                     X, root, size, n_candidates, stop, slack, distances, prices, tree, found
                 )
                 lowest = min(lowest, left_open)
@@ -119,7 +119,7 @@ def penalty_of(cuts: Cuts, row: int) -> float:
 
 @inner_kernel
 def list_candidates(
-    distances: Floats, root: int, size: int, slack: float, prices: Prices, tree: Tree
+    distances: Floats, root: int, size: int, slack: float, prices: Prices, tree: SearchTree
 ) -> tuple[int, float]:
     """List who may be in a group with the root that costs too little, the most promising first.
 
@@ -152,7 +152,7 @@ def list_candidates(
 
 
 @inner_kernel
-def search(
+def search_from_root(
     X: Floats,
     root: int,
     size: int,
@@ -161,7 +161,7 @@ def search(
     slack: float,
     distances: Floats,
     prices: Prices,
-    tree: Tree,
+    tree: SearchTree,
     found: Found,
 ) -> float:
     """Look at all groups of one size with the root; returns what those left out cost at least."""
@@ -200,7 +200,7 @@ def search(
 
 @inner_kernel
 def add_candidate(
-    X: Floats, j: int, depth: int, n_candidates: int, prices: Prices, tree: Tree
+    X: Floats, j: int, depth: int, n_candidates: int, prices: Prices, tree: SearchTree
 ) -> None:
     """Put a candidate into the partial group, one level deeper."""
     row = tree.rows[j]
@@ -217,7 +217,7 @@ def add_candidate(
 
 
 @inner_kernel
-def paid_by(root: int, depth: int, prices: Prices, tree: Tree) -> float:
+def paid_by(root: int, depth: int, prices: Prices, tree: SearchTree) -> float:
     """Sum of the duals of the partial group."""
     total = prices.duals[root]
     for level in range(1, depth + 1):
@@ -227,7 +227,7 @@ def paid_by(root: int, depth: int, prices: Prices, tree: Tree) -> float:
 
 @inner_kernel
 def bound_children(
-    root: int, size: int, depth: int, n_candidates: int, prices: Prices, tree: Tree
+    root: int, size: int, depth: int, n_candidates: int, prices: Prices, tree: SearchTree
 ) -> None:
     """What groups cost at least that go on with each candidate and then with later ones only."""
     lacking = size - 1 - depth
@@ -256,7 +256,7 @@ def take_leaves(
     n_candidates: int,
     slack: float,
     prices: Prices,
-    tree: Tree,
+    tree: SearchTree,
     found: Found,
 ) -> None:
     """Complete the partial group by its last record, the best first, while it costs too little."""
@@ -280,7 +280,7 @@ def take_leaves(
 
 
 @inner_kernel
-def keep_group(root: int, size: int, depth: int, last: int, found: Found, tree: Tree) -> None:
+def keep_group(root: int, size: int, depth: int, last: int, found: Found, tree: SearchTree) -> None:
     """Note a group, as long as there is room."""
     at = found.counts[0]
     if at == found.groups.shape[0]:

@@ -61,7 +61,7 @@ def halve(X: Floats, k: int, rows: Rows) -> int:
     best_order = np.arange(m)
     places = np.empty(m)
     for _ in range(ROUNDS):
-        along(gaps, way, places)
+        project(gaps, way, places)
         order = np.argsort(places, kind="mergesort")
         size, value = best_cut(gaps, order, k)
         if not value < best:
@@ -108,7 +108,7 @@ def principal_direction(gaps: Floats) -> Floats:
     places = np.empty(m)
     for _ in range(POWER_STEPS):
         new = np.zeros(d)
-        along(gaps, way, places)
+        project(gaps, way, places)
         for i in range(m):
             for j in range(d):
                 new[j] += places[i] * gaps[i, j]
@@ -120,7 +120,7 @@ def principal_direction(gaps: Floats) -> Floats:
 
 
 @inner_kernel
-def along(gaps: Floats, way: Floats, out_places: Floats) -> None:
+def project(gaps: Floats, way: Floats, out_places: Floats) -> None:
     """Place of every record on a line in the given direction."""
     for i in range(gaps.shape[0]):
         place = 0.0

@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.basics.distances import squared_distance, sum_up
+from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import (
     Blocks,
     bound_from_below,
-    comes_before,
-    heap_push,
-    heap_sink,
     make_blocks,
     measure_block,
     remove,
@@ -58,7 +56,7 @@ def make_grouping(X: Floats, labels: Rows, k: int) -> Grouping:
         blocks=with_room(make_blocks(centers, np.arange(n_groups)), room - n_groups),
         closed=np.zeros(room, dtype=np.bool_),
     )
-    for_every_group_sum_up(grouping)
+    measure_groups(grouping)
     return grouping
 
 
@@ -87,12 +85,12 @@ def labels_of(grouping: Grouping) -> Rows:
 
 
 @kernel
-def for_every_group_sum_up(grouping: Grouping) -> None:
+def measure_groups(grouping: Grouping) -> None:
     """Fill in the errors."""
     for group in range(grouping.sizes.shape[0]):
         size = grouping.sizes[group]
         if size > 0:
-            grouping.errors[group] = sum_up(
+            grouping.errors[group] = mean_and_error(
                 grouping.X, grouping.members[group, :size], grouping.centers[group]
             )
 
@@ -128,7 +126,7 @@ def cheapest_home(grouping: Grouping, point: Floats, limit: float) -> tuple[int,
 
 
 @inner_kernel
-def settle(grouping: Grouping, group: int) -> None:
+def split_and_update(grouping: Grouping, group: int) -> None:
     """Bring a group whose members changed up to date; split it if it holds 2k or more."""
     members, sizes = grouping.members, grouping.sizes
     k = members.shape[1] // 4
@@ -143,9 +141,9 @@ def settle(grouping: Grouping, group: int) -> None:
         for m in range(k, size):
             members[group, m - k] = members[group, m]
         sizes[new], sizes[group] = k, size - k
-        grouping.errors[new] = sum_up(grouping.X, members[new, :k], grouping.centers[new])
+        grouping.errors[new] = mean_and_error(grouping.X, members[new, :k], grouping.centers[new])
         insert_center(grouping.blocks, new, grouping.centers[new])
-    grouping.errors[group] = sum_up(
+    grouping.errors[group] = mean_and_error(
         grouping.X, members[group, : sizes[group]], grouping.centers[group]
     )
     move_center(grouping.blocks, group, grouping.centers[group])
@@ -171,7 +169,7 @@ def tightest_first(X: Floats, k: int, rows: Rows) -> None:
     best_seed = -1
     for seed in rows:
         k_nearest(X, rows, seed, distances, near, others)
-        error = sum_up(X, near, center) + sum_up(X, others, center)
+        error = mean_and_error(X, near, center) + mean_and_error(X, others, center)
         if error < best or (error == best and seed < best_seed):
             best, best_seed = error, seed
     k_nearest(X, rows, best_seed, distances, near, others)

@@ -8,10 +8,10 @@ was, whatever ties and duplicates the data have.
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.basics.distances import squared_distance, sum_up
+from microagg.kernels.basics.distances import mean_and_error, squared_distance
+from microagg.kernels.basics.smallest import comes_before
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.decomposition.grouping import Grouping, cheapest_home, drop, settle
-from microagg.kernels.neighbours.blocks import comes_before
+from microagg.kernels.decomposition.grouping import Grouping, cheapest_home, drop, split_and_update
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -91,7 +91,7 @@ def rehouse(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes:
                 grouping.members[home, size] = members[m]
                 size += 1
         before += grouping.errors[home]
-        after += sum_up(grouping.X, grouping.members[home, :size], center)
+        after += mean_and_error(grouping.X, grouping.members[home, :size], center)
     if before - after <= LEAST_GAIN * before:
         return False
     drop(grouping, group)
@@ -99,7 +99,7 @@ def rehouse(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes:
         for m in range(members.shape[0]):
             grouping.sizes[homes[h]] += goes_to[m] == h
     for home in homes:
-        settle(grouping, home)
+        split_and_update(grouping, home)
     return True
 
 
@@ -157,12 +157,12 @@ def shrink(grouping: Grouping, group: int) -> bool:
     members[home, sizes[home]] = members[group, last]
     center = np.empty(X.shape[1])
     before = grouping.errors[group] + grouping.errors[home]
-    after = sum_up(X, members[group, :last], center)
-    after += sum_up(X, members[home, : sizes[home] + 1], center)
+    after = mean_and_error(X, members[group, :last], center)
+    after += mean_and_error(X, members[home, : sizes[home] + 1], center)
     if before - after <= LEAST_GAIN * before:
         return False
     sizes[group] -= 1
     sizes[home] += 1
-    settle(grouping, group)
-    settle(grouping, home)
+    split_and_update(grouping, group)
+    split_and_update(grouping, home)
     return True

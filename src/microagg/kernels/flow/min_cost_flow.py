@@ -48,7 +48,7 @@ class Flow(NamedTuple):
     reverse_distance: Floats
 
 
-class Search(NamedTuple):
+class PathSearch(NamedTuple):
     """Scratch of a shortest path: labels of the centres and a heap of those to visit."""
 
     length: Floats
@@ -59,9 +59,9 @@ class Search(NamedTuple):
     counts: Rows  # centres in the heap, centres touched
 
 
-def make_search(n_centres: int) -> Search:
+def make_path_search(n_centres: int) -> PathSearch:
     """Scratch for this many centres."""
-    return Search(
+    return PathSearch(
         length=np.empty(n_centres),
         state=np.full(n_centres, UNTOUCHED, dtype=np.intp),
         via=np.empty(n_centres, dtype=np.intp),
@@ -144,7 +144,7 @@ def index_by_centre(flow: Flow) -> None:
 
 
 @kernel
-def settle(flow: Flow, fewest: int, most: int) -> None:
+def link_members(flow: Flow, fewest: int, most: int) -> None:
     """Link the members of every centre, and set what it keeps by the sign of its price."""
     price, kept, excess = flow.price, flow.kept, flow.excess
     flow.first[:] = -1
@@ -186,7 +186,7 @@ def unlink(flow: Flow, i: int, g: int) -> None:
 
 
 @kernel
-def mend(flow: Flow, search: Search, fewest: int, most: int, at: int, work: int) -> int:
+def mend(flow: Flow, search: PathSearch, fewest: int, most: int, at: int, work: int) -> int:
     """Mend centre after centre from `at` on, lacking ones first, until the work is done.
 
     Centre g is looked at for a lack when `at` is g and for an excess when it is c + g. Returns
@@ -204,7 +204,9 @@ def mend(flow: Flow, search: Search, fewest: int, most: int, at: int, work: int)
 
 
 @inner_kernel
-def shift_one(flow: Flow, search: Search, fewest: int, most: int, start: int, lacking: bool) -> int:
+def shift_one(
+    flow: Flow, search: PathSearch, fewest: int, most: int, start: int, lacking: bool
+) -> int:
     """Bring one record to a centre that lacks it, or take one from it, along a shortest path.
 
     The path ends at a centre with an excess (a lack), or at one that can keep one less (one more).
@@ -215,7 +217,7 @@ def shift_one(flow: Flow, search: Search, fewest: int, most: int, start: int, la
     sign = 1 if lacking else -1
     counts[:] = 0
     end, bound, by_keeping = -1, np.inf, False
-    reach(search, start, 0.0, -1)
+    offer_path(search, start, 0.0, -1)
     work = 1
     while counts[0] > 0 and length[search.heap[0]] < bound:
         g = search.heap[0]
@@ -246,7 +248,7 @@ def shift_one(flow: Flow, search: Search, fewest: int, most: int, start: int, la
 
 
 @inner_kernel
-def reach_givers(flow: Flow, search: Search, g: int, bound: float) -> int:
+def reach_givers(flow: Flow, search: PathSearch, g: int, bound: float) -> int:
     """Lengthen the path that ends at g by every centre with a record that g could take."""
     begin, stop = flow.reverse_start[g], flow.reverse_start[g + 1]
     for r in range(begin, stop):
@@ -255,12 +257,12 @@ def reach_givers(flow: Flow, search: Search, g: int, bound: float) -> int:
         loss = (flow.reverse_distance[r] - flow.price[g]) - (flow.paid[i] - flow.price[other])
         total = search.length[g] + max(loss, 0.0)
         if total < bound:
-            reach(search, other, total, flow.reverse[r])
+            offer_path(search, other, total, flow.reverse[r])
     return stop - begin
 
 
 @inner_kernel
-def reach_takers(flow: Flow, search: Search, g: int, bound: float) -> int:
+def reach_takers(flow: Flow, search: PathSearch, g: int, bound: float) -> int:
     """Lengthen the path that ends at g by every centre that could take a record of g."""
     width = flow.centre.shape[1]
     work = 0
@@ -271,14 +273,14 @@ def reach_takers(flow: Flow, search: Search, g: int, bound: float) -> int:
             loss = (flow.distance[i, s] - flow.price[other]) - (flow.paid[i] - flow.price[g])
             total = search.length[g] + max(loss, 0.0)
             if total < bound:
-                reach(search, other, total, i * width + s)
+                offer_path(search, other, total, i * width + s)
         work += width
         i = flow.after[i]
     return work
 
 
 @inner_kernel
-def move_along(flow: Flow, search: Search, start: int, end: int, lacking: bool) -> None:
+def move_along(flow: Flow, search: PathSearch, start: int, end: int, lacking: bool) -> None:
     """Move the records of the path, one from each centre to the next."""
     width = flow.centre.shape[1]
     g = end
@@ -292,7 +294,7 @@ def move_along(flow: Flow, search: Search, start: int, end: int, lacking: bool) 
 
 
 @inner_kernel
-def reach(search: Search, g: int, length: float, slot: int) -> None:
+def offer_path(search: PathSearch, g: int, length: float, slot: int) -> None:
     """Label centre g with a path, if it is shorter, and move it up in the heap."""
     heap, state = search.heap, search.state
     at = state[g]
@@ -317,7 +319,7 @@ def reach(search: Search, g: int, length: float, slot: int) -> None:
 
 
 @inner_kernel
-def remove_first(search: Search) -> None:
+def remove_first(search: PathSearch) -> None:
     """Take the nearest centre out of the heap and mark it as visited."""
     heap, state, length = search.heap, search.state, search.length
     state[heap[0]] = VISITED

@@ -1,4 +1,4 @@
-"""How much each record belongs to each centre, row by row; never more than a block of rows."""
+"""How much each record belongs to each centre, for some rows at a time."""
 
 import math
 

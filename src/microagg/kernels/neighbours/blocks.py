@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
 from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
@@ -331,41 +332,3 @@ def nearest_to_each(blocks: Blocks, points: Floats, out_rows: Rows) -> None:
     distance = np.empty(1)
     for i in range(points.shape[0]):
         nearest(blocks, points[i], distance, out_rows[i : i + 1])
-
-
-@inner_kernel
-def comes_before(distance: float, row: int, other_distance: float, other_row: int) -> bool:
-    """Nearer first, the lower row first among equals."""
-    return distance < other_distance or (distance == other_distance and row < other_row)
-
-
-@inner_kernel
-def heap_push(distances: Floats, rows: Rows, size: int, distance: float, row: int) -> None:
-    """Add to a heap whose root is the last in order."""
-    at = size
-    while at > 0:
-        parent = (at - 1) // 2
-        if not comes_before(distances[parent], rows[parent], distance, row):
-            break
-        distances[at], rows[at] = distances[parent], rows[parent]
-        at = parent
-    distances[at], rows[at] = distance, row
-
-
-@inner_kernel
-def heap_sink(distances: Floats, rows: Rows, size: int, distance: float, row: int) -> None:
-    """Replace the root of a heap of `size` entries."""
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and comes_before(
-            distances[child], rows[child], distances[child + 1], rows[child + 1]
-        ):
-            child += 1
-        if not comes_before(distance, row, distances[child], rows[child]):
-            break
-        distances[at], rows[at] = distances[child], rows[child]
-        at = child
-    distances[at], rows[at] = distance, row

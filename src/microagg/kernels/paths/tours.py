@@ -8,31 +8,15 @@ neighbours are tried, and only at records whose surroundings changed since they 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.kernels.basics.distances import distance_between
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.neighbours.blocks import Blocks, nearest
-from microagg.kernels.paths.walks import distance_between
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 LONGEST_SEGMENT = 3
 # A move must shorten the tour by more than the rounding of the lengths it compares.
-WORTHWHILE = 1e-12
-
-
-@kernel
-def list_neighbours(X: Floats, blocks: Blocks, first: int, out_neighbours: Rows) -> None:
-    """Nearest other records of the rows from `first` on, nearest first."""
-    count = out_neighbours.shape[1]
-    distances = np.empty(count + 1)
-    rows = np.empty(count + 1, dtype=np.intp)
-    for i in range(out_neighbours.shape[0]):
-        nearest(blocks, X[first + i], distances, rows)
-        found = 0
-        for row in rows:
-            if row != first + i and found < count:
-                out_neighbours[i, found] = row
-                found += 1
+LEAST_SHORTENING = 1e-12
 
 
 @kernel
@@ -84,21 +68,21 @@ def two_opt(
 ) -> bool:
     """Replace the edge from `row` (forward or backward) and one more by two shorter ones."""
     step = 1 if forward else -1
-    after = along(tour, place, row, step)
+    after = step_along(tour, place, row, step)
     edge = distance_between(X, row, after)
     for other in neighbours[row]:
         join = distance_between(X, row, other)
         if join >= edge:
             return False
-        behind = along(tour, place, other, step)
+        behind = step_along(tour, place, other, step)
         if other == after or behind == row:
             continue
         removed = edge + distance_between(X, other, behind)
         added = join + distance_between(X, after, behind)
-        if removed - added > WORTHWHILE * removed:
+        if removed - added > LEAST_SHORTENING * removed:
             flip(tour, place, row, after, other, behind)
             for changed in (row, after, other, behind):
-                enqueue(queue, state, changed)
+                enqueue_row(queue, state, changed)
             return True
     return False
 
@@ -119,10 +103,10 @@ def move_segment(
     n = tour.shape[0]
     if n < length + 3:
         return False
-    other_end = along(tour, place, row, length - 1 if leads else 1 - length)
+    other_end = step_along(tour, place, row, length - 1 if leads else 1 - length)
     first, last = (row, other_end) if leads else (other_end, row)
-    before = along(tour, place, first, -1)
-    behind = along(tour, place, last, 1)
+    before = step_along(tour, place, first, -1)
+    behind = step_along(tour, place, last, 1)
     ends = distance_between(X, before, first) + distance_between(X, last, behind)
     freed = ends - distance_between(X, before, behind)
     for neighbour in neighbours[row]:
@@ -130,7 +114,7 @@ def move_segment(
         if join >= freed:
             return False
         for step in (1, -1):
-            beyond = along(tour, place, neighbour, step)
+            beyond = step_along(tour, place, neighbour, step)
             left, right = (neighbour, beyond) if step == 1 else (beyond, neighbour)
             if right == before or in_segment(place, first, length, left, n):
                 continue
@@ -139,11 +123,11 @@ def move_segment(
             split = distance_between(X, left, right)
             gain = freed + split - join - distance_between(X, other_end, beyond)
             # Beside the whole edges: what is freed may be no more than their roundings.
-            if gain > WORTHWHILE * (ends + split):
+            if gain > LEAST_SHORTENING * (ends + split):
                 keeps_direction = (left == neighbour) == leads
                 splice(tour, place, before, first, last, behind, left, right, keeps_direction)
                 for changed in (before, first, last, behind, left, right):
-                    enqueue(queue, state, changed)
+                    enqueue_row(queue, state, changed)
                 return True
     return False
 
@@ -172,7 +156,7 @@ def splice(
 def flip(tour: Rows, place: Rows, a: int, b: int, c: int, d: int) -> None:
     """Replace the edges a-b and c-d by a-c and b-d; b follows a as d follows c."""
     n = tour.shape[0]
-    if along(tour, place, a, 1) != b:
+    if step_along(tour, place, a, 1) != b:
         a, b, c, d = b, a, d, c
     low, high = place[b], place[c]
     inside = high - low + 1
@@ -190,7 +174,7 @@ def flip(tour: Rows, place: Rows, a: int, b: int, c: int, d: int) -> None:
 
 
 @inner_kernel
-def along(tour: Rows, place: Rows, row: int, steps: int) -> int:
+def step_along(tour: Rows, place: Rows, row: int, steps: int) -> int:
     """Record that many steps further on the tour."""
     n = tour.shape[0]
     at = place[row] + steps
@@ -211,7 +195,7 @@ def in_segment(place: Rows, first: int, length: int, row: int, n: int) -> bool:
 
 
 @inner_kernel
-def enqueue(queue: Rows, state: Rows, row: int) -> None:
+def enqueue_row(queue: Rows, state: Rows, row: int) -> None:
     """Put a row at the end of the queue unless it waits there."""
     if state[2 + row]:
         return

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.basics.distances import squared_distance
+from microagg.kernels.basics.distances import distance_between
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest, remove
 
@@ -183,7 +183,7 @@ def write_path(insertion: Insertion, out_path: Rows) -> None:
 def cheapest_insertion(point: Floats, insertion: Insertion) -> tuple[float, int]:
     """Least detour by way of `point`, and the slot behind which it lies."""
     gaps, next_slot, edges = insertion.gaps, insertion.next_slot, insertion.edges
-    distances(insertion.points, point, insertion.counts[0], gaps)
+    distances_to_point(insertion.points, point, insertion.counts[0], gaps)
     best = np.inf
     best_slot = -1
     for slot in range(insertion.counts[0]):
@@ -207,7 +207,7 @@ def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -
     first = insertion.rows[before]
     last = insertion.rows[insertion.next_slot[slot]]
     left, right = insertion.edges[before], insertion.edges[slot]
-    distances(insertion.waiting_points, X[insertion.rows[slot]], insertion.counts[1], gaps)
+    distances_to_point(insertion.waiting_points, X[insertion.rows[slot]], insertion.counts[1], gaps)
     for w in range(insertion.counts[1]):
         if after[w] == before:
             after[w] = -1
@@ -223,7 +223,7 @@ def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -
 
 
 @inner_kernel
-def distances(points: Floats, point: Floats, count: int, out_distances: Floats) -> None:
+def distances_to_point(points: Floats, point: Floats, count: int, out_distances: Floats) -> None:
     """Distances of the first `count` points, column by column, from one point.
 
     Unsigned indices cannot count from the end, which spares a check that would keep the loops from
@@ -239,9 +239,3 @@ def distances(points: Floats, point: Floats, count: int, out_distances: Floats) 
             out_distances[i] += gap * gap
     for i in range(some):
         out_distances[i] = np.sqrt(out_distances[i])
-
-
-@inner_kernel
-def distance_between(X: Floats, a: int, b: int) -> float:
-    """Euclidean distance of two records."""
-    return np.sqrt(squared_distance(X[a], X[b]))

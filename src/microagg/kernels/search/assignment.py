@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.basics.distances import squared_distance, sum_up
+from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
@@ -130,7 +130,7 @@ def refresh(X: Floats, assignment: Assignment, group: int) -> None:
     """Work out the centre of a group anew, and what hangs on it."""
     members = assignment.members[group, : assignment.sizes[group]]
     center = assignment.centers[group]
-    assignment.errors[group] = sum_up(X, members, center)
+    assignment.errors[group] = mean_and_error(X, members, center)
     largest = 0.0
     for row in members:
         assignment.own[row] = squared_distance(X[row], center)

@@ -36,7 +36,7 @@ _OF_NOISE = 0.1
 
 
 @kernel
-def settle(search: Search, k: int, most: int) -> int:
+def descend(search: Search, k: int, most: int) -> int:
     """Improve until no record that waits can gain, or `most` were looked at; returns how many."""
     seen = 0
     while search.counters[WAITING] > 0 and seen < most:

@@ -72,14 +72,14 @@ def search_changes(
         radius = radii[group]
         bound_from_below(blocks, centers[group])
         for block in range(blocks.bounds.shape[0]):
-            limit = reach(k, sizes[group], radius, -1, block_radii[block])
+            limit = reach_of_groups(k, sizes[group], radius, -1, block_radii[block])
             if blocks.bounds[block] >= limit * limit:
                 continue
             count = blocks.counts[block]
             measure_block(blocks.values, block, count, centers[group], blocks.distances)
             for slot in range(count):
                 other = in_use[blocks.rows[block, slot]]
-                limit = reach(k, sizes[group], radius, sizes[other], radii[other])
+                limit = reach_of_groups(k, sizes[group], radius, sizes[other], radii[other])
                 square = blocks.distances[slot]
                 if other != group and square < limit * limit:
                     try_migrations(X, k, assignment, group, other, True, out_changes)
@@ -88,7 +88,9 @@ def search_changes(
 
 
 @inner_kernel
-def reach(k: int, size: int, radius: float, other_size: int, other_radius: float) -> float:
+def reach_of_groups(
+    k: int, size: int, radius: float, other_size: int, other_radius: float
+) -> float:
     """Distance of centres from which on two groups cannot gain; other_size -1 is any size."""
     limit = radius + other_radius
     if size > k and other_size < 2 * k - 1:

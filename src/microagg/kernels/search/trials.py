@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.search.assignment import join, refresh
-from microagg.kernels.search.descent import settle
+from microagg.kernels.search.descent import descend
 from microagg.kernels.search.state import (
     FREE,
     MARK,
@@ -53,7 +53,7 @@ def run_trials(
             gather_spare_records(search, k)
         elif not shake_neighbours(search, k, groups, rows, distances):
             continue
-        settle(search, k, _UNTIL_ALL_IS_SETTLED)
+        descend(search, k, _UNTIL_ALL_IS_SETTLED)
         before, after = errors_of_touched(search)
         if after > before + heat * before * -np.log(draw_share(search)):
             take_back(search)
@@ -170,7 +170,7 @@ def rebuild(
     count = change_count(search, k, groups, count, m)
     left = m
     for g in range(count):
-        left = take_nearest(search, k, groups[g], rows, left, distances)
+        left = form_random_group(search, k, groups[g], rows, left, distances)
     for at in range(left):
         join_cheapest(search, k, groups, count, rows[at])
     for g in range(count):
@@ -194,7 +194,7 @@ def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> in
 
 
 @inner_kernel
-def take_nearest(
+def form_random_group(
     search: Search, k: int, group: int, rows: Rows, left: int, distances: Floats
 ) -> int:
     """A random one of the first `left` rows and its k-1 nearest become a group; the rest is left.

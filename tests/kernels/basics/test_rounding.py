@@ -1,6 +1,6 @@
 import numpy as np
 
-from microagg.kernels.basics.offsets import without_offset
+from microagg.kernels.basics.rounding import without_offset
 
 
 def test_differences_between_records_keep_every_bit():
