@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.errors import DataError
+from microagg.core.validation import check_group_sums
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import half_away_from_zero
 
@@ -93,9 +94,10 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
             raise _too_far_apart(name)
     column = np.array(values, dtype=np.int64).reshape(-1, 1)
     try:
-        groups = summarise(column, labels)
+        check_group_sums(column, labels)
     except DataError:
         raise _too_far_apart(name) from None
+    groups = summarise(column, labels)
     means = np.empty(len(groups.sizes), dtype=values.dtype)
     means[labels] = groups.centers[groups.labels, 0].astype(values.dtype)
     moved_back: NDArray[Any] = means + values.dtype.type(offset)

@@ -334,3 +334,15 @@ def check_order(order: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
             f"got {len(array) if array.ndim else 0} entries that do not."
         )
     return np.ascontiguousarray(array, dtype=np.intp)
+
+
+def check_group_sums(X: NDArray[Any], labels: NDArray[np.intp]) -> None:
+    """Refuse whole numbers whose sum over a group could exceed 64-bit integers."""
+    if X.dtype != np.int64:
+        return
+    spread = X.max(axis=0).astype(np.float64) - X.min(axis=0).astype(np.float64)
+    if float(spread.max()) * int(np.bincount(labels).max()) >= 2.0**62:
+        raise DataError(
+            "the sum of a group could exceed 64-bit integers. Divide the whole numbers by a common "
+            "factor, or pass them as floats."
+        )

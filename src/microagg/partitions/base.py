@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from microagg.core.validation import check_flag, check_k, check_matrix
+from microagg.core.validation import check_flag, check_group_sums, check_k, check_matrix
 from microagg.kernels.basics.group_sums import summarise
 
 Labels = NDArray[np.intp]
@@ -35,7 +35,9 @@ class Partitioner(ClusterMixin, BaseEstimator):
         integer = check_flag("integer", getattr(self, "integer", False))
         X = check_matrix(X, estimator=self, integer=integer, single_column=self.single_column)
         k = check_k(self.k, n_records=len(X))
-        groups = summarise(X, self._group(X, k))
+        labels = self._group(X, k)
+        check_group_sums(X, labels)
+        groups = summarise(X, labels)
         self.labels_ = groups.labels
         self.centers_ = groups.centers
         self.sse_ = groups.sse

@@ -7,15 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.core.validation import check_count, check_flag, check_k, check_matrix, check_order
+from microagg.core.validation import (
+    check_count,
+    check_flag,
+    check_group_sums,
+    check_k,
+    check_matrix,
+    check_order,
+)
 from microagg.kernels.basics.group_sums import summarise
-from microagg.kernels.paths.cuts import cut_sequence
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import short_tours
 from microagg.orderings.walks import by_groups, npn
 from microagg.partitions.base import Labels, Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
+from microagg.partitions.path_cut import cut_sequence
 
 Order = NDArray[np.intp]
 
@@ -49,7 +56,9 @@ def cut_path(
     checked_order = check_order(order, n_records=len(matrix))
     checked_k = check_k(k, n_records=len(matrix))
     ring = check_flag("tour", tour)
-    return summarise(matrix, cut_sequence(matrix, checked_order, checked_k, tour=ring)).labels
+    labels = cut_sequence(matrix, checked_order, checked_k, tour=ring)
+    check_group_sums(matrix, labels)
+    return summarise(matrix, labels).labels
 
 
 class OrderedPartitioner(Partitioner):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.kernels.basics.sorting import stable_sort
-from microagg.kernels.paths.cuts import cut_sequence
 from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.path_cut import cut_sequence
 
 
 class Univariate(Partitioner):

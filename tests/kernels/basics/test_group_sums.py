@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from microagg.core.errors import DataError
 from microagg.kernels.basics import group_sums as kernels
 from microagg.kernels.basics.group_sums import summarise
 from tests.references import number_by_first_record, sse
@@ -47,12 +46,6 @@ def test_whole_numbers_are_exact_near_the_end_of_their_range():
     groups = summarise(column, np.zeros(3, dtype=np.intp))
     assert groups.centers.tolist() == [[2**62 + 2]]
     assert groups.sse == 4 + 1 + 9
-
-
-def test_sums_that_could_overflow_are_refused():
-    column = np.array([-(2**62), 2**62], dtype=np.int64)[:, None]
-    with pytest.raises(DataError, match="could exceed 64-bit integers"):
-        summarise(column, np.zeros(2, dtype=np.intp))
 
 
 def test_the_uncompiled_kernels_agree(monkeypatch):

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.errors import DataError
 from microagg.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
@@ -25,11 +24,10 @@ def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
     """Number the groups by their first record and sum them up; raw labels lie in 0..n-1.
 
     The centre of a float64 group is its mean, that of an int64 group the mean rounded half away
-    from zero; the error counts about the centres.
+    from zero; the error counts about the centres. Sums of int64 must fit: whoever passes them has
+    called `microagg.core.validation.check_group_sums`.
     """
     n, d = X.shape
-    if X.dtype == np.int64:
-        _refuse_overflow(X, raw_labels)
     labels, first = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
     n_groups = number_by_first_record(raw_labels, int(raw_labels.max()) + 1, labels, first)
     tally = np.zeros((n_groups, 2 + 2 * d), dtype=X.dtype)
@@ -41,15 +39,6 @@ def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
     else:
         sse = mean_centers(tally, centers)
     return Groups(labels, tally[:, 0].astype(np.intp), centers, sse)
-
-
-def _refuse_overflow(X: NDArray[np.int64], raw_labels: Rows) -> None:
-    spread = X.max(axis=0).astype(np.float64) - X.min(axis=0).astype(np.float64)
-    if float(spread.max()) * int(np.bincount(raw_labels).max()) >= 2.0**62:
-        raise DataError(
-            "the sum of a group could exceed 64-bit integers. Divide the whole numbers by a common "
-            "factor, or pass them as floats."
-        )
 
 
 @kernel

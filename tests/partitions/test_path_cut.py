@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from microagg.core.errors import DataError
-from microagg.kernels.paths import cuts as path_cut
-from microagg.kernels.paths.cuts import cut_sequence
+from microagg.kernels.paths import cuts
+from microagg.partitions import path_cut
+from microagg.partitions.path_cut import cut_sequence
 from tests.references import best_cut, sse
 
 
@@ -127,8 +128,9 @@ def test_the_uncompiled_kernels_agree(monkeypatch):
     X = np.random.default_rng(1).normal(size=(40, 2))
     matrices = (X, np.round(X * 100).astype(np.int64))
     expected = [cut_sequence(matrix, np.arange(40), 3, tour=True).tolist() for matrix in matrices]
-    for name in dir(path_cut):
-        if hasattr(getattr(path_cut, name), "py_func"):
-            monkeypatch.setattr(path_cut, name, getattr(path_cut, name).py_func)
+    for module in (cuts, path_cut):
+        for name in dir(module):
+            if hasattr(getattr(module, name), "py_func"):
+                monkeypatch.setattr(module, name, getattr(module, name).py_func)
     found = [cut_sequence(matrix, np.arange(40), 3, tour=True).tolist() for matrix in matrices]
     assert found == expected
