@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError
 from microagg.core.validation import check_group_sums
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import half_away_from_zero
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 # Sums of the differences of larger floats could overflow; groups that hold some are averaged at a
 # smaller scale.

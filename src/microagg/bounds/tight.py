@@ -16,19 +16,16 @@ import warnings
 from math import fsum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
+from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import InterruptedSearchWarning
 from microagg.core.progress import listening, paced, report
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.bounds.pricing import Found, Prices, SearchTree, settle_records
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _TASK = "tight bound"
 # Share of the time for the partition to begin with.

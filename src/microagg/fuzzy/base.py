@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from microagg.constraints.equalities import Equalities
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.parallel import one_thread_each
 from microagg.core.validation import (
@@ -25,9 +26,7 @@ from microagg.fuzzy.doubt import fuzziness_in_doubt
 from microagg.fuzzy.drawing import Drawn, Urn
 from microagg.fuzzy.frame import Frame
 from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.partitions.base import Labels
 
-Floats = NDArray[np.float64]
 Constraints = tuple[ArrayLike, ArrayLike]
 
 # Centres nearer to each other than this share of a record's usual distance to the mean are one.

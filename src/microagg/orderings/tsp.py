@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import report
 from microagg.core.validation import check_matrix
 from microagg.kernels.basics.rounding import without_offset
@@ -12,8 +13,6 @@ from microagg.kernels.neighbours.blocks import make_blocks
 from microagg.kernels.neighbours.lists import list_neighbours
 from microagg.kernels.paths.tours import shorten_tour
 from microagg.orderings.walks import farthest_from_mean, walk
-
-Rows = NDArray[np.intp]
 
 _NEIGHBOURS = 10
 # Records looked at between two reports: a fraction of a second.
@@ -32,7 +31,7 @@ def tsp(X: ArrayLike) -> Rows:
     return next(iter(short_tours(check_matrix(X), 1)))
 
 
-def short_tours(X: NDArray[np.float64], n_starts: int) -> Iterator[Rows]:
+def short_tours(X: Floats, n_starts: int) -> Iterator[Rows]:
     """Tours grown from different records, all written down from the one farthest from the mean.
 
     The first grows from that record, each other from the record farthest from all starts before.
@@ -48,7 +47,7 @@ def short_tours(X: NDArray[np.float64], n_starts: int) -> Iterator[Rows]:
         start = int(apart.argmax())
 
 
-def shorten(X: NDArray[np.float64], tour: Rows, neighbours: Rows) -> Rows:
+def shorten(X: Floats, tour: Rows, neighbours: Rows) -> Rows:
     """Shorten a tour until no move between neighbours helps."""
     n = len(tour)
     tour = tour.copy()
@@ -66,7 +65,7 @@ def shorten(X: NDArray[np.float64], tour: Rows, neighbours: Rows) -> Rows:
     return tour
 
 
-def near_neighbours(X: NDArray[np.float64]) -> Rows:
+def near_neighbours(X: Floats) -> Rows:
     """The nearest other records of every record, nearest first."""
     n = len(X)
     neighbours = np.empty((n, min(_NEIGHBOURS, n - 1)), dtype=np.intp)

@@ -1,8 +1,9 @@
 """Orderings that walk from record to record: nearest point next, and group after group."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Floats, Labels, Order
 from microagg.core.progress import report
 from microagg.core.validation import check_labels, check_matrix
 from microagg.kernels.basics.rounding import without_offset
@@ -15,9 +16,6 @@ from microagg.kernels.paths.walks import (
     walk_by_groups,
     write_path,
 )
-
-Floats = NDArray[np.float64]
-Order = NDArray[np.intp]
 
 # Records put on the path between two reports: a fraction of a second.
 _RECORDS_PER_CALL = 2000
@@ -59,7 +57,7 @@ def farthest_from_mean(X: Floats) -> int:
     return int(row)
 
 
-def walk(X: Floats, groups: NDArray[np.intp], entry: int) -> Order:
+def walk(X: Floats, groups: Labels, entry: int) -> Order:
     """Walk through all groups, numbered from 0, beginning at row `entry`.
 
     Nearest point next is the walk through groups of one record each.

@@ -3,14 +3,12 @@
 from abc import abstractmethod
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from microagg.core.arrays import Labels
 from microagg.core.validation import check_flag, check_group_sums, check_k, check_matrix
 from microagg.kernels.basics.group_sums import summarise
-
-Labels = NDArray[np.intp]
 
 
 class Partitioner(ClusterMixin, BaseEstimator):

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels, Mask
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_number
 from microagg.kernels.neighbours.blocks import Blocks, make_blocks
 from microagg.kernels.search.assignment import make_assignment
 from microagg.kernels.search.exchanges import apply_best, largest_radii, no_changes, search_changes
-from microagg.partitions.base import Labels
-
-Floats = NDArray[np.float64]
 
 # Changes made before the best are looked for again, at least; of many groups, a tenth of them.
 _POOL = 100
@@ -114,8 +111,8 @@ class Exchanging:
         in_use = np.flatnonzero(self.assignment.sizes)
         return in_use, make_blocks(self.assignment.centers[in_use], np.arange(len(in_use)))
 
-    def _settled(self) -> NDArray[np.bool_]:
+    def _settled(self) -> Mask:
         """Which groups have nothing to gain, as far as is known."""
-        settled: NDArray[np.bool_] = self.searched >= self.assignment.changed
+        settled: Mask = self.searched >= self.assignment.changed
         settled &= self.changes.gains == 0.0
         return settled

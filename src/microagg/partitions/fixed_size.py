@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.kernels.basics.rounding import without_offset
 from microagg.kernels.construction.fixed_size import (
@@ -16,9 +17,8 @@ from microagg.kernels.construction.fixed_size import (
     rounds_from_mean,
 )
 from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
-from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.base import Partitioner
 
-Floats = NDArray[np.float64]
 Rounds = Callable[..., int]
 
 # Values a loop may look at before it comes back to report: a fraction of a second.

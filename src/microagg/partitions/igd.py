@@ -4,9 +4,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Labels
 from microagg.core.validation import check_rng
 from microagg.kernels.basics.rounding import without_offset
-from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.base import Partitioner
 from microagg.partitions.refining import refine
 from microagg.partitions.starts import Initial, has_chance, initial_labels
 

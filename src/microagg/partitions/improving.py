@@ -4,18 +4,15 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import Best, side_by_side
 from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions import regions
-from microagg.partitions.base import Labels
 from microagg.partitions.exchanging import Limits
 from microagg.partitions.neighbours import near_lists, near_within
 from microagg.partitions.recombining import recombine
 from microagg.partitions.wandering import Wandering
-
-Floats = NDArray[np.float64]
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25

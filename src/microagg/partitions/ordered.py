@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.arrays import Floats, Labels, Order
 from microagg.core.validation import (
     check_count,
     check_flag,
@@ -19,12 +20,10 @@ from microagg.kernels.basics.group_sums import summarise
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import short_tours
 from microagg.orderings.walks import by_groups, npn
-from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.path_cut import cut_sequence
-
-Order = NDArray[np.intp]
 
 
 def cut_path(
@@ -83,7 +82,7 @@ class OrderedPartitioner(Partitioner):
         return min(cuts, key=lambda labels: summarise(X, labels).sse)
 
     @abstractmethod
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:
         """Return the sequences to cut; the best cut is kept."""
 
 
@@ -104,7 +103,7 @@ class NPNMHM(OrderedPartitioner):
     [0, 1, 0, 1, 1]
     """
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         return [npn(X)]
 
 
@@ -124,7 +123,7 @@ class PCAMHM(OrderedPartitioner):
     [0, 1, 0, 1, 1]
     """
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         return [pca(X)]
 
 
@@ -139,7 +138,7 @@ class ZScoreMHM(OrderedPartitioner):
     [0, 1, 0, 1, 1]
     """
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         return [zscore(X)]
 
 
@@ -177,7 +176,7 @@ class TSPMHM(OrderedPartitioner):
         super().__init__(k, integer=integer, tour=tour)
         self.n_starts = n_starts
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         for tour in short_tours(X, check_count("n_starts", self.n_starts)):
             yield tour
             if not self.tour:
@@ -189,7 +188,7 @@ class GroupOrderedPartitioner(OrderedPartitioner):
 
     grouping: type[Partitioner]
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:
         return [by_groups(X, self.grouping(k=k).fit_predict(X))]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Labels, Order, Wholes
 from microagg.core.errors import DataError
 from microagg.core.progress import report
 from microagg.kernels.paths.cuts import (
@@ -16,8 +17,6 @@ from microagg.kernels.paths.cuts import (
     window_errors,
 )
 
-Rows = NDArray[np.intp]
-
 # A tile's window errors should stay in the second-level cache.
 _CELLS_PER_TILE = 32_768
 _LEAST_PER_TILE = 256
@@ -25,7 +24,7 @@ _LEAST_PER_TILE = 256
 _UNREACHABLE = {"f": np.float64(1e300), "i": np.int64(1 << 61)}
 
 
-def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) -> Rows:
+def cut_sequence(X: NDArray[Any], order: Order, k: int, *, tour: bool = False) -> Labels:
     """Group of every record for the cheapest cut of the sequence X[order].
 
     Float64 counts squared errors about the means of the groups, int64 about the means rounded to
@@ -49,7 +48,7 @@ def cut_sequence(X: NDArray[Any], order: Rows, k: int, *, tour: bool = False) ->
     return labels
 
 
-def _best_start(X: NDArray[Any], order: Rows, k: int) -> int:
+def _best_start(X: NDArray[Any], order: Order, k: int) -> int:
     """Where to open the closed sequence: one of the first 2k-1 places is a cut of the best tour.
 
     The window errors are computed once and shared by the 2k-1 dynamic programs.
@@ -100,7 +99,7 @@ def _extended(
 
 
 def _tiles(
-    X: NDArray[Any], order: Rows, k: int, n_ends: int, *, closed: bool
+    X: NDArray[Any], order: Order, k: int, n_ends: int, *, closed: bool
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     """First end of each tile, and the errors of its windows: size (from k) x end."""
     per_tile = max(_LEAST_PER_TILE, _CELLS_PER_TILE // k)
@@ -118,7 +117,7 @@ def _tiles(
         yield first_end, windows
 
 
-def _refuse_overflow(values: NDArray[np.int64], k: int) -> None:
+def _refuse_overflow(values: Wholes, k: int) -> None:
     """Stop where the sums of a window, or its rounded mean, could leave the exact range."""
     # A window of at most 2k-1 values lies in two neighbouring pieces of 2k.
     pieces = np.arange(0, values.shape[1], 2 * k)

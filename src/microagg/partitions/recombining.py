@@ -4,13 +4,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.kernels.basics.group_sums import summarise
-from microagg.partitions.base import Labels
 from microagg.partitions.neighbours import kinds_of_records
-
-Floats = NDArray[np.float64]
 
 # A puzzle of more records, or of larger groups, is left as it is: branching takes too long.
 _MOST_RECORDS = 5000

@@ -1,19 +1,18 @@
 """What the second phase of TFRP and IGD share: sweeps that dissolve and shrink groups."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.kernels.decomposition.grouping import Grouping, labels_of, make_grouping
 from microagg.kernels.decomposition.moves import sweep
-from microagg.partitions.base import Labels
 from microagg.partitions.splitting import split_large
 
 # Values a loop may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
 
 
-def refine(X: NDArray[np.float64], labels: Labels, k: int, *, shrinks: bool) -> Labels:
+def refine(X: Floats, labels: Labels, k: int, *, shrinks: bool) -> Labels:
     """Return groups of k to 2k-1 records with a squared error that is never larger.
 
     Groups of 2k or more records are split first. Then every sweep goes through the groups, largest

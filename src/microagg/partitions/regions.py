@@ -1,11 +1,8 @@
 """Regions: parts of a large table that are improved side by side, cut anew in every round."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.partitions.base import Labels
-
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats, Labels
 
 # A table of more records is cut into regions: two, then four, then more. The fewer there are, the
 # fewer records lie at a border, where they miss some of their neighbours; in many columns most do.

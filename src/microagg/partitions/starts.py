@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
 from microagg.core.progress import report
 from microagg.core.registry import METHODS
 from microagg.core.validation import check_choice, check_labels
-from microagg.partitions.base import Labels
 
 Initial = str | ArrayLike
 
@@ -68,9 +68,7 @@ def has_chance(initial: object) -> bool:
     return isinstance(initial, str) and initial in METHODS and not METHODS[initial].deterministic
 
 
-def kmeans_starts(
-    X: NDArray[np.float64], n_starts: int, rng: np.random.Generator
-) -> list[Callable[[], Labels]]:
+def kmeans_starts(X: Floats, n_starts: int, rng: np.random.Generator) -> list[Callable[[], Labels]]:
     """Return functions that cluster X by k-means, with 1 centre, with 2, and so on.
 
     The starts differ in quality, and that is what they are for: seeds are drawn at random, which

@@ -1,8 +1,8 @@
 """Records to given centres at least cost, with bounds on the number of records at each."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.kernels.flow.candidates import list_preferred, offer_centres
 from microagg.kernels.flow.min_cost_flow import (
@@ -17,9 +17,6 @@ from microagg.kernels.flow.min_cost_flow import (
     take_preferred,
 )
 from microagg.kernels.neighbours.blocks import Blocks, make_blocks
-from microagg.partitions.base import Labels
-
-Floats = NDArray[np.float64]
 
 # Centres that a record may go to without another look at all of them.
 _CANDIDATES = 10

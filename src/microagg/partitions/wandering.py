@@ -5,15 +5,13 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.kernels.search.descent import descend
 from microagg.kernels.search.state import WAITING, make_search
 from microagg.kernels.search.trials import run_trials
-from microagg.partitions.base import Labels
 
-Floats = NDArray[np.float64]
 Offer = Callable[[float, Labels], None]
 
 # Work between two looks at the clock: a fraction of a second. Fixed amounts, so that the clock

@@ -4,7 +4,6 @@ from collections.abc import Sized
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.bounds.choice import Bound
 from microagg.core.registry import Method
@@ -14,8 +13,6 @@ from microagg.release.records import Records
 from microagg.release.released import Outcome, n_expecting_fewer
 from microagg.release.verification import Classes
 from microagg.tables.roles import Roles
-
-Labels = NDArray[np.intp]
 
 # Parameters that are no options: they stand elsewhere in the manifest.
 _ELSEWHERE = ("k", "constraints", "initial_centers", "strict_k")

@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.bounds.choice import NONE, Bound, find_bound
+from microagg.core.arrays import Labels
 from microagg.core.progress import report
 from microagg.core.registry import DEFAULT, Method
 from microagg.kernels.basics.group_sums import summarise
 from microagg.release.records import Records
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

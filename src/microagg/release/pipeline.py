@@ -10,12 +10,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg.bounds.choice import Bound
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import System, check_exact
+from microagg.core.arrays import Labels
 from microagg.core.errors import InterruptedSearchWarning, ParameterError, PrivacyWarning, warn
 from microagg.core.registry import Method, find
 from microagg.files.annotations import Annotations
@@ -62,8 +62,6 @@ from microagg.tables.frames import (
 from microagg.tables.keys import random_keys
 from microagg.tables.pairs import Pair, released_pair
 from microagg.tables.typed import INTEGERS
-
-Labels = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

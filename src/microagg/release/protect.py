@@ -7,10 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from microagg.bounds.choice import AUTO
+from microagg.core.arrays import Labels
 from microagg.core.errors import ParameterError, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, heard_by
 from microagg.core.registry import DEFAULT, find
@@ -33,8 +31,6 @@ from microagg.tables.roles import Names, as_names
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Risk, Utility
-
-Labels = NDArray[np.intp]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

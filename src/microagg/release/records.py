@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.released import Missing
+from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k
 from microagg.tables.columns import Coded, Column
@@ -15,8 +15,6 @@ from microagg.tables.frames import Frame, dtype_of, index_names, open_frame
 from microagg.tables.roles import Names, Roles, check_named, resolve
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
-
-Floats = NDArray[np.float64]
 
 # Between the largest and the smallest weight of a record.
 _LARGEST_RATIO = 1e9

@@ -14,6 +14,7 @@ from microagg.aggregates.released import Missing, group_values, satisfied_means
 from microagg.aggregates.values import Values
 from microagg.constraints.equalities import Equalities
 from microagg.constraints.system import Satisfied, System
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
 from microagg.core.registry import Method
 from microagg.measures.utility.information_loss import Errors, squared_errors
@@ -23,9 +24,6 @@ from microagg.release.records import Block, Records
 from microagg.tables.columns import Column
 from microagg.tables.encoding import encode
 from microagg.tables.scaling import UNSCALED, Scaling, scaling, standardised
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 # Squares of larger numbers, and sums of these, would overflow.
 _FARTHEST = 1e150

@@ -7,10 +7,11 @@ from itertools import pairwise, zip_longest
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microagg.bounds import gap, lower_bound
 from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
+from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
 from microagg.core.validation import (
@@ -29,9 +30,6 @@ from microagg.partitions.exchanging import NO_LIMITS
 from microagg.partitions.improving import Effort, Improving, n_neighbours
 from microagg.partitions.neighbours import has_equal_records, near_lists
 from microagg.partitions.splitting import split_large
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 BOUNDS = ("fast", "none")
 # Trials at a k that begins with the groups of a larger one, as a share of those of `Auto`: at

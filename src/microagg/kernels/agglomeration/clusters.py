@@ -8,12 +8,9 @@ and of the younger ones is kept apart, so that every pair is known from both of 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 UNKNOWN = -1.0  # the key of a cluster that has not looked yet: below every real one
 GONE = 0  # the size of a cluster that was merged

@@ -7,7 +7,8 @@ few pairs whose linkage has to be worked out.
 
 import numpy as np
 
-from microagg.kernels.agglomeration.clusters import GONE, Clusters, Floats, Rows
+from microagg.core.arrays import Floats, Rows
+from microagg.kernels.agglomeration.clusters import GONE, Clusters
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel
 

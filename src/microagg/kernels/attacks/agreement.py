@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Counts
 from microagg.kernels.compile import inner_kernel, kernel
 
 Codes = NDArray[Any]  # unsigned whole numbers, the narrower the faster; columns by records
-Counts = NDArray[np.int64]
 Ranks = NDArray[np.int32]
 Patterns = NDArray[np.uint16]
 

@@ -10,13 +10,10 @@ monotone, so that its bound never passes a computed distance of a point inside.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import BLOCK, measure_block, split_into_boxes
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class BoxTree(NamedTuple):

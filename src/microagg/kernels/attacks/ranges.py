@@ -1,12 +1,7 @@
 """How many rows lie in a range of codes in every column."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microagg.core.arrays import Counts, Places
 from microagg.kernels.compile import kernel
-
-Counts = NDArray[np.int64]
-Places = NDArray[np.int32]
 
 
 @kernel

@@ -1,12 +1,9 @@
 """Distances, and the mean and the error of a few records."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @inner_kernel

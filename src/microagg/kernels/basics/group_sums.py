@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows, Wholes
 from microagg.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Groups(NamedTuple):
@@ -104,7 +102,7 @@ def mean_centers(tally: Floats, out_centers: Floats) -> float:
 
 
 @kernel
-def rounded_centers(tally: NDArray[np.int64], out_centers: NDArray[np.int64]) -> None:
+def rounded_centers(tally: Wholes, out_centers: Wholes) -> None:
     """Mean of every group rounded half away from zero, all in integers."""
     d = out_centers.shape[1]
     for g in range(tally.shape[0]):

@@ -1,23 +1,22 @@
 """Numbers rounded half away from zero, and large offsets removed without any rounding."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from microagg.core.arrays import Floats
 
 
-def half_away_from_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def half_away_from_zero(values: Floats) -> Floats:
     """Return the nearest whole numbers; of two, the one farther from zero.
 
     >>> half_away_from_zero(np.array([0.5, -1.5, 0.49999999999999994])).tolist()
     [1.0, -2.0, 0.0]
     """
     below = np.trunc(values)
-    rounded: NDArray[np.float64] = below + np.where(
-        np.abs(values - below) >= 0.5, np.sign(values), 0.0
-    )
+    rounded: Floats = below + np.where(np.abs(values - below) >= 0.5, np.sign(values), 0.0)
     return rounded
 
 
-def without_offset(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def without_offset(X: Floats) -> Floats:
     """Subtract from each column its value nearest to zero, where that is exact; else leave it.
 
     Floats of one sign within a factor of two have an exact difference (Sterbenz), so the

@@ -1,12 +1,7 @@
 """The smallest few of many numbers: in a heap, or in a short list that stays sorted."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @inner_kernel

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Rows
 from microagg.kernels.compile import kernel
 
 Keys = NDArray[np.uint64]
-Rows = NDArray[np.intp]
 
 DIGIT_BITS = 8
 # Below this a comparison sort is as fast, and its code is already there.

@@ -1,13 +1,10 @@
 """Prices of the neighbour bound: which neighbours each record would choose, and who is chosen."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.smallest import keep_smallest
 from microagg.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @kernel

@@ -14,14 +14,11 @@ record, half of its t - 1 smallest distances to any record: each pair of added o
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.basics.smallest import keep_smallest
 from microagg.kernels.compile import inner_kernel, kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Cuts(NamedTuple):
@@ -37,7 +34,7 @@ class Prices(NamedTuple):
     """What the search reads and lowers."""
 
     duals: Floats
-    settled: NDArray[np.bool_]
+    settled: Mask
     closeness: Floats  # row x t: half the sum of the t smallest squared distances to others
     cuts: Cuts
 
@@ -47,7 +44,7 @@ class SearchTree(NamedTuple):
 
     rows: Rows  # candidates, the most promising first
     apart: Floats  # candidate x candidate: squared distances, once `known`
-    known: NDArray[np.bool_]
+    known: Mask
     sums: Floats  # depth x candidate: squared distances to the partial group, summed
     bounds: Floats  # depth x candidate: what groups with this next candidate cost at least
     path: Rows  # depth: the candidate that was added

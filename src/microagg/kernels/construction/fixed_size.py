@@ -5,13 +5,10 @@ interrupted, and lay out the remaining records anew. Groups are numbered as they
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, farthest, nearest, remove
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @kernel

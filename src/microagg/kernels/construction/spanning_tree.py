@@ -5,8 +5,8 @@ the same however it is grown.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import (
     BLOCK,
@@ -15,9 +15,6 @@ from microagg.kernels.neighbours.blocks import (
     measure_block,
     remove,
 )
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @kernel

@@ -7,12 +7,9 @@ the waste they are, and a cluster far out is still cut off where it ends.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel, kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Directions tried for a cut, the principal one first, and steps to find that one.
 ROUNDS = 20

@@ -6,8 +6,8 @@ remaining records anew. Groups are numbered as they are formed.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import (
     Blocks,
@@ -16,9 +16,6 @@ from microagg.kernels.neighbours.blocks import (
     nearest,
     remove,
 )
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @kernel

@@ -7,8 +7,8 @@ widens the box of its block, so that the search stays exact; new layouts make th
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
@@ -21,9 +21,6 @@ from microagg.kernels.neighbours.blocks import (
     remove,
 )
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 
 class Grouping(NamedTuple):
     """Groups by number, k to 2k-1 records in each; there is room for n // k of them."""
@@ -34,7 +31,7 @@ class Grouping(NamedTuple):
     errors: Floats  # squared error of each group
     centers: Floats
     blocks: Blocks  # of the centres
-    closed: NDArray[np.bool_]  # groups that the search for a new home passes over
+    closed: Mask  # groups that the search for a new home passes over
 
 
 def make_grouping(X: Floats, labels: Rows, k: int) -> Grouping:

@@ -6,15 +6,12 @@ was, whatever ties and duplicates the data have.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.smallest import comes_before
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.decomposition.grouping import Grouping, cheapest_home, drop, split_and_update
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Part of the touched groups' error that a move must save; sums are good to about 1e-14 of it.
 LEAST_GAIN = 1e-9

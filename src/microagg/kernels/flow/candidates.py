@@ -1,13 +1,10 @@
 """Which centres a record may be assigned to: the near ones, found among all of them."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, bound_from_below, measure_block, nearest
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @kernel

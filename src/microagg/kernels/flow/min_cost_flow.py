@@ -13,15 +13,12 @@ with the prices as potentials, and end as soon as the first centre is reached th
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.flow.candidates import holds_nearer
 from microagg.kernels.neighbours.blocks import Blocks
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Far above the rounding of distances and prices, far below any difference that matters.
 TOLERANCE = 1e-10
@@ -79,7 +76,7 @@ def prefer_another(
     home: Rows,
     begin: int,
     stop: int,
-    out_unhappy: NDArray[np.bool_],
+    out_unhappy: Mask,
 ) -> None:
     """Mark the records that prefer another centre, of all there are, to the one they have.
 

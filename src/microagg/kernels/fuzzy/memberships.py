@@ -2,14 +2,9 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # A squared distance below this share of the record's own square is rounding: the record is on the
 # centre.

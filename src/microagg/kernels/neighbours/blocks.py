@@ -14,13 +14,10 @@ those only that could still matter. Nothing is approximate, and ties always go t
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
 from microagg.kernels.compile import inner_kernel, kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 BLOCK = 32
 # Up to here all records are one block: bounds would not spare enough to pay for themselves.

@@ -1,13 +1,10 @@
 """Lists of the records nearest to each of many records."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @kernel

@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows, Wholes
 from microagg.kernels.compile import inner_kernel, kernel
-
-Rows = NDArray[np.intp]
 
 # In units of k ends; the bound against integer overflow has room for as many windows.
 REBASE_EVERY = 16
@@ -51,7 +50,7 @@ def gather(X: Any, order: Rows, first: int, closed: bool, out_values: Any) -> No
 
 
 @kernel
-def window_errors(values: NDArray[np.float64], k: int, out_errors: NDArray[np.float64]) -> None:
+def window_errors(values: Floats, k: int, out_errors: Floats) -> None:
     """Squared error about its mean of every window of k..2k-1 values; adds over the columns.
 
     Window s at end t holds values[:, last-s+1 .. last] with last = t + 2k-2. The inner loops run
@@ -81,7 +80,7 @@ def window_errors(values: NDArray[np.float64], k: int, out_errors: NDArray[np.fl
 
 
 @kernel
-def integer_window_errors(values: NDArray[np.int64], k: int, out_errors: NDArray[np.int64]) -> None:
+def integer_window_errors(values: Wholes, k: int, out_errors: Wholes) -> None:
     """As `window_errors`, about the mean rounded to a whole number; exact.
 
     A half may be rounded either way: both neighbours are equally far.

@@ -5,14 +5,9 @@ which reverses the shorter side of the tour. Only moves that join a record to on
 neighbours are tried, and only at records whose surroundings changed since they were last tried.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import distance_between
 from microagg.kernels.compile import inner_kernel, kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 LONGEST_SEGMENT = 3
 # A move must shorten the tour by more than the rounding of the lengths it compares.

@@ -3,15 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import distance_between
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest, remove
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 
 # Larger groups are walked some records at a time.
 LARGE = 2000

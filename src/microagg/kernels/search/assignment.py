@@ -3,13 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # A change must gain this share of the errors it touches: far above rounding, far below meaning.
 WORTHWHILE = 1e-10

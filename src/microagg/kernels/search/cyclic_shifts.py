@@ -10,15 +10,12 @@ each group is the nearest to the one before. The number of nodes is bounded, wha
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest
 from microagg.kernels.search.assignment import Assignment, improve, least_gain
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 MOST_MEMBERS = 20
 

@@ -11,7 +11,6 @@ Looked at are only groups that hold a near neighbour of the record.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
@@ -25,9 +24,6 @@ from microagg.kernels.search.state import (
     send,
     touch,
 )
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Neighbours of a record that are asked for the second half of a chain.
 _NEAREST = 8

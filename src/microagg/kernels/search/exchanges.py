@@ -14,15 +14,12 @@ the distance of two centres. Two facts spare most pairs of groups, and lose none
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, bound_from_below, measure_block
 from microagg.kernels.search.assignment import Assignment, improve, least_gain
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Changes(NamedTuple):

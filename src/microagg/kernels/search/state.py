@@ -9,11 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.compile import inner_kernel
 from microagg.kernels.search.assignment import Assignment, join, leave, make_assignment, refresh
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Places of the counters of a `Search`.
 TRIAL, TOUCHED, FREE, HEAD, WAITING, MARK = range(6)
@@ -33,7 +31,7 @@ class Search(NamedTuple):
     free: Rows  # numbers of groups not in use, in the first places
     free_place: Rows  # where each of them stands
     queue: Rows  # ring of records
-    queued: NDArray[np.bool_]
+    queued: Mask
     marked: Rows  # of groups: the last look at candidates that met each of them
     homes: Rows  # the two cheapest groups for the record that is looked at
     home_costs: Floats

@@ -1,8 +1,8 @@
 """Trials: shake a few neighbouring groups, let them settle, keep what came out or take it back."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.search.assignment import join, refresh
@@ -23,9 +23,6 @@ from microagg.kernels.search.state import (
     touch,
     use_number,
 )
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # A trial shakes so many groups at most.
 MOST_GROUPS = 6

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Counts, Mask, Places
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.validation import check_count, check_jobs, did_you_mean
@@ -13,10 +14,6 @@ from microagg.kernels.attacks.ranges import count_rows_in_ranges
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names, as_names
-
-Places = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # A value nearer to a centre than this share of the largest is on it but for rounding.
 _ON_CENTRE = 1e-14

@@ -4,17 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_jobs
 from microagg.kernels.attacks.distance_linkage import BoxTree, make_box_tree, rank_own_points
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows, standard_error
 from microagg.tables.pairs import Pair
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 CANDIDATES = (1, 2, 5, 10)
 TASK = "linking records"
