@@ -1,7 +1,7 @@
 """What fuzzy c-means and its entropy form share: cluster, merge, draw, count."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,10 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
     draw_seed_ : with it, `draw` returns `labels_` again
     """
 
-    single_column = False
+    draws: ClassVar[bool] = True
+    single_column: ClassVar[bool] = False
+    interrupted_ = False
+    timed_out_ = False
     _sharpness: tuple[float, float]  # where a sharpness is looked for, if none is given
 
     def __init__(

@@ -1,7 +1,7 @@
 """The contract: what every partitioner takes, promises and leaves behind."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -23,10 +23,14 @@ class Partitioner(ClusterMixin, BaseEstimator):
     centers_ : one row per group: its mean, rounded half away from zero with `integer=True`
     sse_ : sum of squared distances between the records and their group's centre
     n_groups_ : number of groups
+    interrupted_, timed_out_ : whether a search was ended from the keyboard, or by its time budget
     """
 
     k: int
-    single_column = False
+    draws: ClassVar[bool] = False
+    single_column: ClassVar[bool] = False
+    interrupted_ = False
+    timed_out_ = False
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Group the records of X."""
