@@ -11,7 +11,7 @@ from microagg.bounds import lower_bound
 from microagg.bounds.fast import nearest_others, neighbour_shares
 from microagg.core.errors import DataError, ParameterError
 from microagg.partitions import Auto, Univariate, regions
-from microagg.partitions.neighbours import near_within
+from microagg.partitions.search.neighbours import near_within
 from microagg.studies import sweep as sweeping
 from tests.references import best_partition, sse
 

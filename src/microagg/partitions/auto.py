@@ -10,12 +10,12 @@ from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening
 from microagg.core.validation import check_choice, check_jobs, check_rng
 from microagg.kernels.basics.rounding import without_offset
-from microagg.partitions import regions
 from microagg.partitions.base import Partitioner
-from microagg.partitions.exchanging import Limits
-from microagg.partitions.improving import Effort, Improving
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
+from microagg.partitions.search import regions
+from microagg.partitions.search.exchanging import Limits
+from microagg.partitions.search.improving import Effort, Improving
 from microagg.partitions.univariate import Univariate
 
 EFFORTS = {

@@ -14,9 +14,9 @@ from microagg.kernels.agglomeration.merging import merge_rounds
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Partitioner
-from microagg.partitions.exchanging import Exchanging
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.mdav import MDAV
+from microagg.partitions.search.exchanging import Exchanging
 
 # Values the merging may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 100_000_000

@@ -14,9 +14,9 @@ from microagg.kernels.search.assignment import WORTHWHILE, regroup
 from microagg.kernels.search.cyclic_shifts import MOST_MEMBERS, shift_from_groups
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Partitioner
-from microagg.partitions.exchanging import NO_LIMITS, Exchanging, Limits
 from microagg.partitions.path_cut import cut_sequence
-from microagg.partitions.starts import Initial, has_chance, initial_labels
+from microagg.partitions.search.exchanging import NO_LIMITS, Exchanging, Limits
+from microagg.partitions.search.starts import Initial, has_chance, initial_labels
 
 # Records that a restart sends elsewhere, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20

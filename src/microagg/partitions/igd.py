@@ -8,8 +8,8 @@ from microagg.core.arrays import Labels
 from microagg.core.validation import check_rng
 from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Partitioner
-from microagg.partitions.refining import refine
-from microagg.partitions.starts import Initial, has_chance, initial_labels
+from microagg.partitions.search.refining import refine
+from microagg.partitions.search.starts import Initial, has_chance, initial_labels
 
 
 class IGD(Partitioner):

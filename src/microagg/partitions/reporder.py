@@ -12,7 +12,7 @@ from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Partitioner
 from microagg.partitions.path_cut import cut_sequence
-from microagg.partitions.starts import Initial, has_chance, initial_labels, kmeans_starts
+from microagg.partitions.search.starts import Initial, has_chance, initial_labels, kmeans_starts
 
 # A round must lower the error by this share of it, or it is the last.
 _WORTHWHILE = 1e-9

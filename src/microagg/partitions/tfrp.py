@@ -9,7 +9,7 @@ from microagg.core.validation import check_flag
 from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Partitioner
 from microagg.partitions.growing import groups_around_farthest
-from microagg.partitions.refining import refine
+from microagg.partitions.search.refining import refine
 
 
 class TFRP(Partitioner):

@@ -26,9 +26,9 @@ from microagg.kernels.basics.group_sums import Groups, summarise
 from microagg.kernels.basics.rounding import without_offset
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
-from microagg.partitions.exchanging import NO_LIMITS
-from microagg.partitions.improving import Effort, Improving, n_neighbours
-from microagg.partitions.neighbours import has_equal_records, near_lists
+from microagg.partitions.search.exchanging import NO_LIMITS
+from microagg.partitions.search.improving import Effort, Improving, n_neighbours
+from microagg.partitions.search.neighbours import has_equal_records, near_lists
 from microagg.partitions.splitting import split_large
 
 BOUNDS = ("fast", "none")

@@ -24,7 +24,7 @@ from microagg.kernels.search.trials import (
     rebuild,
     run_trials,
 )
-from microagg.partitions.neighbours import near_lists
+from microagg.partitions.search.neighbours import near_lists
 from tests.references import sse
 
 

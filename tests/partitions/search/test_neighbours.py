@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from microagg.partitions.neighbours import has_equal_records, kinds_of_records, near_lists
+from microagg.partitions.search.neighbours import has_equal_records, kinds_of_records, near_lists
 
 
 def test_near_lists_hold_the_nearest():

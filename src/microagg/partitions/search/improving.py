@@ -8,11 +8,11 @@ import numpy as np
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import Best, side_by_side
 from microagg.kernels.basics.group_sums import summarise
-from microagg.partitions import regions
-from microagg.partitions.exchanging import Limits
-from microagg.partitions.neighbours import near_lists, near_within
-from microagg.partitions.recombining import recombine
-from microagg.partitions.wandering import Wandering
+from microagg.partitions.search import regions
+from microagg.partitions.search.exchanging import Limits
+from microagg.partitions.search.neighbours import near_lists, near_within
+from microagg.partitions.search.recombining import recombine
+from microagg.partitions.search.wandering import Wandering
 
 # Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
 _NEIGHBOURS = 25

@@ -8,7 +8,7 @@ import pytest
 
 from microagg.core.errors import ParameterError
 from microagg.partitions import MDAV
-from microagg.partitions.starts import initial_labels
+from microagg.partitions.search.starts import initial_labels
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Labels
 from microagg.kernels.basics.group_sums import summarise
-from microagg.partitions.neighbours import kinds_of_records
+from microagg.partitions.search.neighbours import kinds_of_records
 
 # A puzzle of more records, or of larger groups, is left as it is: branching takes too long.
 _MOST_RECORDS = 5000
