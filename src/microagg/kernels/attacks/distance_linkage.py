@@ -1,10 +1,10 @@
-"""How many points of a fixed set are nearer than a given one: the rank of the own record.
+"""How many released points are nearer to a record than its own: its rank in record linkage.
 
 The points are laid out in leaves of neighbours, and a tree of boxes stands over the leaves. A query
 knows its radius, so that it looks at boxes within reach only, the nearer one first, and ends as
-soon as enough points are nearer. Nothing is approximate: all distances, that of the own point
-included, come from one loop, and a box is measured like a point, column by column; rounding is
-monotone, so that its bound never passes a computed distance of a point inside.
+soon as enough points are nearer. Nothing is approximate: all distances, that of a record's own
+point included, come from one loop, and a box is measured like a point, column by column; rounding
+is monotone, so that its bound never passes a computed distance of a point inside.
 """
 
 from typing import NamedTuple

@@ -118,7 +118,7 @@ def rounded_centers(tally: Wholes, out_centers: Wholes) -> None:
 
 @kernel
 def squared_error(X: Any, labels: Rows, centers: Any) -> float:
-    """Sum of squared distances to the own group's centre, summed with compensation."""
+    """Sum of squared distances from the records to their groups' centres, with compensation."""
     total = 0.0
     lost = 0.0
     for i in range(X.shape[0]):

@@ -13,8 +13,9 @@ def choose(
 ) -> float:
     """Let every record choose its cheapest neighbours; returns the sum of what all pay.
 
-    The neighbours of record i are `ends[begins[i] : begins[i + 1]]`. A choice costs its cost less
-    the price of the chosen, and who chooses pays the own price: out_times counts the choices.
+    The neighbours of record i are `ends[begins[i] : begins[i + 1]]`. Choosing a neighbour costs
+    its cost less its price, and the record pays its own price too; `out_times` counts how often
+    each record was chosen.
     """
     values = np.empty(n_chosen)
     places = np.empty(n_chosen, dtype=np.intp)

@@ -1,8 +1,8 @@
 """The two moves of iterative group decomposition: dissolve a group, shrink a group.
 
-A move is looked for with centres and taken only if the errors of all groups it touches, summed up
-anew, fall by more than a rounding could feign. So no sequence of moves can come back to where it
-was, whatever ties and duplicates the data have.
+A move is found from the centres and made only if the errors of all groups it touches, summed up
+again, fall beyond rounding error. So no sequence of moves can lead back to where it began, whatever
+ties and duplicates the data have.
 """
 
 import numpy as np

@@ -207,7 +207,7 @@ def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -
     for w in range(insertion.counts[1]):
         if after[w] == before:
             after[w] = -1
-        # A detour is at least 2 (gap - edge) by the triangle inequality; a hair less, for rounding.
+        # A detour is at least 2 (gap - edge) by the triangle inequality; a bit less, for rounding.
         if 1.999999 * (gaps[w] - left) < cost[w]:
             extra = distance_between(X, first, waiting[w]) + gaps[w] - left
             if extra < cost[w]:

@@ -124,7 +124,7 @@ def leave(assignment: Assignment, row: int) -> None:
 
 @inner_kernel
 def refresh(X: Floats, assignment: Assignment, group: int) -> None:
-    """Work out the centre of a group anew, and what hangs on it."""
+    """Recompute the centre of a group and what depends on it."""
     members = assignment.members[group, : assignment.sizes[group]]
     center = assignment.centers[group]
     assignment.errors[group] = mean_and_error(X, members, center)
