@@ -25,9 +25,8 @@ from microagg.core.arrays import Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_jobs
-from microagg.kernels.bounds.neighbour_bound import choose, move_prices
+from microagg.kernels.bounds.neighbour_bound import choose, list_nearest, move_prices
 from microagg.kernels.neighbours.blocks import make_blocks
-from microagg.kernels.neighbours.lists import list_nearest
 
 _TASK = "bound"
 # Neighbours among which prices are sought, for each record and unit of k; and at least.
