@@ -7,8 +7,9 @@ import pytest
 
 from microagg.core.errors import ParameterError
 from microagg.core.progress import listening
-from microagg.partitions import MDAV, Univariate, regions
+from microagg.partitions import MDAV, Univariate
 from microagg.partitions.auto import EFFORTS, Auto
+from microagg.partitions.search import regions
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.improving import Improving
 from microagg.partitions.search.recombining import recombine

@@ -9,8 +9,7 @@ from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import report
 from microagg.core.validation import check_matrix
 from microagg.kernels.basics.rounding import without_offset
-from microagg.kernels.neighbours.blocks import make_blocks
-from microagg.kernels.neighbours.lists import list_neighbours
+from microagg.kernels.neighbours.blocks import list_neighbours, make_blocks
 from microagg.kernels.paths.tours import shorten_tour
 from microagg.orderings.walks import farthest_from_mean, walk
 

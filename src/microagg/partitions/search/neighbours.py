@@ -7,8 +7,7 @@ import numpy as np
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import report
-from microagg.kernels.neighbours.blocks import make_blocks
-from microagg.kernels.neighbours.lists import list_neighbours
+from microagg.kernels.neighbours.blocks import list_neighbours, make_blocks
 
 # Rows between two looks at the keyboard: a fraction of a second.
 _ROWS_PER_CALL = 2_000
