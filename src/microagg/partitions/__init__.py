@@ -1,5 +1,6 @@
 """Records -> groups: one estimator per method, all with the contract of `Partitioner`."""
 
+from microagg.core.estimator import Estimator
 from microagg.core.registry import find
 from microagg.partitions.auto import Auto
 from microagg.partitions.base import Partitioner
@@ -52,7 +53,7 @@ __all__ = [
 ]
 
 
-def get(name: str) -> type[Partitioner]:
+def get(name: str) -> type[Estimator]:
     """Return the class of a registered method.
 
     >>> get("mdav")(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0]]).tolist()

@@ -13,14 +13,12 @@ from microagg.aggregates.values import Values
 from microagg.constraints.equalities import Equalities
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import Satisfied, System, check_exact
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
 from microagg.release.records import Block, Records
 from microagg.release.suitability import check_constrained
 from microagg.tables.columns import Column
 from microagg.tables.scaling import UNSCALED, Scaling, scaling, standardised
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 # Squares of larger numbers, and sums of these, would overflow.
 _FARTHEST = 1e150

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.released import Missing
+from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
@@ -18,8 +18,6 @@ from microagg.tables.frames import Frame, dtype_of, index_names
 from microagg.tables.roles import Roles, resolve
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
-
-Floats = NDArray[np.float64]
 
 # Between the largest and the smallest weight of a record.
 _LARGEST_RATIO = 1e9

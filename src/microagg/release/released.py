@@ -13,6 +13,7 @@ from microagg.aggregates.medoid import medoids
 from microagg.aggregates.released import Missing, group_values
 from microagg.aggregates.values import Values
 from microagg.constraints.system import System
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
 from microagg.release.constrained import Constrained, constrained_values, in_table_units
 from microagg.release.grouping import Groups, drawn_centers
@@ -20,9 +21,6 @@ from microagg.release.records import Block, Records
 from microagg.tables.columns import Column
 from microagg.tables.encoding import encode
 from microagg.tables.pairs import Pair, released_pair
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import correlation_matrix
-from microagg.report.grids import Floats
 from microagg.report.summaries import is_dominated
 from microagg.tables.pairs import PairedColumn
 

@@ -28,10 +28,9 @@ from functools import partial
 import numpy as np
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Counts, Floats
 from microagg.report.grids import (
     SECONDS,
-    Counts,
-    Floats,
     Grid,
     counts_between,
     date_grid,

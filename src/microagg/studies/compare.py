@@ -13,7 +13,7 @@ from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
 from microagg.core.registry import ALL, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
-from microagg.kernels.blocks import ONE_BLOCK
+from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.plans.arguments import plan_of
 from microagg.plans.plan import Plan

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.released import Missing
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats
 from microagg.core.errors import DataError
 from microagg.core.validation import check_choice, check_matrix
 from microagg.tables.columns import Column, ColumnType
 from microagg.tables.scaling import SCALES, UNSCALED, Scaling, scaling
-
-Floats = NDArray[np.float64]
 
 # Nominal columns of more values get as many axes, on which values are nearly equally far apart.
 _MOST_AXES = 32

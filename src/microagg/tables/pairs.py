@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import Coded, Column, ColumnType
 from microagg.tables.dates import is_written_as
@@ -19,9 +20,6 @@ from microagg.tables.frames import Frame, open_frame, polars_column
 from microagg.tables.numerals import as_numbers
 from microagg.tables.roles import Names, as_names, check_named
 from microagg.tables.typed import Wish, open_column, order_of, types_of
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

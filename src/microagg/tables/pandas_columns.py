@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microagg.aggregates.values import Mask, Values
+from microagg.aggregates.values import Values
+from microagg.core.arrays import Mask
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 

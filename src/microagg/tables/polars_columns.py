@@ -8,7 +8,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from microagg.aggregates.values import Mask, Values
+from microagg.aggregates.values import Values
+from microagg.core.arrays import Mask
 from microagg.tables.columns import Coded
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats
 
 # Quartiles of normal data are so many standard deviations apart.
 _NORMAL_QUARTILES = 1.3489795003921634

@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 SMALL_STRATA = ("error", "merge")
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.kernels.linking import make_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import make_box_tree, rank_own_points
 from microagg.measures.risk.linkage import distance_linkage, own_ranks
 from microagg.measures.sampling import sampled_rows, standard_error
 from microagg.partitions import MDAV
@@ -61,7 +61,7 @@ def test_the_kernel_counts_the_same_uncompiled():
     points = rng.integers(0, 4, size=(90, 3)).astype(float)
     counts = rng.integers(1, 4, size=90)
     X, own = rng.integers(0, 4, size=(40, 3)) + 0.5, rng.integers(0, 90, size=40)
-    tree = make_tree(points, counts)
+    tree = make_box_tree(points, counts)
     results = []
     for function in (rank_own_points, rank_own_points.py_func):
         less, equal = np.zeros(40, dtype=np.intp), np.zeros(40, dtype=np.intp)

@@ -11,7 +11,7 @@ import pytest
 from microagg import protect
 from microagg.core.errors import ParameterError, PrivacyWarning
 from microagg.core.progress import listening
-from microagg.kernels.agreement import count_better, patterns_of, tally_patterns
+from microagg.kernels.attacks.agreement import count_better, patterns_of, tally_patterns
 from microagg.measures.risk.probabilistic import _codes, class_edges, estimate, probabilistic
 from microagg.tables.pairs import open_pair
 

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.tables.pairs import Labels, Pair
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from microagg.core.arrays import Counts, Floats, Labels
+from microagg.tables.pairs import Pair
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microagg.tables.pairs import Labels, Pair, classes_of
+from microagg.core.arrays import Labels
+from microagg.tables.pairs import Pair, classes_of
 
 THRESHOLDS = (2, 3, 5, 10)
 

@@ -3,14 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microagg.measures.risk.intervals import (
-    Floats,
-    Shares,
-    changes,
-    deviation,
-    in_units,
-    shares_within,
-)
+from microagg.core.arrays import Floats
+from microagg.measures.risk.intervals import Shares, changes, deviation, in_units, shares_within
 from microagg.tables.pairs import Pair, PairedColumn
 
 WIDTHS = (0.05, 0.1)

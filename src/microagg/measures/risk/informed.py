@@ -6,17 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Counts, Mask, Places
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.validation import check_count, check_jobs, did_you_mean
-from microagg.kernels.agreement import count_within
+from microagg.kernels.attacks.ranges import count_rows_in_ranges
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names, as_names
-
-Places = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # A value nearer to a centre than this share of the largest is on it but for rounding.
 _ON_CENTRE = 1e-14
@@ -223,7 +220,7 @@ def _candidates(runs: list[_Runs], n: int, n_queries: int, n_jobs: int) -> Count
     found = np.empty(len(ranges), dtype=np.int64)
 
     def work(some: slice) -> None:
-        count_within(lows[some], highs[some], codes, counts, listed, begins, found[some])
+        count_rows_in_ranges(lows[some], highs[some], codes, counts, listed, begins, found[some])
 
     size = max(1, _BLOCK_ROWS // len(codes))
     blocks = [slice(at, at + size) for at in range(0, len(ranges), size)]

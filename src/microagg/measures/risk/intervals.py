@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats
 from microagg.core.validation import check_number
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.scaling import scaling
-
-Floats = NDArray[np.float64]
 
 WIDTHS = (0.01, 0.05, 0.1)
 

@@ -4,17 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_jobs
-from microagg.kernels.linking import Tree, make_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import BoxTree, make_box_tree, rank_own_points
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows, standard_error
 from microagg.tables.pairs import Pair
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 CANDIDATES = (1, 2, 5, 10)
 TASK = "linking records"
@@ -78,7 +75,7 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
     """
     X, Z = pair.spaces
     _, first, sizes = np.unique(pair.classes, return_index=True, return_counts=True)
-    tree = make_tree(Z[first], sizes)
+    tree = make_box_tree(Z[first], sizes)
     less, equal = np.zeros(len(X), dtype=np.intp), np.zeros(len(X), dtype=np.intp)
     # Neighbours one after another find the tree's leaves in the cache.
     ordered = rows[np.argsort(tree.places[pair.classes[rows]], kind="stable")]
@@ -92,7 +89,7 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
 
 
 def _link(
-    tree: Tree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
+    tree: BoxTree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
 ) -> None:
     done = 0
     for part in paced(rows):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.measures.utility.scaled import Floats, Mask, ScaledColumn
+from microagg.core.arrays import Floats, Mask
+from microagg.measures.utility.scaled import ScaledColumn
 
 # Rows at once: sums of products need copies of them.
 _BLOCK = 1 << 16

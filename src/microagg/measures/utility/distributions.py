@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.measures.utility.scaled import Floats, share_missing
+from microagg.core.arrays import Floats
+from microagg.measures.utility.scaled import share_missing
 from microagg.tables.encoding import near_zero
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.scaling import Scaling, scaling

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microagg.core.arrays import Floats, Mask
 from microagg.measures.utility.correlations import pairwise_sums
-from microagg.measures.utility.scaled import Floats, Mask, scaled_columns
+from microagg.measures.utility.scaled import scaled_columns
 from microagg.tables.pairs import Pair
 
 # Eigenvalues below this share of their sum are zero but for rounding.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.validation import check_labels, check_matrix
-from microagg.kernels.groups import squared_error, summarise
+from microagg.kernels.basics.group_sums import squared_error, summarise
 
 
 class Errors(NamedTuple):

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Mask
 from microagg.core.errors import ParameterError
 from microagg.core.progress import report
 from microagg.core.validation import check_count, did_you_mean
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows
 from microagg.measures.utility.predictors import common_categories, pooled, predictors
-from microagg.measures.utility.scaled import Floats, Mask, is_there, scaled
+from microagg.measures.utility.scaled import is_there, scaled
 from microagg.tables.pairs import Pair, PairedColumn
 
 _TASK = "training models"

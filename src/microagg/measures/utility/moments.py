@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import (
     CorrelationChange,
     pearson_change,
     spearman_change,
 )
-from microagg.measures.utility.scaled import Floats, ScaledColumn, scaled
+from microagg.measures.utility.scaled import ScaledColumn, scaled
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.scaling import Scaling, scaling
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.measures.utility.scaled import Floats, is_there, scaled
+from microagg.core.arrays import Floats
+from microagg.measures.utility.scaled import is_there, scaled
 from microagg.tables.pairs import PairedColumn
 
 # Categories are predictors of their own if they are among so many, and have such a share.

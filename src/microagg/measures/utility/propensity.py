@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microagg.core.arrays import Floats
 from microagg.core.progress import report
 from microagg.core.validation import check_count
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows
 from microagg.measures.utility.predictors import predictors
-from microagg.measures.utility.scaled import Floats
 from microagg.tables.pairs import Pair
 
 _TASK = "telling released records from original ones"

@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats, Mask
 from microagg.tables.encoding import encode_pair
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.scaling import Scaling, scaling
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
