@@ -318,7 +318,7 @@ def _protected(
         from microagg.tables.roles import check_named
 
         file = TableFile(source, dialect=Dialect(**dialect))
-        named = check_named(file.columns, **plan.roles(), typed=plan.wishes())
+        named = check_named(file.columns, **plan.roles(), typed=plan.column_options())
 
         from microagg.release.pipeline import Source
         from microagg.release.protect import protect_as_planned

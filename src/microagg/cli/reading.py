@@ -24,8 +24,10 @@ def read_table(
 
     of_columns = as_records(**asked)
     file = TableFile(source, dialect=Dialect(**dialect))
-    given = {name: of_columns[name] for name in of_columns if name not in ("wishes", "missing")}
-    named = check_named(file.columns, **given, typed=of_columns["wishes"])
+    given = {
+        name: of_columns[name] for name in of_columns if name not in ("column_options", "missing")
+    }
+    named = check_named(file.columns, **given, typed=of_columns["column_options"])
     kept = [name for name in file.columns if name not in named.identifiers]
     return file.table(as_text=named.sensitive, columns=kept), {**of_columns, "identifiers": ()}
 

@@ -156,7 +156,7 @@ def measure(
             "roles are given as quasi_identifiers, identifiers and sensitive; columns say what "
             "columns are. Remove the role."
         )
-    wishes = as_records(columns, "value")["wishes"]
+    column_options = as_records(columns, "value")["column_options"]
     seed = check_seed(random_state)
     listener = heard_by(progress)
     pair = open_pair(
@@ -166,7 +166,7 @@ def measure(
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers,
         sensitive=sensitive,
-        wishes=wishes,
+        column_options=column_options,
     )
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)

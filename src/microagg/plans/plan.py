@@ -33,7 +33,7 @@ from microagg.tables.roles import (
 )
 from microagg.tables.scaling import SCALES
 from microagg.tables.strata import SMALL_STRATA
-from microagg.tables.typed import Wish
+from microagg.tables.typed import ColumnOptions
 
 
 def _choice(name: str, choices: Iterable[str]) -> Any:
@@ -68,10 +68,10 @@ class ColumnPlan(_Model):
     ] = 1.0
 
     @property
-    def wish(self) -> Wish | None:
+    def options(self) -> ColumnOptions | None:
         """What the column is to be like, if anything is said of that."""
-        wish = Wish(self.type, self.order, self.aggregate, self.resolution, self.weight)
-        return None if wish == Wish() else wish
+        options = ColumnOptions(self.type, self.order, self.aggregate, self.resolution, self.weight)
+        return None if options == ColumnOptions() else options
 
 
 class Plan(_Model):
@@ -147,18 +147,18 @@ class Plan(_Model):
             "weights": weights[0] if weights else None,
         }
 
-    def wishes(self) -> dict[str, Wish]:
+    def column_options(self) -> dict[str, ColumnOptions]:
         """Return what is said of the types and aggregates of columns."""
         found = {}
         for name, column in self.columns.items():
-            if column.wish is None:
+            if column.options is None:
                 continue
             if column.role not in (None, QUASI_IDENTIFIER):
                 raise ParameterError(
                     f"column {name!r} is to be {column.role}, and types, orders, aggregates and "
                     "weights in comparisons are for quasi-identifiers. Remove one or the other."
                 )
-            found[name] = column.wish
+            found[name] = column.options
         return found
 
 
@@ -208,7 +208,7 @@ def columns_by_name(
 def as_records(columns: Mapping[str, Any] | None, missing: str, **names: Names) -> dict[str, Any]:
     """Return what is said of columns as `open_records` takes it, where nothing is released."""
     plan = Plan.of(k=1, missing=missing, columns=columns_by_name(columns, **names))  # type: ignore[arg-type]
-    return {**plan.roles(), "wishes": plan.wishes(), "missing": plan.missing}
+    return {**plan.roles(), "column_options": plan.column_options(), "missing": plan.missing}
 
 
 def read_plan(path: Path) -> dict[str, Any]:

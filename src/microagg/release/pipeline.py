@@ -126,7 +126,7 @@ def run(
     records = open_records(
         table,
         [plan.k],
-        wishes=plan.wishes(),
+        column_options=plan.column_options(),
         scale=plan.scale,
         missing=plan.missing,
         blocks=plan.blocks,

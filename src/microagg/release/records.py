@@ -14,7 +14,7 @@ from microagg.tables.encoding import encode
 from microagg.tables.frames import Frame, dtype_of, index_names, open_frame
 from microagg.tables.roles import Names, Roles, check_named, resolve
 from microagg.tables.strata import Strata, find_strata
-from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
+from microagg.tables.typed import ColumnOptions, code_numbers, code_strata, is_number, open_column
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def open_records(
     sensitive: Names = (),
     strata: Names = (),
     weights: str | None = None,
-    wishes: Mapping[str, Wish] | None = None,
+    column_options: Mapping[str, ColumnOptions] | None = None,
     scale: str,
     missing: Missing = Missing.ERROR,
     blocks: Sequence[Sequence[str]] = (),
@@ -73,7 +73,7 @@ def open_records(
 ) -> Records:
     """Open a table if every column has a role and groups of each k of `ks` can be made of it."""
     frame = open_frame(table)
-    wishes = wishes or {}
+    column_options = column_options or {}
     named = check_named(
         (*frame.columns, *index_names(frame)),
         quasi_identifiers=quasi_identifiers,
@@ -81,14 +81,15 @@ def open_records(
         sensitive=sensitive,
         strata=strata,
         weights=weights,
-        typed=wishes,
+        typed=column_options,
     )
     if not len(frame):
         raise DataError("the table has no records.")
     roles = resolve(frame, named)
     largest = max(check_k(k, n_records=len(frame)) for k in ks)
     columns = {
-        name: open_column(frame, name, wishes.get(name, Wish())) for name in roles.quasi_identifiers
+        name: open_column(frame, name, column_options.get(name, ColumnOptions()))
+        for name in roles.quasi_identifiers
     }
     check_values(columns.values(), missing)
     each = None if roles.weights is None else _weights(frame, roles.weights)

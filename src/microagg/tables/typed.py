@@ -40,7 +40,7 @@ _OBJECTS: dict[str, Any] = {"boolean": nw.Boolean, "date": nw.Date}
 
 
 @dataclass(frozen=True)
-class Wish:
+class ColumnOptions:
     """What was said of a column; None where it was left to what is in it."""
 
     type: ColumnType | None = None
@@ -74,32 +74,32 @@ def is_number(frame: Frame, name: str) -> bool:
     return name in frame.columns and dtype_of(frame, name) in (*INTEGERS, *FLOATS)
 
 
-def open_column(frame: Frame, name: str, wish: Wish) -> Column:
+def open_column(frame: Frame, name: str, options: ColumnOptions) -> Column:
     """Return a column as numbers, of the type that was wished for or else the likeliest."""
-    kind = _type(frame, name, wish)
+    kind = _type(frame, name, options)
     native = frame[name].to_native()
     backend = _backend(frame)
     if kind.is_number:
         coded = _numbers(backend.code_numbers(native), kind, name)
     elif kind.is_categorical:
-        coded = _categories(backend.code_categories(native), frame, name, kind, wish.order)
+        coded = _categories(backend.code_categories(native), frame, name, kind, options.order)
     else:
         if dtype_of(frame, name) == nw.String:
             texts, back = backend.texts_of(native)
             coded = as_dates(texts, back, kind, name)
         else:
             coded = backend.code_instants(native)
-        coded = rounded_to(coded, wish.resolution, name)
+        coded = rounded_to(coded, options.resolution, name)
     return Column(
         name=name,
         type=kind,
         values=coded.values,
         decode=coded.decode,
-        aggregate=_aggregate(kind, wish, name),
+        aggregate=_aggregate(kind, options, name),
         categories=coded.categories,
         unit=coded.unit,
         step=coded.step,
-        weight=wish.weight,
+        weight=options.weight,
     )
 
 
@@ -131,21 +131,21 @@ def _is_ordered(frame: Frame, name: str) -> bool:
     return getattr(frame.to_native()[name].dtype, "ordered", False) is True
 
 
-def _type(frame: Frame, name: str, wish: Wish) -> ColumnType:
+def _type(frame: Frame, name: str, options: ColumnOptions) -> ColumnType:
     possible = types_of(frame, name)
-    wanted = wish.type or (ColumnType.ORDINAL if wish.order is not None else possible[0])
+    wanted = options.type or (ColumnType.ORDINAL if options.order is not None else possible[0])
     if wanted not in possible:
         listing = ", ".join(repr(str(kind)) for kind in possible)
         raise DataError(
             f"column {name!r} is stored as {dtype_of(frame, name)} and cannot be of the type "
             f"{str(wanted)!r}; it can be one of {listing}. Choose one of them, or convert it first."
         )
-    if wish.order is not None and wanted != ColumnType.ORDINAL:
+    if options.order is not None and wanted != ColumnType.ORDINAL:
         raise ParameterError(
             f"column {name!r} has an order, which is for the type 'ordinal'; its type is "
             f"{str(wanted)!r}. Remove the order, or change the type."
         )
-    if wish.resolution is not None and wanted not in (ColumnType.DATE, ColumnType.DATETIME):
+    if options.resolution is not None and wanted not in (ColumnType.DATE, ColumnType.DATETIME):
         raise ParameterError(
             f"column {name!r} has a resolution, which is for dates; its type is {str(wanted)!r}. "
             "Remove the resolution."
@@ -153,12 +153,12 @@ def _type(frame: Frame, name: str, wish: Wish) -> ColumnType:
     return wanted
 
 
-def _aggregate(kind: ColumnType, wish: Wish, name: str) -> Aggregate:
+def _aggregate(kind: ColumnType, options: ColumnOptions, name: str) -> Aggregate:
     possible = AGGREGATES[kind]
-    if wish.aggregate is None:
+    if options.aggregate is None:
         return next(iter(possible.values()))
     what = f"the aggregate of {name!r}, which is {kind},"
-    return possible[check_choice(what, wish.aggregate, possible)]
+    return possible[check_choice(what, options.aggregate, possible)]
 
 
 def _numbers(coded: Coded, kind: ColumnType, name: str) -> Coded:
