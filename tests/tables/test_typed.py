@@ -135,7 +135,7 @@ def test_an_order_may_list_more_than_occurs_but_not_less():
     assert opened(pl.Series(["b", "a"]), order=["c", "b", "a"]).values.numbers.tolist() == [1, 2]
     with pytest.raises(DataError, match="leaves out 1 of its 2 values"):
         opened(pl.Series(["b", "a"]), order=["a", "c"])
-    with pytest.raises(ParameterError, match="names a value twice"):
+    with pytest.raises(ParameterError, match="lists a value twice"):
         opened(pl.Series(["b", "a"]), order=["a", "b", "a"])
 
 
@@ -156,7 +156,7 @@ def test_numbers_can_be_codes():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"type": "date"}, "stored as Int64 and cannot be of the type 'date'"),
+        ({"type": "date"}, "stored as Int64 and cannot have the type 'date'"),
         ({"type": "nominal", "order": [1, 2]}, "has an order, which is for the type 'ordinal'"),
         ({"aggregate": "mode"}, "must be one of 'mean', 'median'"),
         ({"resolution": "day"}, "has a resolution, which is for dates"),

@@ -77,7 +77,7 @@ class FittedNumbers:
             scaled[~missing] = self.scale.apply(values.present)
             axes = [scaled]
             if self.apart is not None:
-                axes.append(missing * self.apart)
+                axes.append(missing.astype(np.float64) * self.apart)
         return Points(np.column_stack(axes) * self.factor)
 
 

@@ -71,8 +71,9 @@ class FittedType:
         if not len(values.present):
             return values
         if self.type.is_categorical:
-            same = tuple(column.categories) == self.categories
-            return values if same else recoded(values, column.categories, self.categories, self.name)
+            if tuple(column.categories) == self.categories:
+                return values
+            return recoded(values, column.categories, self.categories, self.name)
         if column.step == self.step:
             return values
         if column.step % self.step:
@@ -100,8 +101,8 @@ def recoded(values: Values, own: Sequence[Any], known: Sequence[Any], name: str)
         numbers = np.where(values.missing, 0, numbers)
     if (new := np.unique(values.numbers[numbers < 0])).size:
         raise DataError(
-            f"column {name!r} holds {new.size} values that do not occur in what the encoding was "
-            "fitted to. Fit it to all parts of the data."
+            f"column {name!r} holds {new.size} values that are not among those of the rest of the "
+            "data. Collect its values from all parts first."
         )
     return Values(numbers, values.missing)
 

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.tables.moments import Floats, Moments, Scaling
+from microagg.tables.moments import Floats, Moments
+from microagg.tables.moments import Scaling as Scaling
 from microagg.tables.value_counts import rounded
 
 # Quartiles of normal data are so many standard deviations apart.

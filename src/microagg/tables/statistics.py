@@ -84,9 +84,7 @@ class CategoryStatistics:
     ) -> "CategoryStatistics":
         """Return the counts of the codes that are present in a part."""
         counts = np.bincount(codes, minlength=n_categories)
-        sums = counts.astype(np.float64)
-        if weights is not None:
-            sums = np.bincount(codes, weights=weights, minlength=n_categories)
+        sums = np.bincount(codes, weights=weights, minlength=n_categories).astype(np.float64)
         return cls(counts, sums, weights is not None)
 
     def merge(self, other: "CategoryStatistics") -> "CategoryStatistics":

@@ -72,7 +72,7 @@ def rounded(values: NDArray[Any], dropped: int) -> NDArray[Any]:
 
 def _counted(values: NDArray[Any], weights: Floats, dropped: int, most: int) -> ValueCounts:
     different, places = np.unique(values, return_inverse=True)
-    totals = np.bincount(places.reshape(-1), weights=weights)
+    totals: Floats = np.bincount(places.reshape(-1), weights=weights).astype(np.float64)
     if len(different) <= most:
         return ValueCounts(different, totals, dropped)
     dropped = max(dropped, _bits_to_drop(different, most))
