@@ -156,7 +156,8 @@ def fit_column(
     middle, apart = None, None
     if values.missing is not None:
         scaled = scaler.apply(values.present)
-        middle = float(np.average(scaled, weights=own))
+        with np.errstate(over="ignore", invalid="ignore"):  # such numbers are refused if unscaled
+            middle = float(np.average(scaled, weights=own))
         if missing is not Missing.IMPUTE:
             apart = _apart(values, scaled, middle, weights) if scale != UNSCALED else 1.0
     factor = float(np.sqrt(column.weight))
