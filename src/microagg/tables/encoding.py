@@ -170,11 +170,11 @@ def _check_unscaled(columns: Sequence[FittedColumn]) -> None:
 
 
 def encode_pair(columns: Sequence[tuple[Values, Values, bool]]) -> tuple[Floats, Floats]:
-    """Return the matrices of a table and of another version of it, in one space.
+    """Return the matrices of a table and of another version of it, in the same space.
 
-    Of each column come the values of both, and whether these are numbers or else categories. The
-    first table has a variance of 1 in each of them. A missing number is as far from every other as
-    two records are on average, a missing category is one more.
+    Each column is given by its values in both, and whether they are numbers or else categories. It
+    has a variance of 1 in the first table. A missing number is as far from all others as two
+    records are on average, and a missing category is one more category.
     """
     encoded = [
         _paired_numbers(before, after) if is_number else _paired_codes(before, after)
@@ -193,7 +193,7 @@ def _paired_numbers(before: Values, after: Values) -> tuple[Points, Points]:
     for values in (before, after):
         axis = np.zeros(len(values.numbers))
         if unit > 0.0:
-            with np.errstate(over="ignore"):  # other values may be far beyond tiny deviations
+            with np.errstate(over="ignore"):  # the other table may be far off tiny deviations
                 axis = (values.numbers.astype(np.float64) - offset) / unit
             axis = np.clip(axis, -FARTHEST, FARTHEST)
         gone = np.zeros(len(axis), dtype=np.bool_) if values.missing is None else values.missing
@@ -204,7 +204,7 @@ def _paired_numbers(before: Values, after: Values) -> tuple[Points, Points]:
 
 
 def near_zero(before: Values, after: Values) -> tuple[Values, Values]:
-    """Return whole numbers less the smallest of both: floats hold the digits of what is left."""
+    """Return integers less the smallest of both, so that floats can hold all their digits."""
     sides = (before, after)
     if any(side.numbers.dtype.kind not in "iu" for side in sides):
         return before, after
@@ -219,7 +219,7 @@ def near_zero(before: Values, after: Values) -> tuple[Values, Values]:
 
 
 def _less(numbers: NDArray[Any], least: int) -> NDArray[np.int64]:
-    # All of it wraps round to the right result for every integer type.
+    # Differences wrap round to the right result for every integer type.
     return (numbers.astype(np.uint64) - np.uint64(least % 2**64)).astype(np.int64)
 
 
