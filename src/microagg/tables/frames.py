@@ -35,7 +35,7 @@ def open_frame(table: object) -> Frame:
     except TypeError:
         kind = type(table).__name__
         raise ParameterError(
-            f"table must be a pandas, polars or pyarrow DataFrame; got {kind}."
+            f"table must be a DataFrame of pandas, polars or pyarrow; got {kind}."
             f"{_HINTS.get(kind, '')}"
         ) from None
     if nameless := [name for name in frame.columns if not isinstance(name, str)]:

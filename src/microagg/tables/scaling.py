@@ -19,6 +19,8 @@ from microagg.tables.value_counts import rounded
 _NORMAL_QUARTILES = 1.3489795003921634
 # Logarithms of larger ratios would overflow on the way.
 _LARGEST_RATIO = 1e300
+# So few numbers are searched quickly in any order.
+_FEW = 4096
 
 
 class FittedScale(Protocol):
@@ -132,7 +134,7 @@ class Ranked:
     def apply(self, values: NDArray[Any]) -> Floats:
         """Return the standardised ranks."""
         values = rounded(values, self.dropped)
-        place = self.known.searchsorted(values)
+        place = _places(self.known, values)
         nearest = np.minimum(place, len(self.known) - 1)
         is_new = self.known[nearest] != values
         below = np.concatenate(([0.0], self.up_to))[place]
@@ -203,6 +205,17 @@ def _at_once(scale: str) -> Callable[[NDArray[Any], Floats | None], Floats]:
 
 # Each scale fitted to a whole column and applied to it.
 SCALES = {scale: _at_once(scale) for scale in FITS}
+
+
+def _places(known: NDArray[Any], values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the place of each value among the known ones, which are sorted."""
+    if len(known) < _FEW:
+        return known.searchsorted(values)
+    # Sorted values are found in a fraction of the time, as they are close in memory.
+    order = values.argsort()
+    places = np.empty(len(values), dtype=np.intp)
+    places[order] = known.searchsorted(values[order])
+    return places
 
 
 def _logarithms(values: NDArray[Any], median: float) -> Floats:
