@@ -59,7 +59,7 @@ def test_roles_come_from_columns():
         "strata": [],
         "weights": "c",
     }
-    assert set(plan.wishes()) == {"a", "d"}
+    assert set(plan.column_options()) == {"a", "d"}
 
 
 def test_one_column_holds_weights():

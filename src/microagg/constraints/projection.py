@@ -23,6 +23,7 @@ import numpy as np
 
 from microagg.constraints.equalities import NEGLIGIBLE, Equalities, rowwise, unit_rows
 from microagg.core.arrays import Floats, Mask, Rows
+from microagg.core.validation import FARTHEST
 
 # How far a constraint may be missed, relative to the sum of the sizes of its terms.
 TOLERANCE = 1e-9
@@ -31,7 +32,6 @@ _SETTLED = 1e-12
 # A term counts for no less than this part of its column's scale: where a mean is almost zero
 # because larger values cancel out, its last digits are those of the larger values.
 LEAST_TERM = 1e-6
-_FARTHEST = 1e150
 _DIGIT = 1e-15
 _ROUNDS = 30
 
@@ -173,7 +173,7 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Mask
 def _in_units(values: Floats, units: Floats) -> Floats:
     """Return the values in these units; in tiny ones they would be beyond all numbers."""
     with np.errstate(over="ignore"):
-        return np.clip(values / units, -_FARTHEST, _FARTHEST)
+        return np.clip(values / units, -FARTHEST, FARTHEST)
 
 
 def _free_directions(rows: Floats) -> Floats:

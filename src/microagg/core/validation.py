@@ -18,6 +18,8 @@ SeedLike = int | np.random.Generator | np.random.RandomState | None
 
 # Squares of larger numbers, summed over a large table, or of smaller ones, leave the floats.
 _LARGEST, _SMALLEST = 1e140, 1e-140
+# Where numbers are cut off, so that their squares, and sums of these, do not overflow.
+FARTHEST = 1e150
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

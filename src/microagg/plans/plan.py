@@ -45,7 +45,7 @@ from microagg.tables.roles import (
 )
 from microagg.tables.scaling import SCALES
 from microagg.tables.strata import SMALL_STRATA
-from microagg.tables.typed import Wish
+from microagg.tables.typed import ColumnOptions
 
 # Names that plan files may use for a field.
 ALIASES = {"seed": "random_state", "options": "method_options"}
@@ -303,7 +303,7 @@ class Plan(Model):
         return self.columns_as(IDENTIFIER)
 
     @property
-    def column_options(self) -> dict[str, Wish]:
+    def column_options(self) -> dict[str, ColumnOptions]:
         """What is said of the values of columns, by name."""
         said = {name: column.options for name, column in self.columns.items()}
         return {name: options for name, options in said.items() if options is not None}

@@ -19,7 +19,7 @@ from microagg.tables.encoding import encode_pair
 from microagg.tables.frames import Frame, open_frame, polars_column
 from microagg.tables.numerals import as_numbers
 from microagg.tables.roles import Names, as_names, check_named
-from microagg.tables.typed import Wish, open_column, order_of, types_of
+from microagg.tables.typed import ColumnOptions, open_column, order_of, types_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def released_pair(
         if decimal is not None and frame[name].dtype == nw.String:
             read = as_numbers(polars_column(frame[name]), decimal).alias(name)
             own = nw.from_native(read.to_frame(), eager_only=True)
-        kept.append(open_column(own, name, Wish()))
+        kept.append(open_column(own, name, ColumnOptions()))
     return Pair(
         {name: shown[name] for name in frame.columns if name in shown},
         {column.name: PairedColumn.of(column, column.values, column.values) for column in kept},
@@ -158,7 +158,7 @@ def open_pair(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
-    wishes: Mapping[str, Wish] | None = None,
+    column_options: Mapping[str, ColumnOptions] | None = None,
 ) -> Pair:
     """Pair the records of two tables: in their order, or by a key that both have.
 
@@ -166,7 +166,7 @@ def open_pair(
     were not are sensitive. `identifiers` are left out.
     """
     before, after = open_frame(original), open_frame(protected)
-    wishes = wishes or {}
+    column_options = column_options or {}
     left_out = {*as_names("identifiers", identifiers), *([] if key is None else [key])}
     both = dict.fromkeys((*before.columns, *after.columns))
     named = check_named(
@@ -175,7 +175,7 @@ def open_pair(
         identifiers=sorted(left_out),
         sensitive=sensitive,
     )
-    check_named(tuple(both), quasi_identifiers=tuple(wishes))  # they must be columns
+    check_named(tuple(both), quasi_identifiers=tuple(column_options))  # they must be columns
     common = _common(before, after, left_out)
     for name in (*named.quasi_identifiers, *named.sensitive):
         if name not in common:
@@ -193,10 +193,10 @@ def open_pair(
         and _is_random_key(polars_column(before[name]), polars_column(after[name]))
     ]
     others = [name for name in common if name not in keys]
-    paired = {name: _paired(before, after, rows, name, wishes) for name in others}
+    paired = {name: _paired(before, after, rows, name, column_options) for name in others}
     changed = [name for name in others if paired[name].is_changed]
     if keys and not changed:  # then these are what was changed
-        paired |= {name: _paired(before, after, rows, name, wishes) for name in keys}
+        paired |= {name: _paired(before, after, rows, name, column_options) for name in keys}
         others, changed, keys = common, keys, []
     common = others
     assumed: tuple[str, ...] = ()
@@ -294,7 +294,11 @@ def _is_random_key(before: pl.Series, after: pl.Series) -> bool:
 
 
 def _paired(
-    before: Frame, after: Frame, matches: Labels | None, name: str, wishes: Mapping[str, Wish]
+    before: Frame,
+    after: Frame,
+    matches: Labels | None,
+    name: str,
+    column_options: Mapping[str, ColumnOptions],
 ) -> PairedColumn:
     """Code both sides of a column together, so that equal values have equal numbers."""
     sides = [polars_column(frame[name]).alias("") for frame in (before, after)]
@@ -307,10 +311,10 @@ def _paired(
             f"column {name!r} is stored as {both.dtype}, which cannot be measured. Leave it out "
             "(--identifier)."
         )
-    wish = wishes.get(name, Wish())
-    if wish.type is None and wish.order is None:
-        wish = Wish(order=order_of(before, name), type=_type_of_text(frame, name))
-    column = open_column(frame, name, wish)
+    options = column_options.get(name, ColumnOptions())
+    if options.type is None and options.order is None:
+        options = ColumnOptions(order=order_of(before, name), type=_type_of_text(frame, name))
+    column = open_column(frame, name, options)
     n = len(sides[1])
     numbers = column.values.numbers
     if numbers.dtype.kind == "f" and np.isinf(numbers).any():
