@@ -25,7 +25,8 @@ from microagg.measures.utility.models import ModelComparison, models
 from microagg.measures.utility.moments import Moments, moments
 from microagg.measures.utility.propensity import Propensity, propensity
 from microagg.plans.plan import as_records
-from microagg.tables.pairs import Pair, PairedColumn, open_pair
+from microagg.tables.matching import open_pair
+from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names
 
 

@@ -28,7 +28,7 @@ from microagg.release.request import (
     check_single_column,
 )
 from microagg.tables.frames import new_table, open_frame
-from microagg.tables.pairs import released_pair
+from microagg.tables.pairs import Original
 from microagg.tables.roles import Names, Roles
 from microagg.tables.scaling import SCALES
 
@@ -236,7 +236,8 @@ def run_comparison(
     workers = min(jobs, len(runs))
     # Runs that are side by side take one core each.
     n_jobs = 1 if workers > 1 else jobs
-    trial = _Trial(records, records.X, scale, seed, n_jobs, effort=effort)
+    original = Original.of(records.columns)
+    trial = _Trial(records, original, records.X, scale, seed, n_jobs, effort=effort)
     with listener:
         costs = _warm_up(trial, served)
         results = _run_all(trial, runs, workers, costs)
@@ -268,6 +269,7 @@ class _Trial:
     """What all runs have in common."""
 
     records: Records
+    original: Original  # what linkage needs of it is computed once
     X: NDArray[np.float64]  # of all records, or of a few
     scale: str
     seed: int
@@ -323,7 +325,7 @@ class _Trial:
     def linkage(self, method: Method, estimator: Any) -> DistanceLinkage:
         """Return how many records an intruder links by distance."""
         released = unconstrained_values(method, estimator, self.records, self.scale)
-        pair = released_pair(self.records.frame, self.records.columns, released)
+        pair = self.original.with_released(released)
         return distance_linkage(pair, candidates=(1,), seed=self.seed, n_jobs=self.n_jobs)
 
 

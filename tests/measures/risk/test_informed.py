@@ -12,7 +12,7 @@ from microagg.core.errors import ParameterError, PrivacyWarning
 from microagg.kernels.agreement import count_within
 from microagg.measures.risk.informed import informed
 from microagg.partitions import Univariate
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def grouped_by_column(X, k):

@@ -115,7 +115,7 @@ def informed(
     Examples
     --------
     >>> import polars as pl
-    >>> from microagg.tables.pairs import open_pair
+    >>> from microagg.tables.matching import open_pair
     >>> before = pl.DataFrame({"x": [1, 2, 3, 4, 5, 6], "y": [6, 1, 5, 2, 4, 3]})
     >>> after = pl.DataFrame({"x": [2, 2, 2, 5, 5, 5], "y": [5, 2, 5, 2, 5, 2]})
     >>> found = informed(open_pair(before, after))

@@ -114,7 +114,7 @@ def probabilistic(
     Examples
     --------
     >>> import polars as pl
-    >>> from microagg.tables.pairs import open_pair
+    >>> from microagg.tables.matching import open_pair
     >>> table = pl.DataFrame({"age": [20, 30, 40, 50], "sex": ["f", "m", "f", "m"]})
     >>> probabilistic(open_pair(table, table)).linked[1]
     1.0
