@@ -63,7 +63,7 @@ def test_records_are_matched_by_a_key(run, refused, protected):
     shuffled[:50].write_csv(protected / "fewer.csv")
     assert "--key" in refused(3, "measure", "people.csv", "fewer.csv")
     fewer = run("measure", "people.csv", "fewer.csv", "--key", "name").out
-    assert "not there       10 records of the original" in fewer
+    assert "not released    10 records of the original" in fewer
 
 
 def test_what_does_not_fit_is_one_line(refused, protected):

@@ -67,12 +67,12 @@ def measure(
     quiet: Quiet = False,
     _version: Version = False,
 ) -> None:
-    """Say who could still be found in a protected file, and what the data are still good for.
+    """Show who could still be found in a protected file, and what the data are still good for.
 
     Any tool may have made the file. Records are matched by their order or by --key. Columns that
     only the original has are left out. Options for a column can be repeated. Up to 100,000 records
     all figures are exact; above that, some come from a sample, and say so. The figures are for
-    inside the house: --json has quantiles of the original.
+    internal use only: --json has quantiles of the original.
     """
     asked: dict[str, Any] = {
         "key": key,
@@ -120,30 +120,28 @@ def _measured(
 
 def _assumed(found: "Measures") -> str:
     listed = "all of these" if found.assumed == found.sensitive else names(found.assumed)
-    return f"{listed} (wanted, as they are not changed and no option names them)"
+    return f"{listed} (unchanged, and no option names them)"
 
 
 def _summary(found: "Measures") -> str:
-    from microagg.measures.wording import doubts, risk_notes, risk_rows, utility_rows
-
     about = [
         ("intruder knows", names(found.quasi_identifiers)),
         ("wants to know", names(found.sensitive)),
         *([("assumed", _assumed(found))] if found.assumed else []),
         *([("left out", names(found.dropped))] if found.dropped else []),
         *(
-            [("not there", f"{counted(found.unmatched, 'record')} of the original")]
+            [("not released", f"{counted(found.unmatched, 'record')} of the original")]
             if found.unmatched
             else []
         ),
         ("time", f"{found.seconds:.2f} s"),
     ]
     sections = [f"Measured {counted(found.n_records, 'record')}", facts(about)]
-    sections += [f"Note: {note}" for note in (*doubts(found), *risk_notes(found.risk))]
+    sections += [f"Note: {note}" for note in found.notes()]
     for title, rows in (
-        ("Risk", risk_rows(found.risk)),
-        ("Utility", utility_rows(found.utility)),
+        ("Risk", found.risk.rows()),
+        ("Utility", found.utility.rows()),
     ):
-        lines = facts([(row.measure, f"{row.figure}\n{row.reading}") for row in rows])
+        lines = facts([(row.measure, f"{row.figure}\n{row.meaning}") for row in rows])
         sections.append(f"{title}\n{lines}")
     return "\n\n".join(sections)

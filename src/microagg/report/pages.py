@@ -9,7 +9,7 @@ from microagg.core.errors import ParameterError
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.measures.measure import measure_risk, measure_utility
-from microagg.measures.wording import Row, risk_notes, risk_rows, utility_rows
+from microagg.measures.wording import Row
 from microagg.report.page import Subject, render
 from microagg.report.summaries import least_of, tells_single_values
 from microagg.tables.pairs import Pair
@@ -32,8 +32,8 @@ def pages(
             )
     records = pair()
     risk = measure_risk(records, seed=seed, is_drawn=find(manifest["method"]).draws)
-    rows = tuple(risk_rows(risk)), tuple(_utility_rows(records, manifest["k"], target, seed))
-    notes = tuple(risk_notes(risk))
+    rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest["k"], target, seed))
+    notes = tuple(risk.notes())
     return {
         path: render(Subject(records, manifest, *rows, notes=notes, name=title, public=is_public))
         for path, is_public in wanted.items()
@@ -41,17 +41,17 @@ def pages(
 
 
 def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[Row]:
-    """Word what became of the columns, but for those of which a few records make up the most."""
+    """Word the utility of all columns but those that a few records dominate."""
     hidden = [c.name for c in records.columns.values() if tells_single_values(c, least_of(k))]
     kept = {name: column for name, column in records.columns.items() if name not in hidden}
     if kept:
         predicted = None if target in hidden else target
         utility = measure_utility(replace(records, columns=kept), target=predicted, seed=seed)
-        yield from utility_rows(utility)
+        yield from utility.rows()
     if hidden:
         yield Row(
             "left out",
             counted(len(hidden), "column"),
-            f"A few records make up most of {', '.join(map(repr, hidden))}: figures of utility "
-            "would tell their values.",
+            f"A few records make up most of {', '.join(map(repr, hidden))}: utility figures would "
+            "reveal their values.",
         )

@@ -147,9 +147,7 @@ def _check_indexes(before: Frame, after: Frame, key: str | None) -> None:
         )
 
 
-def _random_keys(
-    before: Frame, after: Frame, common: Sequence[str], named: Roles
-) -> list[str]:
+def _random_keys(before: Frame, after: Frame, common: Sequence[str], named: Roles) -> list[str]:
     """Return the columns without a role that hold random keys in the protected table."""
     if named.quasi_identifiers:
         return []
