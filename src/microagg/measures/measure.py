@@ -187,11 +187,12 @@ class Measures:
         return [(name, fact) for name, fact in facts.items() if fact]
 
     def __repr__(self) -> str:
+        notes = [("Note:", note) for note in self.notes()]
         return "\n\n".join(
             [
                 f"Measured {counted(self.n_records, 'record')}",
                 text_table((), self._facts()),
-                *(f"Note: {note}" for note in self.notes()),
+                *([text_table((), notes)] if notes else []),
                 repr(self.risk),
                 repr(self.utility),
             ]

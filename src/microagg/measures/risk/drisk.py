@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microagg.measures.risk.intervals import (
-    Floats,
     Shares,
     changes,
     in_units,
     shares_within,
 )
 from microagg.tables.pairs import Pair, PairedColumn
+from microagg.tables.sides import Floats
 
 WIDTHS = (0.05, 0.1)
 

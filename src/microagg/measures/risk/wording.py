@@ -161,5 +161,5 @@ def attribute_notes(found: AttributeDisclosure, n_classes: int) -> Iterator[str]
             yield (
                 f"In {groups} ({counted(column.homogeneous_records, 'record')}) all records have "
                 f"the same value of {name!r}: anyone known to be among them is known to have it, "
-                "even though nobody can be told apart."
+                "even if nobody can be identified."
             )

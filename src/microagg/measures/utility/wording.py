@@ -126,7 +126,7 @@ def model_rows(found: ModelComparison | None) -> Iterator[Row]:
             continue
         error = "" if score.standard_error is None else f" ± {score.standard_error:.2g}"
         yield Row(
-            f"{found.target} by {name}",
+            f"predicting {found.target}: {name}",
             f"{score.after:.3g} (trained on the original: {score.before:.3g})",
             f"{found.score} of a model trained on the released table and tested on original "
             f"records it has not seen; the difference is {score.difference:+.2g}{error}.",
