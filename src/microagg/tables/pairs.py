@@ -108,27 +108,30 @@ class PairedColumn:
         """The released values, with the mean and standard deviation of the original."""
         return self.before.standardise(self.after)
 
-    def before_axes(self) -> Iterator[Floats]:
+    def before_axes(self, rows: Labels | None = None) -> Iterator[Floats]:
         """Give the original values in the space of comparison, one axis at a time.
 
         They have a variance of 1 in it. A missing number is as far from every other as two records
-        are on average, a missing category is one more category.
+        are on average, a missing category is one more category. With `rows`, of these records only.
         """
-        if not self.is_scaled:
-            yield from self._points.axes(self.before)
-            return
-        yield self.scaled_before
-        if self._has_missing_axis:
-            yield _missing_axis(self.before)
+        scaled = self.scaled_before if self.is_scaled else None
+        return self._axes(self.before, scaled, rows)
 
-    def after_axes(self) -> Iterator[Floats]:
+    def after_axes(self, rows: Labels | None = None) -> Iterator[Floats]:
         """Give the released values on the same axes."""
-        if not self.is_scaled:
-            yield from self._points.axes(self.after)
+        scaled = self.scaled_after if self.is_scaled else None
+        return self._axes(self.after, scaled, rows)
+
+    def _axes(
+        self, side: ColumnSide, scaled: Floats | None, rows: Labels | None
+    ) -> Iterator[Floats]:
+        if scaled is None:
+            yield from self._points.axes(side if rows is None else side.take(rows))
             return
-        yield self.scaled_after
+        yield scaled if rows is None else scaled[rows]
         if self._has_missing_axis:
-            yield _missing_axis(self.after)
+            is_present = side.is_present if rows is None else side.is_present[rows]
+            yield np.asarray(_MISSING_DISTANCE * ~is_present)
 
     @property
     def n_axes(self) -> int:
@@ -136,18 +139,12 @@ class PairedColumn:
         return 1 + self._has_missing_axis if self.is_scaled else self._points.n_axes
 
     @property
-    def fits_original(self) -> bool:
-        """Whether the axes are those of the original alone: nothing new came in."""
-        if self.is_scaled:
-            return self._has_missing_axis == (self.before.missing is not None)
-        return self._points is self.before.points
-
-    @property
     def _has_missing_axis(self) -> bool:
         return self.before.missing is not None or self.after.missing is not None
 
     @cached_property
     def _points(self) -> CategoryPoints:
+        """Those of the original, unless the release has other categories."""
         own = self.before.points
         return own if own.covers(self.after) else category_points(self.before, self.after)
 
@@ -157,10 +154,6 @@ class PairedColumn:
             ColumnSide.of_values(side.take(rows)) for side in (self.before, self.after)
         )
         return replace(self, before=before, after=after)
-
-
-def _missing_axis(side: ColumnSide) -> Floats:
-    return np.asarray(_MISSING_DISTANCE * ~side.is_present)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,18 +172,11 @@ class Original:
         """Return the original side of these quasi-identifiers."""
         return cls({name: OriginalColumn.of(column) for name, column in columns.items()})
 
-    @cached_property
-    def space(self) -> Floats:
-        """The records as points, in units of the columns' standard deviations."""
-        unchanged = [column.paired(column.values) for column in self.columns.values()]
-        return _side_by_side(unchanged, PairedColumn.before_axes)
-
     def with_released(self, released: Mapping[str, Values]) -> "Pair":
         """Pair the columns with what is released of them."""
         return Pair(
             {name: column.paired(released[name]) for name, column in self.columns.items()},
             {name: column.paired(column.values) for name, column in self.sensitive.items()},
-            original=self,
         )
 
 
@@ -201,7 +187,7 @@ class Pair:
     `columns` are the quasi-identifiers, what an intruder may know; `sensitive` is what the intruder
     wants to know. `dropped` are columns of the original that the protected table does not have,
     `unmatched` counts records of the original that it does not have; `assumed` are sensitive only
-    because nothing in them was changed. `original` is shared with other pairs.
+    because nothing in them was changed.
     """
 
     columns: dict[str, PairedColumn]
@@ -209,7 +195,6 @@ class Pair:
     dropped: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     unmatched: int = 0
-    original: Original | None = None
 
     @property
     def n_records(self) -> int:
@@ -221,25 +206,29 @@ class Pair:
         """The numbers, dates and ordered categories among the quasi-identifiers."""
         return [column for column in self.columns.values() if column.is_scaled]
 
-    def spaces(self) -> tuple[Floats, Floats]:
-        """Return the records before and after as points of one space.
+    def points_before(self, rows: Labels | None = None) -> Floats:
+        """Return the original records, or some of them, as points in the space of comparison.
 
-        Its units are the original's standard deviations. Only the original side is kept, if it is
-        the same for other releases.
+        Its units are the original's standard deviations. It may have many axes for one column, so
+        ask for the rows that are needed.
         """
-        columns = list(self.columns.values())
-        if self.original is not None and self._shares_space_with(self.original):
-            before = self.original.space
-        else:
-            before = _side_by_side(columns, PairedColumn.before_axes)
-        return before, _side_by_side(columns, PairedColumn.after_axes)
+        return self._points(rows, PairedColumn.before_axes)
 
-    def _shares_space_with(self, original: Original) -> bool:
-        own, other = self.columns.values(), original.columns.values()
-        return len(own) == len(other) and all(
-            column.before is column_before.values and column.fits_original
-            for column, column_before in zip(own, other, strict=True)
-        )
+    def points_after(self, rows: Labels | None = None) -> Floats:
+        """Return the released records, or some of them, as points in the same space."""
+        return self._points(rows, PairedColumn.after_axes)
+
+    def _points(
+        self,
+        rows: Labels | None,
+        axes: Callable[[PairedColumn, Labels | None], Iterable[Floats]],
+    ) -> Floats:
+        columns = self.columns.values()
+        n = self.n_records if rows is None else len(rows)
+        points = np.empty((n, sum(column.n_axes for column in columns)))
+        for place, axis in enumerate(axis for c in columns for axis in axes(c, rows)):
+            points[:, place] = axis
+        return points
 
     @cached_property
     def classes(self) -> Labels:
@@ -252,19 +241,7 @@ class Pair:
             self,
             columns={name: column.take(rows) for name, column in self.columns.items()},
             sensitive={name: column.take(rows) for name, column in self.sensitive.items()},
-            original=None,
         )
-
-
-def _side_by_side(
-    columns: Sequence[PairedColumn], axes: Callable[[PairedColumn], Iterable[Floats]]
-) -> Floats:
-    """Return the axes of all columns on one side as a matrix."""
-    n = len(columns[0].before.numbers)
-    matrix = np.empty((n, sum(column.n_axes for column in columns)))
-    for place, axis in enumerate(axis for column in columns for axis in axes(column)):
-        matrix[:, place] = axis
-    return matrix
 
 
 def classes_of(columns: Iterable[Values]) -> Labels:

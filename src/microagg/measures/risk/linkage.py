@@ -49,7 +49,7 @@ def distance_linkage(
     """Return the expected share of records that an intruder links by distance.
 
     The intruder has the original quasi-identifiers and picks the nearest released records, in units
-    of the original's standard deviations (`Pair.spaces`). If `less` released records are strictly
+    of the original's standard deviations (`Pair.points_before`). If `less` released records are strictly
     nearer than a record's own, and `equal` of them (its own included) exactly as near, its own is
     among the first j with probability
 
@@ -76,26 +76,28 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
 
     Where at least `enough` are nearer, the counts are `enough` and 0.
     """
-    X, Z = pair.spaces()
-    _, first, sizes = np.unique(pair.classes, return_index=True, return_counts=True)
-    tree = make_tree(Z[first], sizes)
-    less, equal = np.zeros(len(X), dtype=np.intp), np.zeros(len(X), dtype=np.intp)
+    own = pair.classes
+    _, first, sizes = np.unique(own, return_index=True, return_counts=True)
+    tree = make_tree(pair.points_after(first), sizes)
     # Records that are close together find the same leaves of the tree in the cache.
-    ordered = rows[np.argsort(tree.places[pair.classes[rows]], kind="stable")]
-    items = [ordered[at : at + _PER_ITEM] for at in range(0, len(ordered), _PER_ITEM)]
+    order = np.argsort(tree.places[own[rows]], kind="stable")
+    items = [order[at : at + _PER_ITEM] for at in range(0, len(order), _PER_ITEM)]
+    less, equal = np.zeros(len(rows), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
 
     def link(item: Rows) -> None:
-        _link(tree, X, item, pair.classes, enough, less, equal)
+        some = rows[item]
+        less[item], equal[item] = _link(tree, pair.points_before(some), own[some], enough)
 
     side_by_side(link, items, n_jobs=check_jobs(n_jobs), task=TASK)
-    return less[rows], equal[rows]
+    return less, equal
 
 
-def _link(
-    tree: Tree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
-) -> None:
+def _link(tree: Tree, points: Floats, own: Rows, enough: int) -> tuple[Rows, Rows]:
+    """Link these records, the points of one item."""
+    less, equal = np.zeros(len(points), dtype=np.intp), np.zeros(len(points), dtype=np.intp)
     done = 0
-    for part in paced(rows):
-        rank_own_points(tree, X, part, own, enough, out_less, out_equal)
+    for part in paced(np.arange(len(points))):
+        rank_own_points(tree, points, part, own, enough, less, equal)
         done += len(part)
-        report(TASK, done, len(rows))
+        report(TASK, done, len(points))
+    return less, equal

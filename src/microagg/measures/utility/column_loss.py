@@ -25,7 +25,7 @@ class ColumnLoss:
 def column_loss(pair: Pair) -> ColumnLoss:
     """Return the share of the original's variation that is lost in the released values.
 
-    With x a record of the original and z its released record, as points of `Pair.spaces`,
+    With x a record of the original and z its released record, as points in the space of comparison,
 
         IL = 100 * sum |x - z|^2 / sum |x - mean of all x|^2
 

@@ -16,8 +16,8 @@ LEAST_SHARE = 0.01
 Sides = tuple[Floats, Floats]
 
 
-def predictors(columns: Iterable[PairedColumn], *, squares: bool) -> Sides:
-    """Return the predictors of every record before, and of every record after.
+def predictors(columns: Iterable[PairedColumn], *, squares: bool) -> Floats:
+    """Return two matrices in one array: the predictors of every record before, and after.
 
     Numbers, dates and ordered categories are standardised by the original, with their squares if
     asked for; missing values are set to the mean, and an indicator marks them. A nominal column
@@ -29,7 +29,7 @@ def predictors(columns: Iterable[PairedColumn], *, squares: bool) -> Sides:
     sides = np.empty((2, len(listed[0].before.numbers), len(axes)))
     for j, (before, after) in enumerate(axes):
         sides[0, :, j], sides[1, :, j] = before, after
-    return sides[0], sides[1]
+    return sides
 
 
 def _axes(column: PairedColumn, squares: bool) -> Iterator[Sides]:

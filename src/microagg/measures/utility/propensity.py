@@ -65,7 +65,7 @@ def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -
     is_sample = len(rows) < pair.n_records
     sample = pair.take(rows) if is_sample else pair
     n = sample.n_records
-    basis = _independent(np.vstack(predictors(sample.columns.values(), squares=True)))
+    basis = _independent(predictors(sample.columns.values(), squares=True).reshape(2 * n, -1))
     report(_TASK, 1, 2 + _PARTS)
     p, converged = _probabilities(basis)
     pmse = float(np.square(p - 0.5).mean())
@@ -95,15 +95,17 @@ def _affordable(pair: Pair) -> int:
 
 
 def _independent(design: Floats) -> Floats:
-    """Return uncorrelated predictors of variance 1 with the same span.
+    """Return uncorrelated predictors of variance 1 with the same span; `design` is overwritten.
 
     They predict the same, linearly dependent ones are gone, and the fit takes few steps.
     """
     design -= design.mean(axis=0)
     spread = np.sqrt(np.square(design).mean(axis=0))
-    design = design[:, spread > 0.0] / spread[spread > 0.0]
+    if not (varies := spread > 0.0).all():
+        design = design[:, varies]
     if not design.shape[1]:
         return design
+    design /= spread[varies]
     variances, axes = np.linalg.eigh(design.T @ design / len(design))
     kept = variances > _LEAST_VARIANCE * variances[-1]
     basis: Floats = design @ (axes[:, kept] / np.sqrt(variances[kept]))
