@@ -275,7 +275,7 @@ def test_progress_is_reported():
         probabilistic(mixed(n=10))
     assert {task for task, _, _ in heard} == {
         "tallying agreement",
-        "weighing columns",
+        "estimating weights",
         "linking records",
     }
 
