@@ -49,9 +49,9 @@ def distance_linkage(
     """Return the expected share of records that an intruder links by distance.
 
     The intruder has the original quasi-identifiers and picks the nearest released records, in units
-    of the original's standard deviations (`Pair.points_before`). If `less` released records are strictly
-    nearer than a record's own, and `equal` of them (its own included) exactly as near, its own is
-    among the first j with probability
+    of the original's standard deviations. If `less` released records are strictly nearer than a
+    record's own, and `equal` of them (its own included) exactly as near, its own is among the first
+    j with probability
 
         clip((j - less) / equal, 0, 1)
 
