@@ -12,7 +12,7 @@ from microagg.core.errors import ParameterError, PrivacyWarning
 from microagg.kernels.attacks.ranges import count_rows_in_ranges
 from microagg.measures.risk.informed import informed
 from microagg.partitions import Univariate
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def grouped_by_column(X, k):
@@ -193,7 +193,7 @@ def test_figures_of_the_page(benchmark_file):
 
 def test_what_makes_no_sense_is_refused():
     pair = paired(np.arange(4.0).reshape(4, 1), np.ones((4, 1)))
-    with pytest.raises(ParameterError, match="'c9' is none"):
+    with pytest.raises(ParameterError, match="'c9' is not one"):
         informed(pair, drawn=["c9"])
     with pytest.raises(ParameterError, match="reach"):
         informed(pair, reach=-1)
