@@ -43,6 +43,11 @@ class Method:
     draws: bool = False  # records draw what they get, and k is not guaranteed
 
     @property
+    def class_name(self) -> str:
+        """The name of the partitioner's class, which is not loaded for that."""
+        return self.path.partition(":")[2]
+
+    @property
     def cls(self) -> type[Estimator]:
         """The estimator's class."""
         module, _, name = self.path.partition(":")

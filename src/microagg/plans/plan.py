@@ -31,6 +31,8 @@ from microagg.core.validation import (
 from microagg.plans.agreement import check_agreement
 from microagg.plans.columns import ColumnPlan, Model
 from microagg.plans.options import Section, option
+from microagg.requirements.base import Requirement
+from microagg.requirements.records import KRecords
 from microagg.tables.columns import ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
@@ -296,6 +298,11 @@ class Plan(Model):
     def columns_as(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role, in the order of the plan."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What every released combination must satisfy."""
+        return (KRecords(self.k),)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
