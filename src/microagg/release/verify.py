@@ -37,10 +37,10 @@ from microagg.tables.typed import code_numbers
 class Verification:
     """Whether a table keeps what was asked of it; true if it does.
 
-    `columns` were checked. `findings` are what the judges of all requirements found in each block of
-    columns; `classes` is the one of the block whose classes are smallest. `violations` counts the
-    records that violate each constraint. `manifest` is the file that said what to check, if one
-    did.
+    `columns` were checked. `findings` are what the judges of all requirements found in each block
+    of columns; `classes` is the one of the block whose classes are smallest. `violations` counts
+    the records that violate each constraint. `manifest` is the file that said what to check, if
+    one did.
     """
 
     findings: tuple[Finding, ...]
