@@ -18,7 +18,8 @@ from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+Codes = NDArray[np.int32]
+Rows = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
 WITHIN = (1, 2, 5, 10)
@@ -176,7 +177,7 @@ def _codes(column: PairedColumn, n_classes: int) -> tuple[Codes, Codes]:
         edges = class_edges(before.present.astype(np.float64), n_classes)
         return _classes(before, edges), _classes(after, edges)
     both = np.concatenate([before.numbers, after.numbers])
-    codes = np.unique(both, return_inverse=True)[1].reshape(-1) + 1
+    codes = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int32) + np.int32(1)
     halves = codes[: len(before.numbers)], codes[len(before.numbers) :]
     return _with_missing(before, halves[0]), _with_missing(after, halves[1])
 
@@ -201,11 +202,12 @@ def class_edges(numbers: Floats, n_classes: int) -> Floats:
 
 
 def _classes(values: Values, edges: Floats) -> Codes:
-    return _with_missing(values, np.searchsorted(edges, values.numbers, side="right") + 1)
+    classes = np.searchsorted(edges, values.numbers, side="right").astype(np.int32)
+    return _with_missing(values, classes + np.int32(1))
 
 
 def _with_missing(values: Values, codes: Codes) -> Codes:
-    return codes if values.missing is None else np.where(values.missing, 0, codes)
+    return codes if values.missing is None else np.where(values.missing, np.int32(0), codes)
 
 
 def _agreement_by_chance(before: Codes, after: Codes) -> float:
@@ -274,7 +276,7 @@ class _Pairs:
         side_by_side(work, blocks, n_jobs=self.n_jobs, task=task)
 
 
-def _distinct(keys: list[NDArray[Any]]) -> tuple[Codes, Codes, Counts]:
+def _distinct(keys: list[NDArray[Any]]) -> tuple[Rows, Rows, Counts]:
     """Return the first record of each distinct row of keys, the row of every record, the counts."""
     order = np.lexsort(keys)
     is_new = np.zeros(len(order), dtype=np.bool_)
