@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Counts, Floats
+from microagg.core.arrays import Counts, Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import report
 from microagg.core.validation import check_choice, check_count, check_jobs
@@ -18,7 +18,7 @@ from microagg.kernels.attacks.agreement import MOST_COLUMNS, count_better, tally
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 
-Codes = NDArray[np.intp]
+Codes = NDArray[np.int32]
 
 WITHIN = (1, 2, 5, 10)
 SIZE, NOTHING, MATCHES = "size", "nothing", "matches"
@@ -175,7 +175,7 @@ def _codes(column: PairedColumn, n_classes: int) -> tuple[Codes, Codes]:
         edges = class_edges(before.present.astype(np.float64), n_classes)
         return _classes(before, edges), _classes(after, edges)
     both = np.concatenate([before.numbers, after.numbers])
-    codes = np.unique(both, return_inverse=True)[1].reshape(-1) + 1
+    codes = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int32) + np.int32(1)
     halves = codes[: len(before.numbers)], codes[len(before.numbers) :]
     return _with_missing(before, halves[0]), _with_missing(after, halves[1])
 
@@ -200,11 +200,12 @@ def class_edges(numbers: Floats, n_classes: int) -> Floats:
 
 
 def _classes(values: Values, edges: Floats) -> Codes:
-    return _with_missing(values, np.searchsorted(edges, values.numbers, side="right") + 1)
+    classes = np.searchsorted(edges, values.numbers, side="right").astype(np.int32)
+    return _with_missing(values, classes + np.int32(1))
 
 
 def _with_missing(values: Values, codes: Codes) -> Codes:
-    return codes if values.missing is None else np.where(values.missing, 0, codes)
+    return codes if values.missing is None else np.where(values.missing, np.int32(0), codes)
 
 
 def _agreement_by_chance(before: Codes, after: Codes) -> float:
@@ -273,7 +274,7 @@ class _Pairs:
         side_by_side(work, blocks, n_jobs=self.n_jobs, task=task)
 
 
-def _distinct(keys: list[NDArray[Any]]) -> tuple[Codes, Codes, Counts]:
+def _distinct(keys: list[NDArray[Any]]) -> tuple[Rows, Rows, Counts]:
     """Return the first record of each distinct row of keys, the row of every record, the counts."""
     order = np.lexsort(keys)
     is_new = np.zeros(len(order), dtype=np.bool_)
