@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_series_equal
 
 from microagg import protect
-from microagg.aggregates.released import Missing
+from microagg.aggregates.kinds import Missing
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.release.records import check_values

@@ -12,6 +12,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from microagg.core.clusterer import with_sklearn
 from microagg.core.errors import ParameterError
 from microagg.core.estimator import Estimator
 from microagg.core.validation import check_choice
@@ -47,12 +48,16 @@ class Method:
         """The name of the partitioner's class, which is not loaded for that."""
         return self.path.partition(":")[2]
 
-    @property
-    def cls(self) -> type[Estimator]:
-        """The estimator's class."""
+    def load(self) -> type[Estimator]:
+        """Return the class that does the work; scikit-learn is not loaded for that."""
         module, _, name = self.path.partition(":")
         loaded: type[Estimator] = getattr(import_module(module), name)
         return loaded
+
+    @property
+    def cls(self) -> type[Estimator]:
+        """The estimator's class, a scikit-learn clusterer."""
+        return with_sklearn(self.load())
 
 
 _ORDERED_SOURCES = (

@@ -5,11 +5,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from microagg.constraints.equalities import Equalities
 from microagg.core.arrays import Floats, Labels
+from microagg.core.clusterer import Clusterer
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.parallel import one_thread_each
 from microagg.core.validation import (
@@ -33,7 +32,7 @@ Constraints = tuple[ArrayLike, ArrayLike]
 _ALIKE = 1e-6
 
 
-class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
+class FuzzyMicroaggregator(Clusterer):
     """Centres of fuzzy clusters, one of which every record draws by its memberships.
 
     A subclass stores its parameters as given and says what memberships are, for the clustering
@@ -125,18 +124,23 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
         With `strict_k` classes are those that were merged in the fit; another draw may leave fewer
         than k records to one of them.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = check_matrix(X)
         self._check_columns(X)
         with one_thread_each():
             return self._class_of[self._draw(self._frame.into(X), random_state).labels]
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
 
     def memberships(self, X: ArrayLike) -> Floats:
         """Return the memberships that records of X draw by: a matrix of records by centres.
 
         For looking at a few records; `fit` and `draw` never hold such a matrix as a whole.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = check_matrix(X)
         self._check_columns(X)
         shares = self._urn.memberships(self._frame.into(X))

@@ -1,17 +1,17 @@
 """The contract: what every partitioner takes, promises and leaves behind."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 
 from microagg.core.arrays import Labels
+from microagg.core.clusterer import Clusterer
 from microagg.core.validation import check_flag, check_group_sums, check_k, check_matrix
 from microagg.kernels.basics.group_sums import summarise
 
 
-class Partitioner(ClusterMixin, BaseEstimator):
+class Partitioner(Clusterer):
     """Groups of at least k records; a scikit-learn clusterer.
 
     A subclass stores its parameters as given and implements `_group`. Methods that can round
@@ -31,6 +31,10 @@ class Partitioner(ClusterMixin, BaseEstimator):
     single_column: ClassVar[bool] = False
     interrupted_ = False
     timed_out_ = False
+
+    if TYPE_CHECKING:
+
+        def __init__(self, k: int = ..., **options: Any) -> None: ...
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Group the records of X."""

@@ -15,8 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from microagg.aggregates.released import Missing
-from microagg.bounds.choice import AUTO, BOUNDS
+from microagg.aggregates.kinds import Missing
+from microagg.bounds.kinds import AUTO, BOUNDS
 from microagg.constraints.grammar import Constraint, parse
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.core.registry import DEFAULT, METHODS, find

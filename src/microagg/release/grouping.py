@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from microagg.bounds.choice import NONE, Bound, find_bound
+from microagg.bounds.choice import Bound, find_bound
+from microagg.bounds.kinds import NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import InterruptedSearchWarning, warn
@@ -82,7 +83,7 @@ def estimator_of(plan: Plan) -> Any:
         "time_budget": plan.time_budget,
     }
     options = {name: value for name, value in own.items() if name in method.options}
-    return method.cls(k=plan.k, **options, **plan.method_options)
+    return method.load()(k=plan.k, **options, **plan.method_options)
 
 
 def group(records: Records, plan: Plan, systems: Sequence[System | None] = ()) -> Groups:
@@ -118,8 +119,6 @@ def _fit(estimator: Any, records: Records) -> tuple[tuple[Labels, ...], tuple[Pa
 def _in_pieces(
     estimator: Any, records: Records, pieces: list[tuple[int, Labels]]
 ) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
-    from sklearn.base import clone
-
     n = len(records.frame)
     raw = [np.empty(n, dtype=np.intp) for _ in records.blocks]
     firsts = [0] * len(raw)
@@ -127,7 +126,7 @@ def _in_pieces(
     clock = _Clock(estimator, sum(len(rows) for _, rows in pieces))
     for done, (block, rows) in enumerate(pieces):
         report("grouping", done, len(pieces))
-        fitted = clone(estimator)
+        fitted = estimator.copy()
         clock.share(fitted, len(rows))
         fitted.fit(np.ascontiguousarray(records.blocks[block].X[rows]))
         raw[block][rows] = fitted.labels_ + firsts[block]

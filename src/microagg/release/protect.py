@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from microagg.bounds.choice import AUTO
+from microagg.bounds.kinds import AUTO
 from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, heard_by
 from microagg.core.registry import DEFAULT, find

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from microagg.aggregates.released import Missing
+from microagg.aggregates.kinds import Missing
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k

@@ -249,7 +249,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
             if "effort" in method.options:
                 few = few.replace(effort="fast")
             estimator_of(few).fit(spread_out)
-        n_starts = getattr(method.cls(), "n_starts", _WARM_UP_STARTS)
+        n_starts = getattr(method.load()(), "n_starts", _WARM_UP_STARTS)
         costs[method.name] = (time.perf_counter() - began) * n_starts / _WARM_UP_STARTS
     report("preparing", len(methods), len(methods))
     return costs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from microagg.aggregates.released import Aggregate
+from microagg.aggregates.kinds import Aggregate
 from microagg.aggregates.values import Values
 
 

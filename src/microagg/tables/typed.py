@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from microagg.aggregates.released import Aggregate
+from microagg.aggregates.kinds import Aggregate
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_choice

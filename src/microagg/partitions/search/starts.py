@@ -47,7 +47,7 @@ def initial_labels(
         passed = {name: value for name, value in options.items() if name in method.options}
         if "random_state" in method.options:
             passed["random_state"] = rng
-        labels: Labels = method.cls(k=k, **passed).fit(X).labels_
+        labels: Labels = method.load()(k=k, **passed).fit(X).labels_
         return labels
     if not isinstance(initial, Iterable) or isinstance(initial, (Mapping, bytes)):
         raise ParameterError(
