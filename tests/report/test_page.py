@@ -246,7 +246,7 @@ def test_two_records():
     table = pl.DataFrame({"x": [1.2345678, 2.3456789]})
     with pytest.warns(microagg.core.errors.PrivacyWarning):
         release = microagg.protect(table, 1, method="mdav")
-    page = render(Subject(release._origin.pair(), release.manifest))
+    page = render(Subject(release._origin.pair, release.manifest))
     assert told(page, [1.2345678, 2.3456789]) == 0
     assert "No protection" in page
 
@@ -292,7 +292,7 @@ def test_a_release_and_all_that_its_manifest_says():
         method="mdav",
         bound="fast",
     )
-    page = render(Subject(release._origin.pair(), release.manifest, name="People"))
+    page = render(Subject(release._origin.pair, release.manifest, name="People"))
     text = text_of(page)
     for words in (
         "k-anonymity with k = 5: kept and verified",

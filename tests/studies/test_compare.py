@@ -51,7 +51,7 @@ def test_every_method_and_k_gets_the_figures_of_protect():
     for row in found.rows(named=True):
         release = protect(TABLE, row["k"], method=row["method"], random_state=4)
         facts = release.manifest.as_dict()
-        linked = distance_linkage(release._origin.pair()).linked[1]
+        linked = distance_linkage(release._origin.pair).linked[1]
         assert row["linkage"] == pytest.approx(100 * linked)
         assert {name: row[name] for name in FIGURES} == {name: facts[name] for name in FIGURES}
         has_chance = row["method"] in ("auto", "reporder")

@@ -11,9 +11,9 @@ from microagg.tables import sides
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import open_frame
 from microagg.tables.matching import open_pair
-from microagg.tables.pairs import Original, classes_of
+from microagg.tables.pairs import classes_of, original_of
 from microagg.tables.scaling import scaling
-from microagg.tables.typed import Wish, open_column
+from microagg.tables.typed import ColumnOptions, open_column
 
 BEFORE = pl.DataFrame(
     {
@@ -188,7 +188,7 @@ def test_a_random_key_in_the_place_of_text_is_left_out_but_not_the_only_change()
 
 def columns_of(table):
     frame = open_frame(table)
-    return {name: open_column(frame, name, Wish()) for name in table.columns}
+    return {name: open_column(frame, name, ColumnOptions()) for name in table.columns}
 
 
 def test_one_original_serves_many_releases(monkeypatch):
@@ -203,7 +203,7 @@ def test_one_original_serves_many_releases(monkeypatch):
     calls = []
     monkeypatch.setattr(sides, "scaling", lambda *args: calls.append(1) or scaling(*args))
     columns = columns_of(before)
-    original = Original.of(columns)
+    original = original_of(open_frame(before), columns)
     for seed in (1, 2):
         after = before.select(pl.all().shuffle(seed=seed))
         pair = original.with_released({n: c.values for n, c in columns_of(after).items()})
@@ -221,7 +221,7 @@ def test_a_release_may_have_something_new():
     gone = Values(np.array([1.0, 0.0, 4.0]), np.array([False, True, False]))
     other = Values(np.array([0, 2, 1]))
     for new in ({"x": gone}, {"c": other}):
-        original = Original.of(columns)
+        original = original_of(open_frame(before), columns)
         X, Z = points_of(original.with_released(released | new))
         assert X.shape == Z.shape
         assert X.shape[1] > original.with_released(released).points_before().shape[1]

@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,13 +37,18 @@ PathName = str | PathLike[str]
 class Origin:
     """What a release keeps of the input, for its own files and to be measured.
 
-    `pair` opens the records before and after; it is called when somebody measures.
+    `open_pair` opens the records before and after; that happens when somebody measures, and once.
     """
 
-    pair: Callable[[], Pair]
+    open_pair: Callable[[], Pair]
     identifiers: tuple[pl.Series, ...]
     dialect: Dialect | None
     annotations: Annotations | None
+
+    @cached_property
+    def pair(self) -> Pair:
+        """The records before and after, with whatever measures have computed of them."""
+        return self.open_pair()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -130,7 +136,7 @@ class Release:
         seed = check_seed(random_state)
         is_drawn = find(self.manifest.method).draws
         with heard_by(progress):
-            return measure_risk(self._origin.pair(), seed=seed, is_drawn=is_drawn)
+            return measure_risk(self._origin.pair, seed=seed, is_drawn=is_drawn)
 
     def utility(
         self,
@@ -149,7 +155,7 @@ class Release:
 
         seed = check_seed(random_state)
         with heard_by(progress):
-            return measure_utility(self._origin.pair(), target=target, seed=seed)
+            return measure_utility(self._origin.pair, target=target, seed=seed)
 
     def write_to_standard_output(self) -> None:
         """Write the table as CSV to standard output."""

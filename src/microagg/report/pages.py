@@ -1,6 +1,6 @@
 """Release -> reports: measured, put in words, and rendered."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from microagg.tables.pairs import Pair
 
 
 def pages(
-    pair: Callable[[], Pair],
+    records: Pair,
     manifest: Manifest,
     wanted: Mapping[Path, bool],
     *,
@@ -30,7 +30,6 @@ def pages(
             raise ParameterError(
                 f"a report is an HTML page and ends with .html; got {str(path)!r}."
             )
-    records = pair()
     risk = measure_risk(records, seed=seed, is_drawn=find(manifest.method).draws)
     rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
     notes = tuple(risk.notes())

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats
-from microagg.tables.encoding import encode_pair
+from microagg.tables.nominal import equidistant_points, to_unit_variance
 
 Codes = NDArray[np.int64]
 
@@ -59,9 +59,6 @@ def category_points(original: Values, released: Values | None = None) -> Categor
         counts_of_both = np.zeros(len(both), dtype=counts.dtype)
         counts_of_both[np.searchsorted(both, codes)] = counts
         codes, counts = both, counts_of_both
-    each_once = Values(codes)
-    points, _ = encode_pair([(each_once, each_once, False)])
-    middle = np.average(points, axis=0, weights=counts)
-    squares = np.square(points - middle).sum(axis=1)
-    variance = float(squares @ counts) / max(1, len(own) - 1)
-    return CategoryPoints(codes, points / np.sqrt(variance) if variance > 0.0 else 0.0 * points)
+    points = equidistant_points(len(codes))
+    points *= to_unit_variance(points, counts, len(own))
+    return CategoryPoints(codes, points)

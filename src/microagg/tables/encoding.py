@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.kinds import Missing
-from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.validation import FARTHEST, check_choice, check_matrix
+from microagg.core.validation import check_choice, check_matrix
 from microagg.tables.columns import Column
 from microagg.tables.fitted_columns import (
     FittedColumn,
@@ -35,8 +34,7 @@ from microagg.tables.fitted_columns import (
     fit_column,
     fit_statistics,
 )
-from microagg.tables.moments import Moments, Scaling
-from microagg.tables.nominal import equidistant_points, to_unit_variance
+from microagg.tables.moments import Scaling
 from microagg.tables.scaling import SCALES, UNSCALED
 from microagg.tables.statistics import ColumnStatistics
 
@@ -168,71 +166,3 @@ def _check_unscaled(columns: Sequence[FittedColumn]) -> None:
             f"the numbers in {widest!r} are too large or too small to compare with the scale "
             "'none'. Use the scale 'standardise', or change the unit of the column."
         ) from None
-
-
-def encode_pair(columns: Sequence[tuple[Values, Values, bool]]) -> tuple[Floats, Floats]:
-    """Return the matrices of a table and of another version of it, in the same space.
-
-    Each column is given by its values in both, and whether they are numbers or else categories. It
-    has a variance of 1 in the first table. A missing number is as far from all others as two
-    records are on average, and a missing category is one more category.
-    """
-    encoded = [
-        _paired_numbers(before, after) if is_number else _paired_codes(before, after)
-        for before, after, is_number in columns
-    ]
-    n = len(columns[0][0].numbers)
-    before, after = zip(*encoded, strict=True)
-    return side_by_side(before, n), side_by_side(after, n)
-
-
-def _paired_numbers(before: Values, after: Values) -> tuple[Points, Points]:
-    before, after = near_zero(before, after)
-    offset, unit = Moments.of(before.present).scaling if len(before.present) else Scaling(0.0, 0.0)
-    is_incomplete = before.missing is not None or after.missing is not None
-    sides = []
-    for values in (before, after):
-        axis = np.zeros(len(values.numbers))
-        if unit > 0.0:
-            with np.errstate(over="ignore"):  # the other table may be far off tiny deviations
-                axis = (values.numbers.astype(np.float64) - offset) / unit
-            axis = np.clip(axis, -FARTHEST, FARTHEST)
-        gone = np.zeros(len(axis), dtype=np.bool_) if values.missing is None else values.missing
-        axis[gone] = 0.0
-        apart = [np.sqrt(2.0) * gone] if is_incomplete else []
-        sides.append(Points(np.column_stack([axis, *apart])))
-    return sides[0], sides[1]
-
-
-def near_zero(before: Values, after: Values) -> tuple[Values, Values]:
-    """Return integers less the smallest of both, so that floats can hold all their digits."""
-    sides = (before, after)
-    if any(side.numbers.dtype.kind not in "iu" for side in sides):
-        return before, after
-    present = [side.present for side in sides if len(side.present)]
-    if not present:
-        return before, after
-    least = min(int(numbers.min()) for numbers in present)
-    if max(int(numbers.max()) for numbers in present) - least >= 2**63:
-        return before, after
-    first, second = (Values(_less(side.numbers, least), side.missing) for side in sides)
-    return first, second
-
-
-def _less(numbers: NDArray[Any], least: int) -> NDArray[np.int64]:
-    # Differences wrap round to the right result for every integer type.
-    return (numbers.astype(np.uint64) - np.uint64(least % 2**64)).astype(np.int64)
-
-
-def _paired_codes(before: Values, after: Values) -> tuple[Points, Points]:
-    codes = [
-        side.numbers.astype(np.int64)
-        if side.missing is None
-        else np.where(side.missing, -1, side.numbers)
-        for side in (before, after)
-    ]
-    occurring, rows = np.unique(np.concatenate(codes), return_inverse=True)
-    rows = rows.reshape(-1)
-    points, n = equidistant_points(len(occurring)), len(codes[0])
-    points *= to_unit_variance(points, np.bincount(rows[:n], minlength=len(points)), n)
-    return Points(points, rows[:n]), Points(points, rows[n:])
