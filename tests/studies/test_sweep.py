@@ -124,7 +124,9 @@ def test_chains_of_ks_meet_without_a_fall(monkeypatch):
 
 
 def test_a_bound_for_one_k_holds_for_larger_ones(monkeypatch):
-    monkeypatch.setattr(sweeping._Sweeping, "_bound", lambda _, k: {2: 1.0, 3: 0.5, 4: 2.0}[k])
+    monkeypatch.setattr(
+        sweeping._Sweeping, "_bound", lambda _, k: ({2: 1.0, 3: 0.5, 4: 2.0}[k], 0.0)
+    )
     found = microagg.sweep(X, [2, 3, 4], random_state=0)
     assert found[1].lower_bound == found[0].lower_bound < found[2].lower_bound
 

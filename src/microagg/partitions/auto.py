@@ -1,5 +1,6 @@
 """The default: the best groups that a bounded amount of work can find."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,11 +161,14 @@ def first_groups(X: Floats, k: int, rng: np.random.Generator, n_jobs: int) -> La
         return best
     everyone = np.ones(len(X), dtype=np.intp)
     parts = regions.split_into_regions(X, everyone, rng, max(_LARGEST_MDAV, 2 * k))
-    made = side_by_side(
-        lambda rows: MDAV(k).fit_predict(X[rows]), parts, n_jobs=n_jobs, task="first groups"
-    )
+    made = side_by_side(partial(_mdav, X, k), parts, n_jobs=n_jobs, task="first groups")
     labels, first = np.empty(len(X), dtype=np.intp), 0
     for rows, own in zip(parts, made, strict=True):
         labels[rows] = own + first
         first += int(own.max()) + 1
+    return labels
+
+
+def _mdav(X: Floats, k: int, rows: Labels) -> Labels:
+    labels: Labels = MDAV(k).fit_predict(X[rows])
     return labels

@@ -197,18 +197,24 @@ class _Sweeping:
         before = {k: larger for chain in chains for larger, k in pairwise(chain)}
         threads = max(1, self.n_jobs // n_chains)
 
-        def group(k: int) -> None:
+        def group(k: int) -> tuple[Groups, float]:
             began = time.perf_counter()
             labels = self._labels(k, before.get(k), np.random.default_rng(seeds[k]), threads)
-            self.found[k] = summarise(self.X, labels)
-            self.seconds[k] += time.perf_counter() - began
+            return summarise(self.X, labels), time.perf_counter() - began
 
         def advance(ks: tuple[int | None, ...]) -> None:
             """Go on by one k in every chain that has not ended."""
             going_on = [k for k in ks if k is not None]
-            side_by_side(group, going_on, n_jobs=self.n_jobs, task=_TASK)
+            # On threads: all ks share the neighbours, which are larger than the table.
+            found = side_by_side(
+                group, going_on, n_jobs=self.n_jobs, task=_TASK, needs_threads=True
+            )
+            for k, (groups, seconds) in zip(going_on, found, strict=True):
+                self.found[k] = groups
+                self.seconds[k] += seconds
 
-        side_by_side(advance, list(zip_longest(*chains)), n_jobs=1, task=_TASK)
+        steps = list(zip_longest(*chains))
+        side_by_side(advance, steps, n_jobs=1, task=_TASK, needs_threads=True)
         self._let_none_lose_more_than_a_larger()
 
     def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
@@ -240,19 +246,23 @@ class _Sweeping:
 
     def find_bounds(self) -> None:
         """Bound the error at every k."""
-        bounds = side_by_side(self._bound, self.ks, n_jobs=self.n_jobs, task="bounding")
+        found = side_by_side(
+            self._bound, self.ks, n_jobs=self.n_jobs, task="bounding", needs_threads=True
+        )
+        for k, (_, seconds) in zip(self.ks, found, strict=True):
+            self.seconds[k] += seconds
         # A bound for one k holds for every larger one.
-        highest = np.maximum.accumulate(bounds).tolist()
+        highest = np.maximum.accumulate([bound for bound, _ in found]).tolist()
         self.bounds = dict(zip(self.ks, highest, strict=True))
 
-    def _bound(self, k: int) -> float:
+    def _bound(self, k: int) -> tuple[float, float]:
+        """Return the bound at this k, and the seconds it took."""
         began = time.perf_counter()
         if needs_no_search(self.X, k):
             bound = lower_bound(self.X, k)
         else:
             bound = neighbour_shares(self.X, k, self.nearest).bound
-        self.seconds[k] += time.perf_counter() - began
-        return bound
+        return bound, time.perf_counter() - began
 
     def rows(self) -> list[SweepRow]:
         """Word what was found."""

@@ -1,6 +1,7 @@
 """The intruder who knows the method: where a value can have gone, in one column after another."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -220,12 +221,23 @@ def _candidates(runs: list[_Runs], n: int, n_queries: int, n_jobs: int) -> Count
     for j, column in enumerate(codes.T):
         own = _begins(column)
         begins[j, : len(own)] = own
-    found = np.empty(len(ranges), dtype=np.int64)
-
-    def work(some: slice) -> None:
-        count_within(lows[some], highs[some], codes, counts, listed, begins, found[some])
-
+    count = partial(_count_within, lows, highs, codes, counts, listed, begins)
     size = max(1, _BLOCK_ROWS // len(codes))
     blocks = [slice(at, at + size) for at in range(0, len(ranges), size)]
-    side_by_side(work, blocks, n_jobs=n_jobs, task="excluding records")
-    return found[which.reshape(-1)]
+    found = side_by_side(count, blocks, n_jobs=n_jobs, task="excluding records")
+    return np.concatenate(found)[which.reshape(-1)]
+
+
+def _count_within(
+    lows: Places,
+    highs: Places,
+    codes: Places,
+    counts: Counts,
+    listed: Places,
+    begins: Places,
+    some: slice,
+) -> Counts:
+    """Return how many released records fit each of some ranges of codes."""
+    found = np.empty(len(lows[some]), dtype=np.int64)
+    count_within(lows[some], highs[some], codes, counts, listed, begins, found)
+    return found

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.parallel import side_by_side
+from microagg.core.parallel import as_completed
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_jobs
 from microagg.kernels.linking import Tree, make_tree, rank_own_points
@@ -84,18 +85,19 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
     ordered = rows[np.argsort(tree.places[pair.classes[rows]], kind="stable")]
     items = [ordered[at : at + _PER_ITEM] for at in range(0, len(ordered), _PER_ITEM)]
 
-    def link(item: Rows) -> None:
-        _link(tree, X, item, pair.classes, enough, less, equal)
-
-    side_by_side(link, items, n_jobs=check_jobs(n_jobs), task=TASK)
+    link = partial(_link, tree, X, pair.classes, enough)
+    for place, ranks in as_completed(link, items, n_jobs=check_jobs(n_jobs), task=TASK):
+        less[items[place]], equal[items[place]] = ranks
     return less[rows], equal[rows]
 
 
-def _link(
-    tree: Tree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
-) -> None:
+def _link(tree: Tree, X: Floats, classes: Rows, enough: int, rows: Rows) -> tuple[Rows, Rows]:
+    """For each of some rows, released records nearer than its own, and exactly as near."""
+    points, own = X[rows], classes[rows]
+    less, equal = np.zeros(len(rows), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
     done = 0
-    for part in paced(rows):
-        rank_own_points(tree, X, part, own, enough, out_less, out_equal)
+    for part in paced(np.arange(len(rows))):
+        rank_own_points(tree, points, part, own, enough, less, equal)
         done += len(part)
         report(TASK, done, len(rows))
+    return less, equal
