@@ -262,7 +262,7 @@ class TestAnotherExecutor:
 
     @pytest.mark.parametrize("what", ["icsm", "first groups", "linkage", "likely", "runs"])
     def test_pure_tasks_give_the_same_wherever_they_run(self, what, monkeypatch):
-        monkeypatch.setattr(auto_module, "_LARGEST_TOUR", 10)
+        monkeypatch.setattr(auto_module, "LARGEST_TOUR", 10)
         monkeypatch.setattr(auto_module, "_LARGEST_MDAV", 50)
         X = np.random.default_rng(3).normal(size=(150, 3)).round(2)
         before = pl.DataFrame(X, schema=["a", "b", "c"])
@@ -273,7 +273,7 @@ class TestAnotherExecutor:
                 model = ICSM(3, n_restarts=4, random_state=1).fit(X)
                 return model.labels_.tolist(), model.n_iterations_
             if what == "first groups":
-                return auto_module.first_groups(X, 3, np.random.default_rng(0), 2).tolist()
+                return auto_module.first_groups(X, 3, np.random.default_rng(0), 2, None).tolist()
             if what == "linkage":
                 return distance_linkage(pair)
             if what == "likely":

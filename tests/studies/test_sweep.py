@@ -8,8 +8,9 @@ import pytest
 
 import microagg
 from microagg.bounds import lower_bound
-from microagg.bounds.fast import nearest_others, neighbour_shares
+from microagg.bounds.fast import neighbour_shares
 from microagg.core.errors import DataError, ParameterError
+from microagg.orderings.neighbours import nearest_neighbours
 from microagg.partitions import Auto, Univariate, regions
 from microagg.partitions.neighbours import near_within
 from microagg.studies import sweep as sweeping
@@ -214,12 +215,12 @@ def test_progress_is_reported_and_an_interrupt_goes_through():
 
 def test_neighbours_given_are_as_good_as_neighbours_found():
     for k in (2, 5, 10):
-        given = neighbour_shares(X, k, nearest_others(X, 60))
+        given = neighbour_shares(X, k, nearest_neighbours(X, 60))
         assert given.bound == neighbour_shares(X, k).bound
 
 
 def test_neighbours_within_a_region():
-    _, near = nearest_others(X, 20)
+    near = nearest_neighbours(X, 20).rows
     rows = np.arange(0, 150, 3)
     found = near_within(near, rows)
     for place, row in enumerate(rows):

@@ -8,7 +8,6 @@ neighbours are tried, and only at records whose surroundings changed since they 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.blocks import Blocks, nearest
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.walks import distance_between
 
@@ -18,21 +17,6 @@ Rows = NDArray[np.intp]
 LONGEST_SEGMENT = 3
 # A move must shorten the tour by more than the rounding of the lengths it compares.
 WORTHWHILE = 1e-12
-
-
-@kernel
-def list_neighbours(X: Floats, blocks: Blocks, first: int, out_neighbours: Rows) -> None:
-    """Nearest other records of the rows from `first` on, nearest first."""
-    count = out_neighbours.shape[1]
-    distances = np.empty(count + 1)
-    rows = np.empty(count + 1, dtype=np.intp)
-    for i in range(out_neighbours.shape[0]):
-        nearest(blocks, X[first + i], distances, rows)
-        found = 0
-        for row in rows:
-            if row != first + i and found < count:
-                out_neighbours[i, found] = row
-                found += 1
 
 
 @kernel

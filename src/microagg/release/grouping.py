@@ -91,6 +91,7 @@ def bound_of(
             searched=method.name == DEFAULT,
             time_budget=budget,
             share=len(X) / n_records,
+            near=getattr(part.fitted, "near_", None),
         )
         if found.sse is None:
             return Bound()

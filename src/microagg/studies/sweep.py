@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.bounds import gap, lower_bound
-from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
+from microagg.bounds.fast import n_listed, neighbour_shares
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
 from microagg.core.validation import (
@@ -24,10 +24,18 @@ from microagg.core.validation import (
 from microagg.kernels.groups import Groups, summarise
 from microagg.kernels.offsets import without_offset
 from microagg.measures.utility.information_loss import Errors, squared_errors
-from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
+from microagg.orderings.neighbours import Neighbours, nearest_neighbours
+from microagg.orderings.tsp import TOUR_NEIGHBOURS
+from microagg.partitions.auto import (
+    EFFORTS,
+    LARGEST_TOUR,
+    first_groups,
+    needs_no_search,
+    without_search,
+)
 from microagg.partitions.exchanging import NO_LIMITS
 from microagg.partitions.improving import Effort, Improving, n_neighbours
-from microagg.partitions.neighbours import has_equal_records, near_lists
+from microagg.partitions.neighbours import has_equal_records, list_near
 from microagg.partitions.splitting import split_large
 
 Floats = NDArray[np.float64]
@@ -177,17 +185,22 @@ class _Sweeping:
         self.bounds: dict[int, float] = {}
         self.seconds = dict.fromkeys(ks, 0.0)
         searched = [k for k in ks if not needs_no_search(self.X, k)]
-        self.nearest: tuple[Floats, Labels] | None = None
+        self.nearest: Neighbours | None = None
         if searched:
             self._list_nearest(max(searched))
 
     def _list_nearest(self, k: int) -> None:
         """List as many neighbours as the largest k needs, for the bounds and for the searches."""
-        width = min(len(self.X) - 1, max(n_neighbours(k), n_listed(k)))
-        self.nearest = nearest_others(self.X, width)
-        self.near = self.nearest[1]
         if has_equal_records(self.X):
-            self.near = near_lists(self.centred, n_neighbours(k), self.n_jobs)
+            near = list_near(self.centred, n_neighbours(k), self.n_jobs)
+            width = max(n_listed(k), TOUR_NEIGHBOURS)
+            self.near, self.nearest = near.for_search(), near.exact(self.X, width, self.n_jobs)
+        else:
+            width = max(n_neighbours(k), n_listed(k))
+            self.nearest = nearest_neighbours(self.X, width, n_jobs=self.n_jobs)
+            self.near = self.nearest.rows
+        small = len(self.X) <= LARGEST_TOUR
+        self.joined = self.nearest.nearest(TOUR_NEIGHBOURS).rows if small else None
 
     def find_groups(self) -> None:
         """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
@@ -221,7 +234,7 @@ class _Sweeping:
         """Improve the better of the first groups of this k and the groups of a larger one."""
         if self.nearest is None or needs_no_search(self.X, k):
             return without_search(self.X, k)
-        start, effort = first_groups(self.centred, k, rng, n_jobs), self.effort
+        start, effort = first_groups(self.centred, k, rng, n_jobs, self.joined), self.effort
         if larger is not None:
             split = split_large(self.centred, self.found[larger].labels, k)
             start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
