@@ -1,6 +1,5 @@
 """Third stage: groups, found block by block and within each stratum on its own."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,6 @@ from microagg.bounds.choice import NONE, Bound, find_bound
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import InterruptedSearchWarning, warn
-from microagg.core.progress import report
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
 from microagg.kernels.basics.group_sums import summarise
@@ -19,6 +17,7 @@ from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
+from microagg.release.parts import fit_parts
 from microagg.release.records import Records
 
 
@@ -118,47 +117,17 @@ def _fit(estimator: Any, records: Records) -> tuple[tuple[Labels, ...], tuple[Pa
 def _in_pieces(
     estimator: Any, records: Records, pieces: list[tuple[int, Labels]]
 ) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
-    from sklearn.base import clone
-
     n = len(records.frame)
     raw = [np.empty(n, dtype=np.intp) for _ in records.blocks]
     firsts = [0] * len(raw)
     parts: list[Part] = []
-    clock = _Clock(estimator, sum(len(rows) for _, rows in pieces))
-    for done, (block, rows) in enumerate(pieces):
-        report("grouping", done, len(pieces))
-        fitted = clone(estimator)
-        clock.share(fitted, len(rows))
-        fitted.fit(np.ascontiguousarray(records.blocks[block].X[rows]))
+    matrices = [(records.blocks[block].X, rows) for block, rows in pieces]
+    for (block, rows), fitted in zip(pieces, fit_parts(estimator, matrices), strict=True):
         raw[block][rows] = fitted.labels_ + firsts[block]
         firsts[block] += fitted.n_groups_
         parts.append(Part(block, rows, fitted))
-        if getattr(fitted, "interrupted_", False):
-            clock.stop()  # the parts to come get no search, either
     labels = [summarise(np.zeros((n, 1)), own).labels for own in raw]
     return tuple(labels), tuple(parts)
-
-
-class _Clock:
-    """Shares a time budget among the parts, by their records."""
-
-    def __init__(self, estimator: Any, n_records: int) -> None:
-        self.budget = estimator.get_params().get("time_budget")
-        self.takes_one = "time_budget" in estimator.get_params()
-        self.end = time.monotonic() + (self.budget or 0.0)
-        self.left = n_records
-
-    def share(self, estimator: Any, n_records: int) -> None:
-        """Give the estimator of so many records its part of the time that is left."""
-        if self.budget is not None:
-            seconds = max(0.0, self.end - time.monotonic()) * n_records / self.left
-            estimator.set_params(time_budget=seconds)
-        self.left -= n_records
-
-    def stop(self) -> None:
-        """Leave no time."""
-        if self.takes_one:
-            self.budget, self.end = 0.0, time.monotonic()
 
 
 def _errors(
@@ -224,6 +193,7 @@ def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> 
             searched=groups.method.name == DEFAULT,
             time_budget=plan.time_budget,
             share=len(X) / n_records,
+            near=getattr(part.fitted, "near_", None),
         )
         if found.sse is None:
             return Bound()
