@@ -5,6 +5,7 @@ import pytest
 
 from microagg.bounds import fast, lower_bound
 from microagg.core.errors import DataError, ParameterError
+from microagg.orderings import neighbours
 from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 
 
@@ -88,7 +89,7 @@ def test_one_group_is_safe_whatever_record_comes_first(n, columns):
 def test_parts_side_by_side_are_the_whole(monkeypatch):
     X = np.random.default_rng(9).normal(size=(300, 3))
     whole = lower_bound(X, 4)
-    monkeypatch.setattr(fast, "_LEAST_ROWS", 50)
+    monkeypatch.setattr(neighbours, "_LEAST_ROWS", 50)
     assert lower_bound(X, 4) == whole
 
 

@@ -10,7 +10,7 @@ import sys
 import polars as pl
 import pytest
 
-from microagg.studies import sweep as sweeping
+from microagg.studies import chains
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("sweep", "people.csv", "-k", "2-4,8", *ROLES, "--seed", "1")
@@ -163,7 +163,7 @@ def test_an_interrupt_is_one_line(run, folder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweeping, "Improving", interrupted)
+    monkeypatch.setattr(chains, "Improving", interrupted)
     outcome = run(*OK, "-o", "found.csv")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "microagg: interrupted.\n")
     assert os.listdir(folder) == ["people.csv"]

@@ -197,13 +197,9 @@ def test_a_time_budget_is_shared_by_all_regions(monkeypatch):
     assert improving.n_made == improving._progress()[0] > 0.9 * improving.n_trials
     assert improving.is_complete()
     improving.ended = [improving.n_trials // 2]
-    assert improving._seconds_for(improving.n_trials // 8, n_searches=4) == pytest.approx(
-        250, abs=9
-    )
-    improving.n_jobs = 2
-    assert improving._seconds_for(improving.n_trials // 8, n_searches=4) == pytest.approx(
-        500, abs=9
-    )
+    for at_once, seconds in ((1, 250), (2, 500)):
+        share = improving._seconds_for(improving.n_trials // 8, at_once)
+        assert share == pytest.approx(seconds, abs=9)
 
 
 def test_values_that_hardly_differ_beside_others_come_to_an_end():

@@ -8,12 +8,15 @@ import pytest
 
 import microagg
 from microagg.bounds import lower_bound
-from microagg.bounds.fast import nearest_others, neighbour_shares
+from microagg.bounds.fast import neighbour_shares
 from microagg.core.errors import DataError, ParameterError
+from microagg.kernels.basics.group_sums import summarise
+from microagg.orderings.neighbours import nearest_neighbours
 from microagg.partitions import Auto, Univariate
+from microagg.partitions.auto import EFFORTS
 from microagg.partitions.search import regions
 from microagg.partitions.search.neighbours import near_within
-from microagg.studies import sweep as sweeping
+from microagg.studies import chains
 from tests.references import best_partition, sse
 
 X = np.random.default_rng(3).normal(size=(150, 3))
@@ -111,21 +114,23 @@ def test_bounds_are_those_of_separate_runs_or_higher():
 
 
 def test_chains_of_ks_meet_without_a_fall(monkeypatch):
-    found = sweeping._Sweeping(X, [3, 4, 5], sweeping.EFFORTS["fast"], np.random.default_rng(0), 1)
+    found = chains.MatrixSweep(X, [3, 4, 5], EFFORTS["fast"], np.random.default_rng(0), 1)
     found.find_groups()
     halves = np.arange(150) % 2
     for labels in (halves, np.arange(150) // 75):
-        found.found[3] = sweeping.summarise(X, halves)  # worse than what a larger k has
-        found.found[4] = sweeping.summarise(X, labels)
+        found.found[3] = summarise(X, halves)  # worse than what a larger k has
+        found.found[4] = summarise(X, labels)
         found._let_none_lose_more_than_a_larger()
         assert found.found[3].sse <= found.found[4].sse <= found.found[5].sse
         assert found.found[3].sizes.min() >= 3
-    monkeypatch.setattr(sweeping, "_LONGEST_CHAIN", 2)
+    monkeypatch.setattr(chains, "_LONGEST_CHAIN", 2)
     check(microagg.sweep(X, KS, random_state=0), X, KS)
 
 
 def test_a_bound_for_one_k_holds_for_larger_ones(monkeypatch):
-    monkeypatch.setattr(sweeping._Sweeping, "_bound", lambda _, k: {2: 1.0, 3: 0.5, 4: 2.0}[k])
+    monkeypatch.setattr(
+        chains.MatrixSweep, "_bound", lambda _, k: ({2: 1.0, 3: 0.5, 4: 2.0}[k], 0.0)
+    )
     found = microagg.sweep(X, [2, 3, 4], random_state=0)
     assert found[1].lower_bound == found[0].lower_bound < found[2].lower_bound
 
@@ -154,8 +159,10 @@ def test_ks_are_sorted_and_count_once():
 def test_rows_are_a_sequence_that_nobody_can_change():
     found = microagg.sweep(X, [3, 4], random_state=0)
     assert (len(found), found[-1].k, [row.k for row in found[:1]]) == (2, 4, [3])
-    assert repr(found).splitlines()[0].split() == ["k", "loss", "%", "at", "least", "%", "groups"]
-    assert len(repr(found).splitlines()) == 3
+    header, _, *lines, _, note = repr(found).splitlines()
+    assert " ".join(header.split()) == "k loss % at least % gap % groups sizes seconds"
+    assert [line.split()[0] for line in lines] == ["3", "4"]
+    assert note.startswith("gap: ")
     with pytest.raises(ValueError, match="read-only"):
         found[0].labels[0] = 1
     with pytest.raises(AttributeError):
@@ -165,7 +172,7 @@ def test_rows_are_a_sequence_that_nobody_can_change():
 def test_a_frame_of_numbers_and_the_input_stays_as_it_was():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     before = X.copy()
-    assert figures(microagg.sweep(frame, [3], random_state=0)) == figures(
+    assert figures(microagg.sweep(frame, [3], scale="none", random_state=0)) == figures(
         microagg.sweep(X, [3], random_state=0)
     )
     assert (before == X).all()
@@ -213,12 +220,12 @@ def test_progress_is_reported_and_an_interrupt_goes_through():
 
 def test_neighbours_given_are_as_good_as_neighbours_found():
     for k in (2, 5, 10):
-        given = neighbour_shares(X, k, nearest_others(X, 60))
+        given = neighbour_shares(X, k, nearest_neighbours(X, 60))
         assert given.bound == neighbour_shares(X, k).bound
 
 
 def test_neighbours_within_a_region():
-    _, near = nearest_others(X, 20)
+    near = nearest_neighbours(X, 20).rows
     rows = np.arange(0, 150, 3)
     found = near_within(near, rows)
     for place, row in enumerate(rows):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from microagg.bounds.kinds import AUTO, NONE
 from microagg.bounds.lower import PATIENCE, bound_on, gap, proves_optimal
 from microagg.core.arrays import Floats, Labels
+from microagg.partitions.search.neighbours import NearKinds
 
 # Records up to which the fast bound takes less time than grouping: with a search, and where the
 # grouping itself takes no time worth mentioning, a second or two at most.
@@ -35,11 +36,12 @@ def find_bound(
     searched: bool,
     time_budget: float | None,
     share: float = 1.0,
+    near: NearKinds | None = None,
 ) -> Bound:
     """Return the bound that was asked for; `searched` says whether the groups took long to find.
 
     One column has its optimum at no cost worth mentioning. X may be a `share` of all records: it
-    gets as much of the time.
+    gets as much of the time. `near` are the neighbours that a search listed.
     """
     tightness = asked
     if asked == AUTO:
@@ -48,4 +50,4 @@ def find_bound(
     if tightness == NONE:
         return Bound()
     seconds = PATIENCE if time_budget is None else time_budget
-    return Bound(tightness, bound_on(X, k, tightness, seconds * share, labels))
+    return Bound(tightness, bound_on(X, k, tightness, seconds * share, labels, near))

@@ -22,17 +22,14 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.core.parallel import side_by_side
-from microagg.core.progress import paced, report
+from microagg.core.progress import report
 from microagg.core.validation import check_jobs
-from microagg.kernels.bounds.neighbour_bound import choose, list_nearest, move_prices
-from microagg.kernels.neighbours.blocks import make_blocks
+from microagg.kernels.bounds.neighbour_bound import choose, move_prices
+from microagg.orderings.neighbours import Neighbours, nearest_neighbours, nearest_records
 
 _TASK = "bound"
 # Neighbours among which prices are sought, for each record and unit of k; and at least.
 _LISTED, _LISTED_AT_LEAST = 2, 8
-# Parts of a table that are looked at side by side, and rows in one, at least.
-_PARTS, _LEAST_ROWS = 8, 2_000
 _ROUNDS = 100
 _FIRST_STEP = 0.5
 # Roundings of a distance, of the column that carries the price and of a sum, with room to spare.
@@ -56,15 +53,16 @@ def n_listed(k: int) -> int:
     return max(_LISTED * k, _LISTED_AT_LEAST)
 
 
-def neighbour_shares(X: Floats, k: int, nearest: tuple[Floats, Rows] | None = None) -> Shares:
+def neighbour_shares(X: Floats, k: int, neighbours: Neighbours | None = None) -> Shares:
     """Share of each record in the bound, for k >= 2 and at least k records.
 
-    The shares of the members of any group of k or more sum to at most its SSE. `nearest`, if
-    given, is what `nearest_others` lists, `n_listed(k)` or more of them where there are so many.
+    The shares of the members of any group of k or more sum to at most its SSE. Of `neighbours`, if
+    they are known, there must be `n_listed(k)` or more where there are so many records.
     """
-    width = min(len(X) - 1, n_listed(k))
-    distances, rows = nearest_others(X, width) if nearest is None else nearest
-    distances, rows = distances[:, :width], rows[:, :width]
+    if neighbours is None:
+        neighbours = list_for_bound(X, k)
+    nearest = neighbours.nearest(n_listed(k))
+    distances, rows = nearest.distances, nearest.rows
     weight = (k - 1) / (2.0 * k)
     plain = Shares(
         weight * distances[:, : k - 1].mean(axis=1),
@@ -75,36 +73,13 @@ def neighbour_shares(X: Floats, k: int, nearest: tuple[Floats, Rows] | None = No
     return priced if priced.bound > plain.bound else plain
 
 
+def list_for_bound(X: Floats, k: int) -> Neighbours:
+    """List the neighbours that the bound is made of."""
+    return nearest_neighbours(X, n_listed(k), n_jobs=check_jobs(-1), task=_TASK)
+
+
 def _margin(X: Floats, k: int, size: float) -> float:
     return float(_ROUNDINGS * (X.shape[1] + k) * size)
-
-
-def nearest_others(X: Floats, width: int) -> tuple[Floats, Rows]:
-    """Squared distances and rows of the nearest other records of each record, nearest first."""
-    return _nearest(X, X, width)
-
-
-def _nearest(points: Floats, records: Floats, width: int) -> tuple[Floats, Rows]:
-    n = len(points)
-    distances, rows = np.empty((n, width)), np.empty((n, width), dtype=np.intp)
-    n_parts = min(_PARTS, -(-n // _LEAST_ROWS))
-    done = np.zeros(n_parts, dtype=np.intp)
-
-    def fill(part: int) -> None:
-        blocks = make_blocks(records, np.arange(n))  # its own: they hold what a search writes down
-        for some in paced(np.array_split(np.arange(n), n_parts)[part]):
-            list_nearest(points, some, blocks, distances, rows)
-            done[part] += len(some)
-            report(_TASK, int(done.sum()), n)
-
-    side_by_side(
-        fill,
-        range(n_parts),
-        n_jobs=check_jobs(-1),
-        task=_TASK,
-        progress=lambda: (int(done.sum()), n),
-    )
-    return distances, rows
 
 
 def _prices(distances: Floats, rows: Rows, k: int, weight: float) -> Floats:
@@ -148,7 +123,8 @@ def _priced_shares(X: Floats, k: int, weight: float, prices: Floats) -> Shares:
     """
     highest = float(prices.max())
     lifted = np.column_stack([X, np.sqrt((highest - prices) / weight)])
-    distances, _ = _nearest(X, lifted, k - 1)
+    nearest = nearest_records(X, lifted, k - 1, n_jobs=check_jobs(-1), task=_TASK)
+    distances = nearest.distances
     values = prices + (weight * distances.mean(axis=1) - highest)
     size = weight * float(distances[:, -1].sum()) + 2.0 * len(X) * float(np.abs(prices).max())
     return Shares(values, _margin(X, k, size))

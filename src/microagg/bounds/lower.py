@@ -5,10 +5,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.bounds.fast import neighbour_shares
+from microagg.bounds.fast import n_listed, neighbour_shares
 from microagg.bounds.kinds import TIGHTNESS
 from microagg.core.arrays import Floats, Labels
-from microagg.core.validation import check_choice, check_k, check_matrix, check_number
+from microagg.core.validation import check_choice, check_jobs, check_k, check_matrix, check_number
+from microagg.partitions.search.neighbours import NearKinds
 from microagg.partitions.univariate import Univariate
 
 # Seconds that a tight bound may take.
@@ -54,20 +55,26 @@ def lower_bound(
 
 
 def bound_on(
-    X: Floats, k: int, tightness: str, seconds: float, labels: Labels | None = None
+    X: Floats,
+    k: int,
+    tightness: str,
+    seconds: float,
+    labels: Labels | None = None,
+    near: NearKinds | None = None,
 ) -> float:
-    """Do what `lower_bound` promises; a good partition, if there is one, saves looking for it."""
+    """Do what `lower_bound` promises; known groups and neighbours save looking for them."""
     if k == 1:
         return 0.0
     if X.shape[1] == 1:
         return _sse_at_least(X, Univariate(k).fit(X).labels_)
     if len(X) < 2 * k:  # too few to be split
         return _sse_at_least(X, np.zeros(len(X), dtype=np.intp))
+    neighbours = None if near is None else near.exact(X, n_listed(k), check_jobs(-1))
     if tightness == "fast":
-        return neighbour_shares(X, k).bound
+        return neighbour_shares(X, k, neighbours).bound
     from microagg.bounds.tight import generated_bound
 
-    return generated_bound(X, k, seconds, labels)
+    return generated_bound(X, k, seconds, labels, neighbours)
 
 
 def proves_optimal(sse: float, bound: float) -> bool:

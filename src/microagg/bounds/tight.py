@@ -17,13 +17,14 @@ from math import fsum
 
 import numpy as np
 
-from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
+from microagg.bounds.fast import Shares, list_for_bound, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import InterruptedSearchWarning
 from microagg.core.progress import listening, paced, report
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.bounds.pricing import Found, Prices, SearchTree, settle_records
+from microagg.orderings.neighbours import Neighbours
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
 
@@ -45,20 +46,28 @@ _KNOWN_PER_RECORD = 8
 _ROUNDINGS = 64.0 * np.finfo(np.float64).eps
 
 
-def generated_bound(X: Floats, k: int, seconds: float, labels: Rows | None = None) -> float:
+def generated_bound(
+    X: Floats,
+    k: int,
+    seconds: float,
+    labels: Rows | None = None,
+    neighbours: Neighbours | None = None,
+) -> float:
     """Bound every partition, within so many seconds; of n >= 2k records, k >= 2.
 
-    Looks for a good partition first, unless the labels of one are given.
+    Looks for a good partition first, unless the labels of one are given, and for neighbours.
     """
     _compile()
     deadline = time.monotonic() + seconds
-    shares = neighbour_shares(X, k)
+    if neighbours is None:
+        neighbours = list_for_bound(X, k)
+    shares = neighbour_shares(X, k, neighbours)
     if labels is None:
         search = Auto(k, time_budget=seconds * _SHARE_OF_SEARCH, random_state=0).fit(X)
         if search.interrupted_:
             raise KeyboardInterrupt
         labels = search.labels_
-    return tight_bound(X, k, split_large(X, labels, k), shares, deadline)
+    return tight_bound(X, k, split_large(X, labels, k), shares, deadline, neighbours)
 
 
 def _compile() -> None:
@@ -69,14 +78,19 @@ def _compile() -> None:
 
 
 def tight_bound(
-    X: Floats, k: int, labels: Rows, shares: Shares, deadline: float = math.inf
+    X: Floats,
+    k: int,
+    labels: Rows,
+    shares: Shares,
+    deadline: float = math.inf,
+    neighbours: Neighbours | None = None,
 ) -> float:
     """Bound every partition, given one of them and the shares of the neighbour bound.
 
     Ends when the bound reaches the given partition, when neither groups nor cuts are left to be
     found, at the deadline (of `time.monotonic`), or when interrupted: it is a bound then, too.
     """
-    generation = Generation(X, k, labels, shares, deadline)
+    generation = Generation(X, k, labels, shares, deadline, neighbours)
     try:
         while generation.advance():
             pass
@@ -91,16 +105,23 @@ class Generation:
     """Duals under way: the program over known groups, and the best bound so far."""
 
     def __init__(
-        self, X: Floats, k: int, labels: Rows, shares: Shares, deadline: float = math.inf
+        self,
+        X: Floats,
+        k: int,
+        labels: Rows,
+        shares: Shares,
+        deadline: float = math.inf,
+        neighbours: Neighbours | None = None,
     ) -> None:
         self.X, self.k, self.deadline = X, k, deadline
         self.target = summarise(X, labels).sse
         self.bound = min(shares.bound, self.target)
         self.best = Duals(shares.values, np.empty(0))
-        distances, rows = nearest_others(X, 2 * k - 2)
+        nearest = (neighbours or list_for_bound(X, k)).nearest(2 * k - 2)
         self.closeness = np.zeros((len(X), 2 * k - 1))
-        np.cumsum(distances / 2.0, axis=1, out=self.closeness[:, 1:])
-        self.master = Master(X, _first_groups(labels, rows, k), max(self.target, 1e-300) / len(X))
+        np.cumsum(nearest.distances / 2.0, axis=1, out=self.closeness[:, 1:])
+        groups = _first_groups(labels, nearest.rows, k)
+        self.master = Master(X, groups, max(self.target, 1e-300) / len(X))
         # Far out first: their groups are few, and then they are out of the way of the others.
         self.order = np.argsort(-self.closeness[:, k - 1], kind="stable")
         self.n_nodes = _FIRST_NODES

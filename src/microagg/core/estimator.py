@@ -44,6 +44,10 @@ class Estimator(Protocol):
         """Change parameters by name."""
         ...
 
+    def copy(self) -> Self:
+        """Return an estimator with the same parameters that has not been fitted."""
+        ...
+
     def has_chance(self) -> bool:
         """Whether the result depends on a seed, with the parameters as they are."""
         ...

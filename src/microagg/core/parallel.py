@@ -1,13 +1,21 @@
-"""Work on threads, side by side: kernels release the interpreter's lock while they run."""
+"""Work side by side, behind one seam that looks like `concurrent.futures.Executor`.
+
+Tasks are pure functions of an item: they know nothing of each other and give the same bytes
+wherever they run. By default they run on threads, since kernels release the interpreter's lock.
+Within `executing_on` they go to another executor: processes, or the workers of a Dask client. Tasks
+that write to memory which they share say `needs_threads` and stay where they are.
+"""
 
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import islice
 from threading import Event, Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from microagg.core.progress import current_listener, listening, report
 
@@ -15,16 +23,111 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-# Waiting without an end is deaf to the keyboard on some systems.
-_PATIENCE_SECONDS = 0.2
+# On some systems a wait without a timeout ignores the keyboard.
+_SECONDS_PER_WAIT = 0.2
 
 
 class StoppedError(BaseException):
-    """Ends work that is no longer wanted, from inside; no handler takes it for its own failure."""
+    """Ends a task whose result is no longer wanted; no `except Exception` may catch it."""
 
 
 # Done and total, of whatever is counted.
 Progress = tuple[int, int]
+
+
+class Executor(Protocol):
+    """Whatever runs a function elsewhere and returns a future of its result.
+
+    `ThreadPoolExecutor`, `ProcessPoolExecutor` and what `get_executor()` of a Dask client returns.
+    """
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> "Future[Any]":
+        """Begin `fn(*args)`."""
+
+
+class _Workers(NamedTuple):
+    executor: Executor
+    n_workers: int
+
+
+_workers: ContextVar[_Workers | None] = ContextVar("microagg_workers", default=None)
+
+
+@contextmanager
+def executing_on(executor: Executor, n_workers: int) -> Iterator[None]:
+    """Run the pure tasks begun in this block on `executor`, which has so many workers.
+
+    Tasks, items and results must be of a kind that the executor can send: those of processes and
+    of other machines are pickled. What a task does side by side itself runs on its own thread.
+
+    >>> with ThreadPoolExecutor(2) as pool, executing_on(pool, 2):
+    ...     side_by_side(abs, [-1, 2, -3], n_jobs=1, task="counting")
+    [1, 2, 3]
+    """
+    token = _workers.set(_Workers(executor, n_workers))
+    try:
+        yield
+    finally:
+        _workers.reset(token)
+
+
+class _Crew:
+    """The threads of one call, which its tasks share, and whether they are to stop."""
+
+    def __init__(self, n_threads: int, n_tasks: int) -> None:
+        self.n_threads = n_threads
+        self.n_left = n_tasks  # tasks that have not ended
+        self.outer = _crew.get()
+        self._stopped = Event()
+
+    def share(self) -> int:
+        """How many threads each of the tasks that are left may use."""
+        return max(1, self.n_threads // max(1, self.n_left))
+
+    def stop(self) -> None:
+        """End the tasks at their next report, and those that they began."""
+        self._stopped.set()
+
+    def stop_if_asked(self, *_: object) -> None:
+        """Raise if this call, or one around it, is to stop."""
+        if self._stopped.is_set():
+            raise StoppedError
+        if self.outer is not None:
+            self.outer.stop_if_asked()
+
+    def run(self, function: Callable[[Item], Result], item: Item) -> Result:
+        """Run one task on one of the threads."""
+        with _inside(self), listening(self.stop_if_asked):
+            return function(item)
+
+
+_crew: ContextVar[_Crew | None] = ContextVar("microagg_crew", default=None)
+
+
+@contextmanager
+def _inside(crew: _Crew) -> Iterator[None]:
+    """Let work begun in this block use no more than its share of the crew's threads."""
+    crew_token, workers_token = _crew.set(crew), _workers.set(None)
+    try:
+        yield
+    finally:
+        _workers.reset(workers_token)
+        _crew.reset(crew_token)
+
+
+def _run_elsewhere(function: Callable[[Item], Result], item: Item) -> Result:
+    """Run one task where nobody hears its reports or can stop it, on one thread."""
+    return _Crew(1, 1).run(function, item)
+
+
+def threads_available(n_jobs: int) -> int:
+    """How many of `n_jobs` threads work begun here may use: within a task, its share of them.
+
+    >>> threads_available(8), side_by_side(threads_available, [8] * 3, n_jobs=1, task="asking")
+    (8, [8, 8, 8])
+    """
+    crew = _crew.get()
+    return n_jobs if crew is None else min(n_jobs, crew.share())
 
 
 def _never() -> bool:
@@ -39,99 +142,150 @@ def side_by_side(
     task: str,
     enough: Callable[[], bool] = _never,
     progress: Callable[[], Progress] | None = None,
+    needs_threads: bool = False,
 ) -> list[Result]:
-    """Return `[function(item) for item in items]`, worked out by `n_jobs` threads.
+    """Return `[function(item) for item in items]`; at most `n_jobs` items are worked on at a time.
 
-    As soon as it is `enough`, no further item is begun; the results are those of the items before.
-
-    Reports how many items of `task` are done, or what `progress` says where items take long; what
-    the work itself reports is not passed on. When
-    one item fails or the run is interrupted, the others end at their next report, and the failure
-    is raised.
+    Once it is `enough`, no further item is begun; the results are those of the items before.
+    See `as_completed` for the rest.
 
     >>> side_by_side(abs, [-1, 2, -3], n_jobs=2, task="counting")
     [1, 2, 3]
     """
-    if n_jobs == 1 or len(items) <= 1:
-        return _one_by_one(function, items, task, enough, progress)
-    stopped = Event()
-
-    def stop_if_asked(*_: object) -> None:
-        if stopped.is_set():
-            raise StoppedError
-
-    def work(item: Item) -> Result:
-        with listening(stop_if_asked):
-            return function(item)
-
-    futures: list[Future[Result]] = []
-
-    def begin(item: Item) -> Future[Result]:
-        futures.append(pool.submit(work, item))
-        return futures[-1]
-
-    with ThreadPoolExecutor(n_jobs) as pool:
-        try:
-            n_ended = 0
-            for ended in _as_they_end(map(begin, items), 2 * n_jobs, enough):
-                for future in ended:
-                    future.result()
-                    n_ended += 1
-                    if progress is None:
-                        report(task, n_ended, len(items))
-                if progress is not None:
-                    report(task, *progress())
-        except BaseException:
-            stopped.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [future.result() for future in futures]
+    results = dict(
+        as_completed(
+            function,
+            items,
+            n_jobs=n_jobs,
+            task=task,
+            enough=enough,
+            progress=progress,
+            needs_threads=needs_threads,
+        )
+    )
+    return [results[place] for place in sorted(results)]
 
 
-def _as_they_end(
-    futures: Iterator[Future[Result]], at_once: int, enough: Callable[[], bool]
-) -> Iterator[set[Future[Result]]]:
-    """Begin no more futures at once than threads need, of perhaps a million.
-
-    Yields those that ended, every fraction of a second.
-    """
-    pending: set[Future[Result]] = set()
-    while True:
-        if not enough():
-            pending.update(islice(futures, at_once - len(pending)))
-        if not pending:
-            return
-        ended, pending = wait(pending, _PATIENCE_SECONDS, FIRST_COMPLETED)
-        yield ended
-
-
-def _one_by_one(
+def as_completed(
     function: Callable[[Item], Result],
     items: Sequence[Item],
+    *,
+    n_jobs: int,
     task: str,
-    enough: Callable[[], bool],
-    progress: Callable[[], Progress] | None,
-) -> list[Result]:
-    results: list[Result] = []
-    outer = current_listener()
+    enough: Callable[[], bool] = _never,
+    progress: Callable[[], Progress] | None = None,
+    needs_threads: bool = False,
+    on_interrupt: Callable[[], None] | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield the place of each item and its result, in the order in which they are finished.
 
-    def pass_on(*_: object) -> None:
-        if outer is not None:  # it may want to stop the work
-            outer(task, *(progress() if progress else (len(results), len(items))))
+    So whoever needs the best or the sum of many results need not hold them all.
 
-    for item in items:
-        if enough():
-            break
-        with listening(pass_on):
-            results.append(function(item))
-        pass_on()
-    return results
+    Reports how many items of `task` are done, or what `progress` says where items take long; what
+    the tasks themselves report is not passed on. When a task fails or the run is interrupted, the
+    other tasks end at their next report, and the failure is raised. A task may do work side by
+    side itself: the threads are shared among the tasks that are left.
+
+    Parameters
+    ----------
+    function : called with one item at a time
+    n_jobs : threads; another executor (`executing_on`) has its own number of workers
+    enough : once it returns True, no further item is begun
+    needs_threads : the tasks share memory, so no other executor may run them
+    on_interrupt : called at the first interrupt from the keyboard instead of ending the tasks,
+        unless there is only one thread, where the interrupt is raised within the task
+    """
+    run = _Run(function, items, task, enough, progress, on_interrupt)
+    workers = None if needs_threads else _workers.get()
+    if workers is not None:
+        yield from run.on(workers.executor, 2 * workers.n_workers, _Crew(1, len(items)))
+        return
+    n_threads = threads_available(n_jobs)
+    if min(n_threads, len(items)) <= 1:
+        yield from run.one_by_one()
+        return
+    with ThreadPoolExecutor(min(n_threads, len(items))) as pool:
+        yield from run.on(pool, 2 * n_threads, _Crew(n_threads, len(items)))
+
+
+@dataclass(frozen=True)
+class _Run(Generic[Item, Result]):
+    """One call of `as_completed`."""
+
+    function: Callable[[Item], Result]
+    items: Sequence[Item]
+    task: str
+    enough: Callable[[], bool]
+    progress: Callable[[], Progress] | None
+    on_interrupt: Callable[[], None] | None
+
+    def one_by_one(self) -> Iterator[tuple[int, Result]]:
+        """Work on the items here."""
+        outer, done = current_listener(), 0
+
+        def pass_on(*_: object) -> None:
+            if outer is not None:  # it may want to stop the work
+                outer(self.task, *self._progress(done))
+
+        for place, item in enumerate(self.items):
+            if self.enough():
+                break
+            with listening(pass_on):
+                result = self.function(item)
+            done += 1
+            yield place, result
+            pass_on()
+
+    def on(self, executor: Executor, at_once: int, crew: _Crew) -> Iterator[tuple[int, Result]]:
+        """Work on the items there; of perhaps a million, only a few are handed over at a time."""
+        on_threads = isinstance(executor, ThreadPoolExecutor)
+        work = crew.run if on_threads else _run_elsewhere
+        to_begin = enumerate(self.items)
+        pending: dict[Future[Result], int] = {}
+        on_interrupt = self.on_interrupt
+        try:
+            while True:
+                try:
+                    if not self.enough():
+                        for place, item in islice(to_begin, at_once - len(pending)):
+                            pending[executor.submit(work, self.function, item)] = place
+                    if not pending:
+                        return
+                    yield from self._finished(pending, crew)
+                except KeyboardInterrupt:
+                    if on_interrupt is None:
+                        raise
+                    on_interrupt()
+                    on_interrupt = None  # the next one ends it
+        finally:
+            crew.stop()
+            running = [future for future in pending if not future.cancel()]
+            if on_threads:  # they end at their next report
+                wait(running)
+
+    def _finished(
+        self, pending: dict["Future[Result]", int], crew: _Crew
+    ) -> Iterator[tuple[int, Result]]:
+        """Wait a moment and yield what was finished; the first in place fails first."""
+        wait(pending, _SECONDS_PER_WAIT, FIRST_COMPLETED)
+        crew.stop_if_asked()
+        for future in [future for future in pending if future.done()]:
+            place = pending.pop(future)
+            crew.n_left -= 1
+            yield place, future.result()
+            if self.progress is None:
+                report(self.task, *self._progress(len(self.items) - crew.n_left))
+        if self.progress is not None:
+            report(self.task, *self.progress())
+
+    def _progress(self, n_done: int) -> Progress:
+        return (n_done, len(self.items)) if self.progress is None else self.progress()
 
 
 class Best(Generic[Result]):
-    """The best of many results that come from several threads, in whatever order.
+    """The best of many results, which may come from several threads and in any order.
 
-    Among equals the one of the lowest place is kept, so that threads decide nothing.
+    Of equally good ones the lowest place wins, whichever thread is first.
 
     >>> best = Best()
     >>> for place, error, name in [(2, 5.0, "c"), (1, 5.0, "b"), (0, 7.0, "a")]:
@@ -146,19 +300,19 @@ class Best(Generic[Result]):
         self._results: list[Result] = []
 
     def offer(self, error: float, place: int, result: Result) -> None:
-        """Keep `result` if its error is the least so far."""
+        """Keep `result` if its error is the lowest so far."""
         with self._lock:
             if not self._results or (error, place) < self._rank:
                 self._rank, self._results = (error, place), [result]
 
     @property
     def result(self) -> Result:
-        """The best of those that were offered."""
+        """The best result offered."""
         return self._results[0]
 
 
 class _OneThreadEach:
-    """Holds what is set for the whole process while at least one block needs it."""
+    """Settings of the whole process, in force while at least one block needs them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -188,11 +342,12 @@ _one_thread_each = _OneThreadEach()
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Let scikit-learn's clusterers, run on several threads, use no threads of their own.
+    """Keep scikit-learn's clusterers, run on several threads, from using threads of their own.
 
-    Then no sum depends on how threads share it. The number of threads for linear algebra belongs
-    to the whole process, and so do warnings: blocks that overlap in time share one setting, and
-    the last to end restores what was before. Clusters that come out empty are nothing to warn of.
+    Otherwise sums would depend on how threads split them. The number of threads for linear algebra
+    and the warning filters belong to the whole process: blocks that overlap in time share one
+    setting, and the last to end restores what was there before. Empty clusters are no reason to
+    warn.
     """
     _one_thread_each.enter()
     try:

@@ -27,6 +27,7 @@ def in_blocks(
     for first in range(0, len(blocks), _BLOCKS_PER_CALL):
         some = blocks[first : first + _BLOCKS_PER_CALL]
         with listening(None):
-            results = side_by_side(work, some, n_jobs=n_jobs, task=task)
+            # Blocks are too small to be worth sending to another process.
+            results = side_by_side(work, some, n_jobs=n_jobs, task=task, needs_threads=True)
         yield from zip(some, results, strict=True)
         report(task, some[-1].stop, n_records)

@@ -9,11 +9,12 @@ from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import report
 from microagg.core.validation import check_matrix
 from microagg.kernels.basics.rounding import without_offset
-from microagg.kernels.neighbours.blocks import list_neighbours, make_blocks
 from microagg.kernels.paths.tours import shorten_tour
+from microagg.orderings.neighbours import nearest_neighbours
 from microagg.orderings.walks import farthest_from_mean, walk
 
-_NEIGHBOURS = 10
+# Neighbours of a record that a tour may join it to.
+TOUR_NEIGHBOURS = 10
 # Records looked at between two reports: a fraction of a second.
 _ROWS_PER_CALL = 2000
 
@@ -30,13 +31,15 @@ def tsp(X: ArrayLike) -> Rows:
     return next(iter(short_tours(check_matrix(X), 1)))
 
 
-def short_tours(X: Floats, n_starts: int) -> Iterator[Rows]:
+def short_tours(X: Floats, n_starts: int, neighbours: Rows | None = None) -> Iterator[Rows]:
     """Tours grown from different records, all written down from the one farthest from the mean.
 
     The first grows from that record, each other from the record farthest from all starts before.
+    `neighbours`, if they are known, are the `TOUR_NEIGHBOURS` nearest of every record.
     """
     X = without_offset(X)
-    neighbours = near_neighbours(X)
+    if neighbours is None:
+        neighbours = nearest_neighbours(X, TOUR_NEIGHBOURS).rows
     opening = start = farthest_from_mean(X)
     apart = np.full(len(X), np.inf)
     for _ in range(min(n_starts, len(X))):
@@ -62,14 +65,3 @@ def shorten(X: Floats, tour: Rows, neighbours: Rows) -> Rows:
         while not shorten_tour(X, tour, place, neighbours, queue, state, _ROWS_PER_CALL):
             report("shortening the tour", n - int(state[1]), n)
     return tour
-
-
-def near_neighbours(X: Floats) -> Rows:
-    """The nearest other records of every record, nearest first."""
-    n = len(X)
-    neighbours = np.empty((n, min(_NEIGHBOURS, n - 1)), dtype=np.intp)
-    blocks = make_blocks(X, np.arange(n))
-    for first in range(0, n, _ROWS_PER_CALL):
-        list_neighbours(X, blocks, first, neighbours[first : first + _ROWS_PER_CALL])
-        report("finding neighbours", min(first + _ROWS_PER_CALL, n), n)
-    return neighbours

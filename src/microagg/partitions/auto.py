@@ -1,5 +1,6 @@
 """The default: the best groups that a bounded amount of work can find."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,16 @@ from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening
 from microagg.core.validation import check_choice, check_jobs, check_rng
+from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
+from microagg.orderings.tsp import TOUR_NEIGHBOURS
 from microagg.partitions.base import Partitioner
 from microagg.partitions.mdav import MDAV
-from microagg.partitions.ordered import TSPMHM
+from microagg.partitions.ordered import cut_short_tours
 from microagg.partitions.search import regions
 from microagg.partitions.search.exchanging import Limits
-from microagg.partitions.search.improving import Effort, Improving
+from microagg.partitions.search.improving import Effort, Improving, n_neighbours
+from microagg.partitions.search.neighbours import NearKinds, list_near
 from microagg.partitions.univariate import Univariate
 
 EFFORTS = {
@@ -47,7 +51,7 @@ EFFORTS = {
 
 
 # Records up to which a tour is tried as well, and beyond which even MDAV would take too long.
-_LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
+LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
 
 
 class Auto(Partitioner):
@@ -79,6 +83,7 @@ class Auto(Partitioner):
     ----------
     interrupted_ : whether the search was ended from the keyboard; the groups are the best so far
     timed_out_ : whether it was ended by the time budget
+    near_ : the neighbours that the search looked at, for a bound to begin with; not pickled
 
     Examples
     --------
@@ -106,6 +111,11 @@ class Auto(Partitioner):
         """Whether the groups depend on a seed, with the parameters as they are."""
         return True
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the neighbours: they are larger than the table."""
+        state: Any = super().__getstate__()
+        return {**state, "near_": None}
+
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         effort = EFFORTS[check_choice("effort", self.effort, EFFORTS)]
         if self.time_budget is not None:
@@ -114,10 +124,14 @@ class Auto(Partitioner):
         rng = check_rng(self.random_state)
         n_jobs = check_jobs(self.n_jobs)
         self.interrupted_ = self.timed_out_ = False
+        self.near_: NearKinds | None = None
         if needs_no_search(X, k):
             return without_search(X, k)
         X = without_offset(X)
-        improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
+        self.near_ = near = list_near(X, n_neighbours(k), n_jobs)
+        joined = near.exact(X, TOUR_NEIGHBOURS).rows if len(X) <= LARGEST_TOUR else None
+        groups = first_groups(X, k, rng, n_jobs, joined)
+        improving = Improving(X, groups, k, limits, rng, n_jobs, near.for_search())
         try:
             improving.run(effort)
         except KeyboardInterrupt:
@@ -148,22 +162,28 @@ def without_search(X: Floats, k: int) -> Labels:
     return np.arange(len(X)) if k == 1 else np.zeros(len(X), dtype=np.intp)
 
 
-def first_groups(X: Floats, k: int, rng: np.random.Generator, n_jobs: int) -> Labels:
+def first_groups(
+    X: Floats, k: int, rng: np.random.Generator, n_jobs: int, neighbours: Labels | None
+) -> Labels:
     """The groups of MDAV or of a cut tour, whichever have the lower error.
 
-    In a large table those of MDAV; in a very large one made region by region, so that the time
-    grows with n only.
+    A tour is cut where its `neighbours` are given: the `TOUR_NEIGHBOURS` nearest of every record,
+    of `LARGEST_TOUR` records at most. The groups of a very large table are made region by region,
+    so that the time grows with n only.
     """
-    if len(X) <= _LARGEST_TOUR:
-        best: Labels = min((MDAV(k).fit(X), TSPMHM(k).fit(X)), key=lambda made: made.sse_).labels_
-        return best
+    if neighbours is not None:
+        either = MDAV(k).fit_predict(X), cut_short_tours(X, k, neighbours)
+        return min((summarise(X, labels) for labels in either), key=lambda made: made.sse).labels
     everyone = np.ones(len(X), dtype=np.intp)
     parts = regions.split_into_regions(X, everyone, rng, max(_LARGEST_MDAV, 2 * k))
-    made = side_by_side(
-        lambda rows: MDAV(k).fit_predict(X[rows]), parts, n_jobs=n_jobs, task="first groups"
-    )
+    made = side_by_side(partial(_mdav, X, k), parts, n_jobs=n_jobs, task="first groups")
     labels, first = np.empty(len(X), dtype=np.intp), 0
     for rows, own in zip(parts, made, strict=True):
         labels[rows] = own + first
         first += int(own.max()) + 1
+    return labels
+
+
+def _mdav(X: Floats, k: int, rows: Labels) -> Labels:
+    labels: Labels = MDAV(k).fit_predict(X[rows])
     return labels

@@ -1,12 +1,14 @@
 """ICSM: local search by migrations, exchanges and cyclic shifts, with tour cuts in between."""
 
+import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels, Mask
-from microagg.core.parallel import Best, side_by_side
+from microagg.core.parallel import Best, as_completed
 from microagg.core.validation import check_count, check_jobs, check_rng
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
@@ -105,22 +107,25 @@ class ICSM(Partitioner):
         labels, errors = local_search(X, start, k, limits)
         best: Best[tuple[Labels, int]] = Best()
         best.offer(errors[-1], -1, (labels, len(errors) - 1))
-        seeds = rng.integers(2**32, size=n_restarts)
-
-        def restart(place: int) -> None:
-            moved = perturb(start, np.random.default_rng(seeds[place]))
-            labels, errors = local_search(X, moved, k, limits)
-            best.offer(errors[-1], place, (labels, len(errors) - 1))
-
-        side_by_side(
-            restart,
-            range(n_restarts),
+        restarts = as_completed(
+            partial(_restart, X, start, k, limits),
+            rng.integers(2**32, size=n_restarts).tolist(),
             n_jobs=n_jobs,
             task="restarts",
             enough=limits.out_of_time,
+            needs_threads=limits.deadline < math.inf,  # the clocks of other machines differ
         )
+        for place, (labels, errors) in restarts:
+            best.offer(errors[-1], place, (labels, len(errors) - 1))
         labels, self.n_iterations_ = best.result
         return labels
+
+
+def _restart(
+    X: Floats, start: Labels, k: int, limits: Limits, seed: int
+) -> tuple[Labels, list[float]]:
+    """Search again from groups of which some records were sent elsewhere."""
+    return local_search(X, perturb(start, np.random.default_rng(seed)), k, limits)
 
 
 def perturb(labels: Labels, rng: np.random.Generator) -> Labels:

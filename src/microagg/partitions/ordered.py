@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.core.arrays import Floats, Labels, Order
+from microagg.core.arrays import Floats, Labels, Order, Rows
 from microagg.core.validation import (
     check_count,
     check_flag,
@@ -78,12 +78,16 @@ class OrderedPartitioner(Partitioner):
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         tour = check_flag("tour", self.tour)
         orders = self._orders(X.astype(np.float64, copy=False), k)
-        cuts = (cut_sequence(X, order, k, tour=tour) for order in orders)
-        return min(cuts, key=lambda labels: summarise(X, labels).sse)
+        return _best_cut(X, orders, k, tour=tour)
 
     @abstractmethod
     def _orders(self, X: Floats, k: int) -> Iterable[Order]:
         """Return the sequences to cut; the best cut is kept."""
+
+
+def _best_cut(X: NDArray[Any], orders: Iterable[Order], k: int, *, tour: bool = False) -> Labels:
+    cuts = (cut_sequence(X, order, k, tour=tour) for order in orders)
+    return min(cuts, key=lambda labels: summarise(X, labels).sse)
 
 
 class NPNMHM(OrderedPartitioner):
@@ -177,10 +181,20 @@ class TSPMHM(OrderedPartitioner):
         self.n_starts = n_starts
 
     def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
-        for tour in short_tours(X, check_count("n_starts", self.n_starts)):
-            yield tour
-            if not self.tour:
-                yield np.concatenate((tour[:1], tour[:0:-1]))
+        tours = short_tours(X, check_count("n_starts", self.n_starts))
+        return tours if self.tour else _both_ways(tours)
+
+
+def cut_short_tours(X: Floats, k: int, neighbours: Rows) -> Labels:
+    """Return the groups of `TSPMHM(k)`, given the `TOUR_NEIGHBOURS` nearest of every record."""
+    orders = _both_ways(short_tours(X, TSPMHM().n_starts, neighbours))
+    return _best_cut(X, orders, k)
+
+
+def _both_ways(tours: Iterable[Order]) -> Iterable[Order]:
+    for tour in tours:
+        yield tour
+        yield np.concatenate((tour[:1], tour[:0:-1]))
 
 
 class GroupOrderedPartitioner(OrderedPartitioner):

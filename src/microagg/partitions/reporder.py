@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels
-from microagg.core.parallel import Best, one_thread_each, side_by_side
+from microagg.core.parallel import Best, as_completed, one_thread_each
 from microagg.core.validation import check_count, check_jobs, check_rng
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
@@ -87,16 +87,18 @@ class RepOrdMic(Partitioner):
             given = initial_labels(self.initial, X, k, rng, at_least=1, n_jobs=n_jobs)
             starts = [lambda: given]
         best: Best[Labels] = Best()
-
-        def count_rounds(place: int) -> int:
-            labels, errors = repeat_ordering(X, starts[place](), k, entry)
-            best.offer(errors[-1], place, labels)
-            return len(errors)
-
+        self.n_rounds_ = 0
         with one_thread_each():
-            places = range(len(starts))
-            rounds = side_by_side(count_rounds, places, n_jobs=n_jobs, task="starts")
-        self.n_rounds_ = sum(rounds)
+            outcomes = as_completed(
+                lambda start: repeat_ordering(X, start(), k, entry),
+                starts,
+                n_jobs=n_jobs,
+                task="starts",
+                needs_threads=True,  # the setting above is that of this process
+            )
+            for place, (labels, errors) in outcomes:
+                best.offer(errors[-1], place, labels)
+                self.n_rounds_ += len(errors)
         return best.result
 
 

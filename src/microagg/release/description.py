@@ -3,12 +3,13 @@
 from collections.abc import Sized
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from microagg import __version__
 from microagg.bounds.choice import Bound
+from microagg.core.estimator import Estimator
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.manifest import (
     ColumnFacts,
@@ -26,6 +27,9 @@ from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.release.verification import Verified
+
+if TYPE_CHECKING:
+    from microagg.fuzzy.base import FuzzyMicroaggregator
 
 LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "polars", "narwhals", "pandas", "pyarrow")
 # Parameters that are not options of a method: the manifest has them elsewhere.
@@ -112,7 +116,7 @@ def describe(
     )
 
 
-def _options(estimator: Any, n_records: int) -> dict[str, Any]:
+def _options(estimator: Estimator, n_records: int) -> dict[str, Any]:
     """Return the options that the method used, those left at their defaults included."""
     left_out = (*_ELSEWHERE, "random_state")
     options = {
@@ -191,8 +195,9 @@ def _combinations(released: Released) -> CombinationFacts | None:
     return CombinationFacts(combinations=found.combinations, records=found.records)
 
 
-def _draw(estimator: Any) -> DrawFacts:
+def _draw(fitted: Estimator) -> DrawFacts:
     """Say how many records each centre expected and got."""
+    estimator = cast("FuzzyMicroaggregator", fitted)
     names = ("m1", "m2", "lambda1", "lambda2")
     return DrawFacts(
         n_centers=len(estimator.expected_sizes_),

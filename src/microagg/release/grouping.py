@@ -1,9 +1,8 @@
 """Third stage: groups, found block by block and within each stratum on its own."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from microagg.bounds.kinds import NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import InterruptedSearchWarning, warn
-from microagg.core.progress import report
+from microagg.core.estimator import Estimator
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
 from microagg.kernels.basics.group_sums import summarise
@@ -20,7 +19,11 @@ from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
+from microagg.release.parts import fit_parts
 from microagg.release.records import Records
+
+if TYPE_CHECKING:
+    from microagg.fuzzy.base import FuzzyMicroaggregator
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class Part:
 
     block: int
     rows: Labels
-    fitted: Any
+    fitted: Estimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class Groups:
     """
 
     method: Method
-    estimator: Any
+    estimator: Estimator
     labels: tuple[Labels, ...]  # one for each block
     parts: tuple[Part, ...]
     errors: Errors
@@ -54,12 +57,12 @@ class Groups:
     @property
     def interrupted(self) -> bool:
         """Whether a search was ended from the keyboard."""
-        return any(getattr(part.fitted, "interrupted_", False) for part in self.parts)
+        return any(part.fitted.interrupted_ for part in self.parts)
 
     @property
     def timed_out(self) -> bool:
         """Whether a search was ended by the clock."""
-        return any(getattr(part.fitted, "timed_out_", False) for part in self.parts)
+        return any(part.fitted.timed_out_ for part in self.parts)
 
     @property
     def sizes(self) -> Labels:
@@ -73,7 +76,7 @@ class Groups:
         return labels
 
 
-def estimator_of(plan: Plan) -> Any:
+def estimator_of(plan: Plan) -> Estimator:
     """Return the estimator that a plan asks for; if it takes a seed, it gets a whole number."""
     method = find(plan.method)
     own = {
@@ -102,11 +105,11 @@ def group(records: Records, plan: Plan, systems: Sequence[System | None] = ()) -
         parts,
         _errors(method, labels, parts, records),
         promise=_promise(method, parts[0].fitted, records),
-        seed=estimator.random_state if estimator.has_chance() else None,
+        seed=estimator.get_params()["random_state"] if estimator.has_chance() else None,
     )
 
 
-def _fit(estimator: Any, records: Records) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
+def _fit(estimator: Estimator, records: Records) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
     n = len(records.frame)
     strata = [np.arange(n)] if records.strata is None else records.strata.rows()
     pieces = [(block, rows) for block in range(len(records.blocks)) for rows in strata]
@@ -117,47 +120,19 @@ def _fit(estimator: Any, records: Records) -> tuple[tuple[Labels, ...], tuple[Pa
 
 
 def _in_pieces(
-    estimator: Any, records: Records, pieces: list[tuple[int, Labels]]
+    estimator: Estimator, records: Records, pieces: list[tuple[int, Labels]]
 ) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
     n = len(records.frame)
     raw = [np.empty(n, dtype=np.intp) for _ in records.blocks]
     firsts = [0] * len(raw)
     parts: list[Part] = []
-    clock = _Clock(estimator, sum(len(rows) for _, rows in pieces))
-    for done, (block, rows) in enumerate(pieces):
-        report("grouping", done, len(pieces))
-        fitted = estimator.copy()
-        clock.share(fitted, len(rows))
-        fitted.fit(np.ascontiguousarray(records.blocks[block].X[rows]))
+    matrices = [(records.blocks[block].X, rows) for block, rows in pieces]
+    for (block, rows), fitted in zip(pieces, fit_parts(estimator, matrices), strict=True):
         raw[block][rows] = fitted.labels_ + firsts[block]
         firsts[block] += fitted.n_groups_
         parts.append(Part(block, rows, fitted))
-        if getattr(fitted, "interrupted_", False):
-            clock.stop()  # the parts to come get no search, either
     labels = [summarise(np.zeros((n, 1)), own).labels for own in raw]
     return tuple(labels), tuple(parts)
-
-
-class _Clock:
-    """Shares a time budget among the parts, by their records."""
-
-    def __init__(self, estimator: Any, n_records: int) -> None:
-        self.budget = estimator.get_params().get("time_budget")
-        self.takes_one = "time_budget" in estimator.get_params()
-        self.end = time.monotonic() + (self.budget or 0.0)
-        self.left = n_records
-
-    def share(self, estimator: Any, n_records: int) -> None:
-        """Give the estimator of so many records its part of the time that is left."""
-        if self.budget is not None:
-            seconds = max(0.0, self.end - time.monotonic()) * n_records / self.left
-            estimator.set_params(time_budget=seconds)
-        self.left -= n_records
-
-    def stop(self) -> None:
-        """Leave no time."""
-        if self.takes_one:
-            self.budget, self.end = 0.0, time.monotonic()
 
 
 def _errors(
@@ -173,24 +148,25 @@ def _errors(
     return Errors(sum(error.sse for error in each), sum(error.sst for error in each))
 
 
-def drawn_centers(estimator: Any) -> Floats:
+def drawn_centers(estimator: Estimator) -> Floats:
     """Return the centres that some record drew; those that none did come after them."""
     centers: Floats = estimator.centers_[: estimator.n_groups_]
     return centers
 
 
-def _promise(method: Method, estimator: Any, records: Records) -> Promise:
+def _promise(method: Method, estimator: Estimator, records: Records) -> Promise:
     if len(records.blocks) > 1:
         return Promise.BLOCKWISE
-    if not method.draws or estimator.strict_k:
+    if not method.draws or estimator.get_params()["strict_k"]:
         return Promise.K_ANONYMITY
     return Promise.NOTHING if n_expecting_fewer(estimator) else Promise.PROBABILISTIC
 
 
-def n_expecting_fewer(estimator: Any) -> int:
+def n_expecting_fewer(estimator: Estimator) -> int:
     """Return how many centres of a draw expect fewer than k records."""
-    enough = estimator.k * (1.0 - 1e-9)  # sums of memberships round
-    return int(np.count_nonzero(estimator.expected_sizes_ < enough))
+    drawn = cast("FuzzyMicroaggregator", estimator)
+    enough = drawn.k * (1.0 - 1e-9)  # sums of memberships round
+    return int(np.count_nonzero(drawn.expected_sizes_ < enough))
 
 
 def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
@@ -223,6 +199,7 @@ def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> 
             searched=groups.method.name == DEFAULT,
             time_budget=plan.time_budget,
             share=len(X) / n_records,
+            near=getattr(part.fitted, "near_", None),
         )
         if found.sse is None:
             return Bound()

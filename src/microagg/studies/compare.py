@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -262,17 +263,19 @@ def _run_all(
     costliest_first = sorted(range(len(runs)), key=lambda i: -costs[runs[i][0].name])
     report("comparing", 0, len(runs))
     results = side_by_side(
-        lambda place: _attempt(trial, *runs[place]),
-        costliest_first,
+        partial(_attempt, trial),
+        [runs[place] for place in costliest_first],
         n_jobs=n_jobs,
         task="comparing",
+        needs_threads=True,  # the records know how to decode columns: functions are not sent
     )
     in_order = dict(zip(costliest_first, results, strict=True))
     return [in_order[place] for place in range(len(runs))]
 
 
-def _attempt(trial: _Trial, method: Method, k: int) -> tuple[Row, int]:
+def _attempt(trial: _Trial, run: tuple[Method, int]) -> tuple[Row, int]:
     """Return the row of one run and the exit code it deserves; a failure is a row as well."""
+    method, k = run
     try:
         return trial.run(method, k), 0
     except MicroaggError as error:

@@ -4,18 +4,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise, zip_longest
 from typing import Any, overload
 
 import numpy as np
 
-from microagg.bounds import gap, lower_bound
-from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
+from microagg.bounds import gap
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
-from microagg.core.parallel import side_by_side
-from microagg.core.progress import ProgressCallback, heard_by, listening, report
+from microagg.core.progress import ProgressCallback, heard_by
 from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import (
     SeedLike,
@@ -27,35 +24,25 @@ from microagg.core.validation import (
     check_seed,
 )
 from microagg.core.words import decimals_for, short_seconds, spread
-from microagg.kernels.basics.group_sums import Groups, summarise
-from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
-from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
-from microagg.partitions.search.exchanging import NO_LIMITS
-from microagg.partitions.search.improving import Effort, Improving, n_neighbours
-from microagg.partitions.search.neighbours import has_equal_records, near_lists
-from microagg.partitions.splitting import split_large
+from microagg.partitions.auto import EFFORTS
+from microagg.partitions.search.improving import Effort
 from microagg.plans.arguments import plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import constrained_values, systems_of
 from microagg.release.records import Records, open_records
 from microagg.release.source import Source
+from microagg.studies.chains import MatrixSweep, compile_search
 from microagg.tables.roles import Names, Roles
 
 BOUNDS = ("fast", "none")
-# Trials at a k that begins with the groups of a larger one, as a share of those of `Auto`: at
-# least, and for every unit by which the ratio of the two ks is above one.
-_LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
-# Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
-_LONGEST_CHAIN = 10
-_TASK = "sweeping"
 _LARGEST_BY_DEFAULT = 20
 _LONGEST_BAR = 20
 _NOTE = "gap: by how many per cent the loss is above the least possible, at most"
 # Options of a table that a matrix has as well.
 _OF_MATRIX = {"k", "random_state"}
 _NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
-_WARM_UP_RECORDS, _WARM_UP_K = 40, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -284,12 +271,7 @@ def _checked_ks(asked: Sequence[int] | None, n_records: int) -> list[int]:
     return sorted(check_k(k, n_records=n_records) for k in ks)
 
 
-def sweep_source(
-    source: Source,
-    ks: Sequence[int] | None,
-    plan: Plan,
-    work: Work,
-) -> Sweep:
+def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Work) -> Sweep:
     """Sweep over a table as a plan describes it."""
     if plan.small_strata != "error":
         raise ParameterError(
@@ -302,11 +284,7 @@ def sweep_source(
     seed = check_seed(plan.random_state)
     strata = [None] if records.strata is None else records.strata.rows()
     parts = [
-        _Part(
-            block.X if rows is None else np.ascontiguousarray(block.X[rows]),
-            rows,
-            at,
-        )
+        _Part(block.X if rows is None else np.ascontiguousarray(block.X[rows]), rows, at)
         for at, block in enumerate(records.blocks)
         for rows in strata
     ]
@@ -325,25 +303,36 @@ def _sweep_parts(
 ) -> Sweep:
     """Sweep over every part, and put the parts together at every k."""
     with_bounds = work.with_bounds and weights is None
-    _compile(parts[0].X, work.effort, with_bounds=with_bounds)
+    compile_search(parts[0].X, work.effort, with_bounds=with_bounds)
     began = time.perf_counter()
     rng = np.random.default_rng(seed)
     swept = []
     for part in parts:
-        one = _Sweeping(part.X, ks, work.effort, rng, work.n_jobs)
+        one = MatrixSweep(part.X, ks, work.effort, rng, work.n_jobs)
         one.find_groups()
         if with_bounds:
             one.find_bounds()
         swept.append(one)
     if len(parts) == 1 and weights is None:
-        rows = swept[0].rows()
+        rows = _rows_of(swept[0])
     else:
         rows = [_joined_row(k, parts, swept, weights) for k in ks]
     return Sweep(rows, time.perf_counter() - began, seed)
 
 
+def _rows_of(one: MatrixSweep) -> list[SweepRow]:
+    """Return a row for every k of a single part."""
+    sst = squared_errors(one.X, np.zeros(len(one.X), dtype=np.intp)).sst
+    rows = []
+    for k in one.ks:
+        groups, bound = one.found[k], one.bounds.get(k)
+        errors = Errors(groups.sse, sst)
+        rows.append(_row(k, errors, bound, groups.sizes, one.seconds[k], groups.labels))
+    return rows
+
+
 def _joined_row(
-    k: int, parts: Sequence[_Part], swept: Sequence["_Sweeping"], weights: Floats | None
+    k: int, parts: Sequence[_Part], swept: Sequence[MatrixSweep], weights: Floats | None
 ) -> SweepRow:
     """Put the groups of all parts at one k together."""
     labels, errors = [], []
@@ -361,18 +350,30 @@ def _joined_row(
     bounds = [one.bounds.get(k) for one in swept]
     # Sums round; a bound must not be rounded up.
     bound = None if None in bounds else sum(bounds) * (1.0 - 1e-12)  # type: ignore[arg-type]
-    sizes = np.concatenate([np.bincount(own) for own in labels])
+    return _row(
+        k,
+        total,
+        bound,
+        np.concatenate([np.bincount(own) for own in labels]),
+        sum(one.seconds[k] for one in swept),
+        labels[0] if len(labels) == 1 else np.column_stack(labels),
+    )
+
+
+def _row(
+    k: int, errors: Errors, bound: float | None, sizes: Labels, seconds: float, labels: Labels
+) -> SweepRow:
     return SweepRow(
         k=k,
-        information_loss=total.information_loss,
-        lower_bound=None if bound is None else Errors(bound, total.sst).information_loss,
-        gap=None if bound is None else gap(total.sse, bound),
-        sse=total.sse,
+        information_loss=errors.information_loss,
+        lower_bound=None if bound is None else Errors(bound, errors.sst).information_loss,
+        gap=None if bound is None else gap(errors.sse, bound),
+        sse=errors.sse,
         n_groups=len(sizes),
         min_group=int(sizes.min()),
         max_group=int(sizes.max()),
-        seconds=sum(one.seconds[k] for one in swept),
-        labels=labels[0] if len(labels) == 1 else np.column_stack(labels),
+        seconds=seconds,
+        labels=labels,
     )
 
 
@@ -390,141 +391,3 @@ def _with_constraints(
     )
     sst = 100.0 * row.sse / row.information_loss if row.information_loss else 0.0
     return replace(row, added_by_constraints=Errors(added, sst).information_loss)
-
-
-def _compile(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
-    """Sweep over a few records, so that no row's seconds hold the time to compile."""
-    report("preparing", 0, 1)
-    few = np.ascontiguousarray(X[:: max(1, len(X) // _WARM_UP_RECORDS)][:_WARM_UP_RECORDS])
-    k = min(_WARM_UP_K, len(few))
-    with listening(None):
-        trial = _Sweeping(few, [k], effort.part(0.0), np.random.default_rng(0), 1)
-        trial.find_groups()
-        if with_bounds:
-            trial.find_bounds()
-    report("preparing", 1, 1)
-
-
-class _Sweeping:
-    """What all ks share, and what was found for each."""
-
-    def __init__(
-        self, X: Floats, ks: Sequence[int], effort: Effort, rng: np.random.Generator, n_jobs: int
-    ) -> None:
-        self.X = X
-        self.ks = ks
-        self.effort = effort
-        self.rng = rng
-        self.n_jobs = n_jobs
-        self.centred = without_offset(X)
-        self.found: dict[int, Groups] = {}
-        self.bounds: dict[int, float] = {}
-        self.seconds = dict.fromkeys(ks, 0.0)
-        searched = [k for k in ks if not needs_no_search(self.X, k)]
-        self.nearest: tuple[Floats, Labels] | None = None
-        if searched:
-            self._list_nearest(max(searched))
-
-    def _list_nearest(self, k: int) -> None:
-        """List as many neighbours as the largest k needs, for the bounds and for the searches."""
-        width = min(len(self.X) - 1, max(n_neighbours(k), n_listed(k)))
-        self.nearest = nearest_others(self.X, width)
-        self.near = self.nearest[1]
-        if has_equal_records(self.X):
-            self.near = near_lists(self.centred, n_neighbours(k), self.n_jobs)
-
-    def find_groups(self) -> None:
-        """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
-        n_chains = -(-len(self.ks) // _LONGEST_CHAIN)
-        chains = [part.tolist() for part in np.array_split(self.ks[::-1], n_chains)]
-        seeds = dict(zip(self.ks, self.rng.integers(2**63, size=len(self.ks)), strict=True))
-        before = {k: larger for chain in chains for larger, k in pairwise(chain)}
-        threads = max(1, self.n_jobs // n_chains)
-
-        def group(k: int) -> None:
-            began = time.perf_counter()
-            labels = self._labels(k, before.get(k), np.random.default_rng(seeds[k]), threads)
-            self.found[k] = summarise(self.X, labels)
-            self.seconds[k] += time.perf_counter() - began
-
-        def advance(ks: tuple[int | None, ...]) -> None:
-            """Go on by one k in every chain that has not ended."""
-            going_on = [k for k in ks if k is not None]
-            side_by_side(group, going_on, n_jobs=self.n_jobs, task=_TASK)
-
-        side_by_side(advance, list(zip_longest(*chains)), n_jobs=1, task=_TASK)
-        self._let_none_lose_more_than_a_larger()
-
-    def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
-        """Improve the better of the first groups of this k and the groups of a larger one."""
-        if self.nearest is None or needs_no_search(self.X, k):
-            return without_search(self.X, k)
-        start, effort = first_groups(self.centred, k, rng, n_jobs), self.effort
-        if larger is not None:
-            split = split_large(self.centred, self.found[larger].labels, k)
-            start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
-            effort = effort.for_good_groups(share_of_trials(k, larger))
-        near = np.ascontiguousarray(self.near[:, : n_neighbours(k)])
-        improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near)
-        improving.run(effort)
-        return improving.labels
-
-    def _let_none_lose_more_than_a_larger(self) -> None:
-        """Take over the groups of a larger k where those of a smaller one have a higher error.
-
-        That can be where one chain ends and the next begins.
-        """
-        for larger, k in pairwise(self.ks[::-1]):
-            if self.found[larger].sse < self.found[k].sse:
-                split = summarise(self.X, split_large(self.X, self.found[larger].labels, k))
-                # By a rounding, halves can have a higher error than the whole.
-                self.found[k] = min(split, self.found[larger], key=lambda groups: groups.sse)
-        for groups in self.found.values():
-            groups.labels.flags.writeable = False
-
-    def find_bounds(self) -> None:
-        """Bound the error at every k."""
-        bounds = side_by_side(self._bound, self.ks, n_jobs=self.n_jobs, task="bounding")
-        # A bound for one k holds for every larger one.
-        highest = np.maximum.accumulate(bounds).tolist()
-        self.bounds = dict(zip(self.ks, highest, strict=True))
-
-    def _bound(self, k: int) -> float:
-        began = time.perf_counter()
-        if needs_no_search(self.X, k):
-            bound = lower_bound(self.X, k)
-        else:
-            bound = neighbour_shares(self.X, k, self.nearest).bound
-        self.seconds[k] += time.perf_counter() - began
-        return bound
-
-    def rows(self) -> list[SweepRow]:
-        """Word what was found."""
-        sst = squared_errors(self.X, np.zeros(len(self.X), dtype=np.intp)).sst
-        return [self._row(k, sst) for k in self.ks]
-
-    def _row(self, k: int, sst: float) -> SweepRow:
-        groups, bound = self.found[k], self.bounds.get(k)
-        return SweepRow(
-            k=k,
-            information_loss=Errors(groups.sse, sst).information_loss,
-            lower_bound=None if bound is None else Errors(bound, sst).information_loss,
-            gap=None if bound is None else gap(groups.sse, bound),
-            sse=groups.sse,
-            n_groups=len(groups.sizes),
-            min_group=int(groups.sizes.min()),
-            max_group=int(groups.sizes.max()),
-            seconds=self.seconds[k],
-            labels=groups.labels,
-        )
-
-
-def share_of_trials(k: int, larger: int) -> float:
-    """How much of a search is needed where it begins with the groups of a larger k.
-
-    The nearer the two ks are, the less there is to change.
-
-    >>> [round(share_of_trials(k, k + 1), 2) for k in (2, 5, 20)]
-    [1.0, 0.7, 0.55]
-    """
-    return min(1.0, _LEAST_SHARE + _SHARE_FOR_RATIO * (larger / k - 1.0))

@@ -10,7 +10,8 @@ from microagg.kernels.paths.walks import (
     room_for_insertion,
     write_path,
 )
-from microagg.orderings.tsp import near_neighbours, shorten
+from microagg.orderings.neighbours import nearest_neighbours
+from microagg.orderings.tsp import TOUR_NEIGHBOURS, shorten
 from microagg.orderings.walks import walk
 
 
@@ -64,7 +65,7 @@ def test_a_splice_moves_a_segment(seed, keeps_direction):
 def test_no_move_between_neighbours_is_left(d):
     X = np.random.default_rng(d).normal(size=(150, d))
     apart = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
-    neighbours = near_neighbours(X)
+    neighbours = nearest_neighbours(X, TOUR_NEIGHBOURS).rows
     for row in range(150):
         assert neighbours[row].tolist() == np.argsort(apart[row], kind="stable")[1:11].tolist()
     start = walk(X, np.arange(150), 0)

@@ -329,18 +329,3 @@ def nearest_to_each(blocks: Blocks, points: Floats, out_rows: Rows) -> None:
     distance = np.empty(1)
     for i in range(points.shape[0]):
         nearest(blocks, points[i], distance, out_rows[i : i + 1])
-
-
-@kernel
-def list_neighbours(X: Floats, blocks: Blocks, first: int, out_neighbours: Rows) -> None:
-    """Nearest other records of the rows from `first` on, nearest first."""
-    count = out_neighbours.shape[1]
-    distances = np.empty(count + 1)
-    rows = np.empty(count + 1, dtype=np.intp)
-    for i in range(out_neighbours.shape[0]):
-        nearest(blocks, X[first + i], distances, rows)
-        found = 0
-        for row in rows:
-            if row != first + i and found < count:
-                out_neighbours[i, found] = row
-                found += 1

@@ -1,6 +1,7 @@
 """An intruder who knows the method: which released values are possible, column by column."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -217,12 +218,23 @@ def _candidates(runs: list[_Runs], n: int, n_queries: int, n_jobs: int) -> Count
     for j, column in enumerate(codes.T):
         own = _begins(column)
         begins[j, : len(own)] = own
-    found = np.empty(len(ranges), dtype=np.int64)
-
-    def work(some: slice) -> None:
-        count_rows_in_ranges(lows[some], highs[some], codes, counts, listed, begins, found[some])
-
+    count = partial(_count_in_ranges, lows, highs, codes, counts, listed, begins)
     size = max(1, _BLOCK_ROWS // len(codes))
     blocks = [slice(at, at + size) for at in range(0, len(ranges), size)]
-    side_by_side(work, blocks, n_jobs=n_jobs, task="ruling out records")
-    return found[which.reshape(-1)]
+    found = side_by_side(count, blocks, n_jobs=n_jobs, task="ruling out records")
+    return np.concatenate(found)[which.reshape(-1)]
+
+
+def _count_in_ranges(
+    lows: Places,
+    highs: Places,
+    codes: Places,
+    counts: Counts,
+    listed: Places,
+    begins: Places,
+    some: slice,
+) -> Counts:
+    """Return how many released records fit each of some ranges of codes."""
+    found = np.empty(len(lows[some]), dtype=np.int64)
+    count_rows_in_ranges(lows[some], highs[some], codes, counts, listed, begins, found)
+    return found

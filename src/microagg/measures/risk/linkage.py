@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Rows
-from microagg.core.parallel import side_by_side
+from microagg.core.arrays import Rows
+from microagg.core.parallel import as_completed
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_jobs
 from microagg.kernels.attacks.distance_linkage import BoxTree, make_box_tree, rank_own_points
@@ -80,21 +81,22 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
     order = np.argsort(tree.places[own[rows]], kind="stable")
     items = [order[at : at + _PER_ITEM] for at in range(0, len(order), _PER_ITEM)]
     less, equal = np.zeros(len(rows), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
-
-    def link(item: Rows) -> None:
-        some = rows[item]
-        less[item], equal[item] = _link(tree, pair.points_before(some), own[some], enough)
-
-    side_by_side(link, items, n_jobs=check_jobs(n_jobs), task=TASK)
+    link = partial(_link, tree, pair, enough)
+    linked = as_completed(
+        link, [rows[item] for item in items], n_jobs=check_jobs(n_jobs), task=TASK
+    )
+    for place, ranks in linked:
+        less[items[place]], equal[items[place]] = ranks
     return less, equal
 
 
-def _link(tree: BoxTree, points: Floats, own: Rows, enough: int) -> tuple[Rows, Rows]:
-    """Link these records, the points of one item."""
-    less, equal = np.zeros(len(points), dtype=np.intp), np.zeros(len(points), dtype=np.intp)
+def _link(tree: BoxTree, pair: Pair, enough: int, rows: Rows) -> tuple[Rows, Rows]:
+    """Count for some records; only they are held as points."""
+    points, own = pair.points_before(rows), pair.classes[rows]
+    less, equal = np.zeros(len(rows), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
     done = 0
-    for part in paced(np.arange(len(points))):
+    for part in paced(np.arange(len(rows))):
         rank_own_points(tree, points, part, own, enough, less, equal)
         done += len(part)
-        report(TASK, done, len(points))
+        report(TASK, done, len(rows))
     return less, equal

@@ -1,8 +1,8 @@
 """Probabilistic record linkage: agreement of columns, weighted by how informative it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from threading import Lock
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Counts, Floats, Rows
-from microagg.core.parallel import side_by_side
+from microagg.core.parallel import as_completed
 from microagg.core.progress import report
 from microagg.core.validation import check_choice, check_count, check_jobs
 from microagg.kernels.attacks.agreement import MOST_COLUMNS, count_better, tally_patterns
@@ -234,44 +234,40 @@ class _Pairs:
     def tally(self) -> Counts:
         """Return how many pairs have each pattern."""
         total = np.zeros(self.n_patterns, dtype=np.int64)
-        lock = Lock()
-
-        def work(some: slice) -> None:
-            counts = np.zeros_like(total)
-            tally_patterns(
-                self.queries[:, some],
-                self.query_counts[some],
-                *(self.released, self.released_counts),
-                counts,
-            )
-            with lock:  # sums of whole numbers are the same in any order
-                np.add(total, counts, out=total)
-
-        self._in_blocks(work, "tallying agreement")
+        for _, counts in self._in_blocks(self._tally, "tallying agreement"):
+            total += counts  # sums of whole numbers are the same in any order
         return total
+
+    def _tally(self, some: slice) -> Counts:
+        counts = np.zeros(self.n_patterns, dtype=np.int64)
+        tally_patterns(
+            self.queries[:, some],
+            self.query_counts[some],
+            *(self.released, self.released_counts),
+            counts,
+        )
+        return counts
 
     def compare(self, ranks: NDArray[np.int32]) -> tuple[Counts, Counts]:
         """Count the released records that rank above each record's own, and those that tie."""
-        better, equal = (np.empty(len(self.own), dtype=np.int64) for _ in range(2))
-        own = ranks[self.own]
-
-        def work(some: slice) -> None:
-            count_better(
-                self.queries[:, some],
-                own[some],
-                *(self.released, self.released_counts),
-                ranks,
-                better[some],
-                equal[some],
-            )
-
-        self._in_blocks(work, "linking records")
+        found = dict(self._in_blocks(partial(self._compare, ranks), "linking records"))
+        better, equal = np.hstack([found[place] for place in range(len(found))])
         return better[self.query_of], equal[self.query_of]
 
-    def _in_blocks(self, work: Callable[[slice], None], task: str) -> None:
+    def _compare(self, ranks: NDArray[np.int32], some: slice) -> Counts:
+        own = ranks[self.own[some]]
+        counts = np.empty((2, len(own)), dtype=np.int64)
+        count_better(
+            self.queries[:, some], own, self.released, self.released_counts, ranks, *counts
+        )
+        return counts
+
+    def _in_blocks(
+        self, work: Callable[[slice], Counts], task: str
+    ) -> Iterator[tuple[int, Counts]]:
         n, size = len(self.own), max(1, _BLOCK_PAIRS // self.released.shape[1])
         blocks = [slice(at, min(at + size, n)) for at in range(0, n, size)]
-        side_by_side(work, blocks, n_jobs=self.n_jobs, task=task)
+        return as_completed(work, blocks, n_jobs=self.n_jobs, task=task)
 
 
 def _distinct(keys: list[NDArray[Any]]) -> tuple[Rows, Rows, Counts]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from microagg.core.arrays import Floats, Labels
-from microagg.core.parallel import Best, side_by_side
+from microagg.core.parallel import Best, side_by_side, threads_available
 from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions.search import regions
 from microagg.partitions.search.exchanging import Limits
@@ -141,6 +141,7 @@ class Improving:
         searches = [(region, island) for region in self.regions for island in range(islands)]
         trials = effort.trials(len(self.X), self.k) / islands
         seeds = self.rng.integers(2**63, size=len(searches))
+        at_once = min(threads_available(self.n_jobs), len(searches))
 
         def search(place: int) -> list[Labels]:
             region, island = searches[place]
@@ -155,7 +156,7 @@ class Improving:
             )
             self.under_way.append(wandering)
             n_trials = int(trials * len(region.X) / len(self.X))
-            seconds = self._seconds_for(n_trials, len(searches))
+            seconds = self._seconds_for(n_trials, at_once)
             late = wandering.run(n_trials, seconds)
             self.ended.append(n_trials)
             return late if islands > 1 else []
@@ -166,6 +167,7 @@ class Improving:
             n_jobs=self.n_jobs,
             task="searching",
             progress=self._progress,
+            needs_threads=True,  # an interrupt must find the best groups of every search
         )
         self.adopt_what_was_found()
         self.n_made += sum(wandering.n_made for wandering in self.under_way)
@@ -181,13 +183,13 @@ class Improving:
         """Whether all trials were made, but for those lost to rounding."""
         return self.n_made >= self.n_trials - len(self.regions) * _ROUNDS
 
-    def _seconds_for(self, n_trials: int, n_searches: int) -> float:
-        """The part of the time left that a search with so many trials may take."""
+    def _seconds_for(self, n_trials: int, at_once: int) -> float:
+        """The part of the time left that one of several searches at once may take."""
         left = self.limits.seconds_left()
         if math.isinf(left):
             return left
         to_come = max(1, self.n_trials - sum(list(self.ended)))
-        return max(0.0, left) * min(1.0, n_trials * min(self.n_jobs, n_searches) / to_come)
+        return max(0.0, left) * min(1.0, n_trials * at_once / to_come)
 
     def _progress(self) -> tuple[int, int]:
         """Trials made so far, in this round and those before, and in all."""

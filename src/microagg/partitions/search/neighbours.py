@@ -1,19 +1,15 @@
 """The near neighbours of every record, whose groups a search looks at."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from microagg.core.arrays import Floats, Labels
-from microagg.core.parallel import side_by_side
-from microagg.core.progress import report
-from microagg.kernels.neighbours.blocks import list_neighbours, make_blocks
+from microagg.core.progress import paced, report
+from microagg.kernels.neighbours.listing import order_listed
+from microagg.orderings.neighbours import Neighbours, fill_in, nearest_neighbours
 
-# Rows between two looks at the keyboard: a fraction of a second.
-_ROWS_PER_CALL = 2_000
-# Parts of a table whose neighbours are listed side by side, and rows in one, at least.
-_PARTS, _LEAST_ROWS = 8, 5_000
-_TASK = "finding neighbours"
 # Standard deviations by which a record is moved to break ties of neighbours.
 _TIE_BREAK = 1e-12
 
@@ -47,43 +43,81 @@ def has_equal_records(X: Floats) -> bool:
     return len(kinds_of_records(X).sizes) < len(X)
 
 
-def near_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
-    """The nearest other records of every record, nearest first.
+@dataclass(frozen=True, eq=False)
+class NearKinds:
+    """The nearest kinds of every kind of equal records: a list that a search and a bound share.
 
-    Of equal records a list holds one, drawn for each list anew: a heap of them would fill it, and
-    the groups on the other side of the heap would never be looked at. Where there are not as many
-    kinds of records as the list is long, it goes through them again.
+    A search is given one record of each kind (`for_search`): of more, a heap of equal ones would
+    fill its list, and the groups on the other side of the heap would never be looked at. A tour or
+    a bound needs the exact neighbours (`exact`), which are nearly always among those listed.
     """
+
+    kinds: Kinds
+    listed: Labels  # kind x neighbours
+    count: int  # neighbours of a record that a search looks at
+    slack: float  # how much nearer a kind that is not listed may be than the farthest listed one
+
+    def for_search(self) -> Labels:
+        """The nearest other records of every record, nearest first, one of each kind.
+
+        Which one is drawn for each list anew. Where there are not as many kinds of records as the
+        list is long, it goes through them again.
+        """
+        kinds, others = self.kinds, self.listed
+        if len(kinds.sizes) == len(kinds.rows):
+            return others
+        own = np.arange(len(kinds.sizes))[:, None]
+        with_own = np.hstack((own, others))
+        if (short := self.count - others.shape[1]) > 0:
+            others = np.pad(with_own, ((0, 0), (0, short)), mode="wrap")[:, 1:]
+            with_own = np.hstack((own, others))
+        return _one_of_each(kinds, np.where(kinds.sizes[:, None] > 1, with_own[:, :-1], others))
+
+    def exact(self, X: Floats, width: int, n_jobs: int = 1) -> Neighbours:
+        """What `nearest_neighbours` lists, of the matrix that these lists were made of.
+
+        Only where the lists do not settle it are neighbours looked for among all records.
+        """
+        n, kinds = len(X), self.kinds
+        width = min(width, n - 1)
+        found = Neighbours(np.empty((n, width)), np.empty((n, width), dtype=np.intp))
+        certain = np.zeros(n, dtype=np.bool_)
+        points, done = X[kinds.rows[kinds.begins]], 0
+        members = (kinds.rows, kinds.begins, kinds.sizes)
+        for some in paced(np.arange(len(points))):
+            order_listed(
+                *(points, some, self.listed, *members, self.slack),
+                *(found.distances, found.rows, certain),
+            )
+            done += len(some)
+            report("finding neighbours", done, len(points))
+        if not certain.all():
+            fill_in(found, X, X, np.flatnonzero(~certain), n_jobs=n_jobs)
+        return found
+
+
+def list_near(X: Floats, count: int, n_jobs: int = 1) -> NearKinds:
+    """List the nearest kinds of records, as many as a search for `count` neighbours needs."""
     count = min(count, len(X) - 1)
     kinds = kinds_of_records(X)
     if len(kinds.sizes) == len(X):
-        return _nearest_others(X, count, n_jobs)
-    own = np.arange(len(kinds.sizes))[:, None]
-    others = _nearest_others(X[kinds.rows[kinds.begins]], count, n_jobs)
-    with_own = np.hstack((own, others))
-    if (short := count - others.shape[1]) > 0:
-        others = np.pad(with_own, ((0, 0), (0, short)), mode="wrap")[:, 1:]
-        with_own = np.hstack((own, others))
-    listed = np.where(kinds.sizes[:, None] > 1, with_own[:, :-1], others)
-    return _one_of_each(kinds, listed)
+        own = np.arange(len(X))
+        kinds = Kinds(own, own, own, np.ones(len(X), dtype=np.intp))
+        points = X
+    else:
+        points = X[kinds.rows[kinds.begins]]
+    moved = points + _TIE_BREAK * points.std(axis=0) * np.random.default_rng(0).normal(
+        size=points.shape
+    )
+    # Ties are broken by moving records, and a distance changes by no more than its two ends do:
+    # once where it is compared with that of the farthest one listed, and once for that one.
+    slack = 4.0 * float(np.sqrt(((moved - points) ** 2).sum(axis=1).max()))
+    return NearKinds(kinds, nearest_neighbours(moved, count, n_jobs=n_jobs).rows, count, slack)
 
 
-def _nearest_others(X: Floats, count: int, n_jobs: int) -> Labels:
-    """The nearest other rows of every row; where many are equally near, which ones is random."""
-    n = len(X)
-    near = np.empty((n, min(count, n - 1)), dtype=np.intp)
-    X = X + _TIE_BREAK * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
-    width = max(_LEAST_ROWS, -(-n // _PARTS))
-
-    def fill(first: int) -> None:
-        blocks = make_blocks(X, np.arange(n))  # its own: they hold what a search writes down
-        part = near[first : first + width]
-        for begin in range(0, len(part), _ROWS_PER_CALL):
-            list_neighbours(X, blocks, first + begin, part[begin : begin + _ROWS_PER_CALL])
-            report(_TASK, begin, len(part))
-
-    side_by_side(fill, range(0, n, width), n_jobs=n_jobs, task=_TASK)
-    return near
+def near_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
+    """The nearest other records of every record, nearest first, one of each kind of equal ones."""
+    return list_near(X, count, n_jobs).for_search()
 
 
 def _one_of_each(kinds: Kinds, listed: Labels) -> Labels:

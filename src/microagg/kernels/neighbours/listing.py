@@ -1,0 +1,103 @@
+"""Lists of nearest neighbours: looked up among all records, or put in order among a few."""
+
+import numpy as np
+
+from microagg.core.arrays import Floats, Mask, Rows
+from microagg.kernels.basics.distances import squared_distance
+from microagg.kernels.basics.smallest import comes_before
+from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.neighbours.blocks import Blocks, nearest
+
+# Distances that differ by less than this share may have changed places.
+CLEARLY = 1e-9
+# Squared distances down to here keep their digits.
+SMALLEST = 1e-280
+
+
+@kernel
+def list_nearest(
+    points: Floats, rows: Rows, blocks: Blocks, out_distances: Floats, out_rows: Rows
+) -> None:
+    """The records nearest to the points of the given rows, nearest first, the row itself left out.
+
+    `blocks` may hold more columns than `points` has; a point is at zero in those.
+    """
+    width = out_rows.shape[1]
+    point = np.zeros(blocks.values.shape[1])
+    distances = np.empty(width + 1)
+    found = np.empty(width + 1, dtype=np.intp)
+    for i in rows:
+        point[: points.shape[1]] = points[i]
+        nearest(blocks, point, distances, found)
+        write_others(i, distances, found, out_distances[i], out_rows[i])
+
+
+@kernel
+def order_listed(
+    points: Floats,
+    some: Rows,
+    listed: Rows,
+    members: Rows,
+    begins: Rows,
+    sizes: Rows,
+    slack: float,
+    out_distances: Floats,
+    out_rows: Rows,
+    out_certain: Mask,
+) -> None:
+    """The nearest records of those of some kinds, found among the kinds that are listed for them.
+
+    Equal records are a kind: `members[begins[g] : begins[g] + sizes[g]]`, in ascending order, at
+    `points[g]`. A kind that is not listed is no nearer than the farthest one that is, less the
+    slack; where it could be among the nearest nevertheless, the record is not certain.
+    """
+    wanted = out_rows.shape[1] + 1  # the record itself is one of them
+    distances = np.empty(wanted)
+    found = np.empty(wanted, dtype=np.intp)
+    all_listed = listed.shape[1] >= points.shape[0] - 1
+    for g in some:
+        count = 0
+        farthest = 0.0
+        for slot in range(-1, listed.shape[1]):
+            kind = g if slot < 0 else listed[g, slot]
+            distance = squared_distance(points[kind], points[g])
+            farthest = max(farthest, distance)
+            for at in range(begins[kind], begins[kind] + min(sizes[kind], wanted)):
+                count = insert(distance, members[at], count, distances, found)
+        certain = all_listed
+        if count == wanted and farthest > SMALLEST and not all_listed:
+            reach = (np.sqrt(farthest) - slack) * (1.0 - CLEARLY)
+            certain = np.sqrt(distances[wanted - 1]) < reach
+        for at in range(begins[g], begins[g] + sizes[g]):
+            row = members[at]
+            out_certain[row] = certain
+            if certain:
+                write_others(row, distances, found, out_distances[row], out_rows[row])
+
+
+@inner_kernel
+def write_others(
+    row: int, distances: Floats, found: Rows, out_distances: Floats, out_rows: Rows
+) -> None:
+    """Copy a list of records that is longer by one, without the row itself or without the last."""
+    slot = 0
+    for at in range(found.shape[0]):
+        if found[at] != row and slot < out_rows.shape[0]:
+            out_rows[slot] = found[at]
+            out_distances[slot] = distances[at]
+            slot += 1
+
+
+@inner_kernel
+def insert(distance: float, row: int, count: int, distances: Floats, rows: Rows) -> int:
+    """Insert into a short list in order, which drops its last when full; returns the new count."""
+    if count == rows.shape[0]:
+        if not comes_before(distance, row, distances[count - 1], rows[count - 1]):
+            return count
+        count -= 1
+    at = count
+    while at > 0 and comes_before(distance, row, distances[at - 1], rows[at - 1]):
+        distances[at], rows[at] = distances[at - 1], rows[at - 1]
+        at -= 1
+    distances[at], rows[at] = distance, row
+    return count + 1

@@ -1,0 +1,163 @@
+"""The search of a sweep over one matrix: every k begins with the groups of a larger one."""
+
+import time
+from collections.abc import Sequence
+from itertools import pairwise, zip_longest
+
+import numpy as np
+
+from microagg.bounds import lower_bound
+from microagg.bounds.fast import n_listed, neighbour_shares
+from microagg.core.arrays import Floats, Labels
+from microagg.core.parallel import side_by_side
+from microagg.core.progress import listening, report
+from microagg.kernels.basics.group_sums import Groups, summarise
+from microagg.kernels.basics.rounding import without_offset
+from microagg.orderings.neighbours import Neighbours, nearest_neighbours
+from microagg.orderings.tsp import TOUR_NEIGHBOURS
+from microagg.partitions.auto import LARGEST_TOUR, first_groups, needs_no_search, without_search
+from microagg.partitions.search.exchanging import NO_LIMITS
+from microagg.partitions.search.improving import Effort, Improving, n_neighbours
+from microagg.partitions.search.neighbours import has_equal_records, list_near
+from microagg.partitions.splitting import split_large
+
+# Trials at a k that begins with the groups of a larger one, as a share of those of `Auto`: at
+# least, and for every unit by which the ratio of the two ks is above one.
+_LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
+# Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
+_LONGEST_CHAIN = 10
+_TASK = "sweeping"
+_WARM_UP_RECORDS, _WARM_UP_K = 40, 3
+
+
+class MatrixSweep:
+    """What all ks share, and what was found for each: groups, bounds (if any) and seconds."""
+
+    def __init__(
+        self, X: Floats, ks: Sequence[int], effort: Effort, rng: np.random.Generator, n_jobs: int
+    ) -> None:
+        self.X = X
+        self.ks = ks
+        self.effort = effort
+        self.rng = rng
+        self.n_jobs = n_jobs
+        self.centred = without_offset(X)
+        self.found: dict[int, Groups] = {}
+        self.bounds: dict[int, float] = {}
+        self.seconds = dict.fromkeys(ks, 0.0)
+        searched = [k for k in ks if not needs_no_search(self.X, k)]
+        self.nearest: Neighbours | None = None
+        if searched:
+            self._list_nearest(max(searched))
+
+    def _list_nearest(self, k: int) -> None:
+        """List as many neighbours as the largest k needs, for the bounds and for the searches."""
+        if has_equal_records(self.X):
+            near = list_near(self.centred, n_neighbours(k), self.n_jobs)
+            width = max(n_listed(k), TOUR_NEIGHBOURS)
+            self.near, self.nearest = near.for_search(), near.exact(self.X, width, self.n_jobs)
+        else:
+            width = max(n_neighbours(k), n_listed(k))
+            self.nearest = nearest_neighbours(self.X, width, n_jobs=self.n_jobs)
+            self.near = self.nearest.rows
+        small = len(self.X) <= LARGEST_TOUR
+        self.joined = self.nearest.nearest(TOUR_NEIGHBOURS).rows if small else None
+
+    def find_groups(self) -> None:
+        """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
+        n_chains = -(-len(self.ks) // _LONGEST_CHAIN)
+        chains = [part.tolist() for part in np.array_split(self.ks[::-1], n_chains)]
+        seeds = dict(zip(self.ks, self.rng.integers(2**63, size=len(self.ks)), strict=True))
+        before = {k: larger for chain in chains for larger, k in pairwise(chain)}
+        threads = max(1, self.n_jobs // n_chains)
+
+        def group(k: int) -> tuple[Groups, float]:
+            began = time.perf_counter()
+            labels = self._labels(k, before.get(k), np.random.default_rng(seeds[k]), threads)
+            return summarise(self.X, labels), time.perf_counter() - began
+
+        def advance(ks: tuple[int | None, ...]) -> None:
+            """Go on by one k in every chain that has not ended."""
+            going_on = [k for k in ks if k is not None]
+            # On threads: all ks share the neighbours, which are larger than the table.
+            found = side_by_side(
+                group, going_on, n_jobs=self.n_jobs, task=_TASK, needs_threads=True
+            )
+            for k, (groups, seconds) in zip(going_on, found, strict=True):
+                self.found[k] = groups
+                self.seconds[k] += seconds
+
+        steps = list(zip_longest(*chains))
+        side_by_side(advance, steps, n_jobs=1, task=_TASK, needs_threads=True)
+        self._let_none_lose_more_than_a_larger()
+
+    def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
+        """Improve the better of the first groups of this k and the groups of a larger one."""
+        if self.nearest is None or needs_no_search(self.X, k):
+            return without_search(self.X, k)
+        start, effort = first_groups(self.centred, k, rng, n_jobs, self.joined), self.effort
+        if larger is not None:
+            split = split_large(self.centred, self.found[larger].labels, k)
+            start = min(start, split, key=lambda labels: summarise(self.centred, labels).sse)
+            effort = effort.for_good_groups(share_of_trials(k, larger))
+        near = np.ascontiguousarray(self.near[:, : n_neighbours(k)])
+        improving = Improving(self.centred, start, k, NO_LIMITS, rng, n_jobs, near)
+        improving.run(effort)
+        return improving.labels
+
+    def _let_none_lose_more_than_a_larger(self) -> None:
+        """Take over the groups of a larger k where those of a smaller one have a higher error.
+
+        That can be where one chain ends and the next begins.
+        """
+        for larger, k in pairwise(self.ks[::-1]):
+            if self.found[larger].sse < self.found[k].sse:
+                split = summarise(self.X, split_large(self.X, self.found[larger].labels, k))
+                # By a rounding, halves can have a higher error than the whole.
+                self.found[k] = min(split, self.found[larger], key=lambda groups: groups.sse)
+        for groups in self.found.values():
+            groups.labels.flags.writeable = False
+
+    def find_bounds(self) -> None:
+        """Bound the error at every k."""
+        found = side_by_side(
+            self._bound, self.ks, n_jobs=self.n_jobs, task="bounding", needs_threads=True
+        )
+        for k, (_, seconds) in zip(self.ks, found, strict=True):
+            self.seconds[k] += seconds
+        # A bound for one k holds for every larger one.
+        highest = np.maximum.accumulate([bound for bound, _ in found]).tolist()
+        self.bounds = dict(zip(self.ks, highest, strict=True))
+
+    def _bound(self, k: int) -> tuple[float, float]:
+        """Return the bound at this k, and the seconds it took."""
+        began = time.perf_counter()
+        if needs_no_search(self.X, k):
+            bound = lower_bound(self.X, k)
+        else:
+            bound = neighbour_shares(self.X, k, self.nearest).bound
+        return bound, time.perf_counter() - began
+
+
+def share_of_trials(k: int, larger: int) -> float:
+    """How much of a search is needed where it begins with the groups of a larger k.
+
+    The nearer the two ks are, the less there is to change.
+
+    >>> [round(share_of_trials(k, k + 1), 2) for k in (2, 5, 20)]
+    [1.0, 0.7, 0.55]
+    """
+    return min(1.0, _LEAST_SHARE + _SHARE_FOR_RATIO * (larger / k - 1.0))
+
+
+def compile_search(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
+    """Sweep over a few records, so that no row's seconds hold the time to compile."""
+    report("preparing", 0, 1)
+    few = np.ascontiguousarray(X[:: max(1, len(X) // _WARM_UP_RECORDS)][:_WARM_UP_RECORDS])
+    k = min(_WARM_UP_K, len(few))
+    with listening(None):
+        trial = MatrixSweep(few, [k], effort.part(0.0), np.random.default_rng(0), 1)
+        trial.find_groups()
+        if with_bounds:
+            trial.find_bounds()
+    report("preparing", 1, 1)
