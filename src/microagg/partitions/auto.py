@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.kernels.aside import compiled_aside
 from microagg.kernels.offsets import without_offset
+from microagg.kernels.trials import run_trials
 from microagg.partitions import regions
 from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import Limits
+from microagg.partitions.exchanging import NO_LIMITS, Limits
 from microagg.partitions.improving import Effort, Improving
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
@@ -109,16 +111,18 @@ class Auto(Partitioner):
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         effort = EFFORTS[check_choice("effort", self.effort, EFFORTS)]
+        n_jobs = check_jobs(self.n_jobs)
         if self.time_budget is not None:
-            _compile()
+            _compile(n_jobs)
         limits = Limits.checked(None, self.time_budget)
         rng = check_rng(self.random_state)
-        n_jobs = check_jobs(self.n_jobs)
         self.interrupted_ = self.timed_out_ = False
         if needs_no_search(X, k):
             return without_search(X, k)
         X = without_offset(X)
-        improving = Improving(X, first_groups(X, k, rng, n_jobs), k, limits, rng, n_jobs)
+        with compiled_aside(run_trials, compile_search, n_jobs):
+            labels = first_groups(X, k, rng, n_jobs)
+        improving = Improving(X, labels, k, limits, rng, n_jobs)
         try:
             improving.run(effort)
         except KeyboardInterrupt:
@@ -129,11 +133,20 @@ class Auto(Partitioner):
         return improving.labels
 
 
-def _compile() -> None:
+def _compile(n_jobs: int) -> None:
     """Group a few records, so that the first run of all does not spend its time on compiling."""
     few = np.random.default_rng(0).normal(size=(8, 2))
     with listening(None):
-        Auto(2, effort="fast", random_state=0, n_jobs=1).fit(few)
+        Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few)
+
+
+def compile_search() -> None:
+    """Search through a few records, which compiles what a search needs beside first groups."""
+    n, rng = 8, np.random.default_rng(0)
+    near = np.array([np.delete(np.arange(n), i) for i in range(n)])
+    pairs = np.arange(n) // 2
+    improving = Improving(rng.normal(size=(n, 2)), pairs, 2, NO_LIMITS, rng, 1, near)
+    improving.run(EFFORTS["fast"].for_good_groups(0.01))
 
 
 def needs_no_search(X: Floats, k: int) -> bool:
