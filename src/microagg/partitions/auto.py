@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from microagg.kernels.aside import compiled_aside
 from microagg.kernels.offsets import without_offset
-from microagg.kernels.trials import run_trials
+from microagg.kernels.trials import compile_search, run_trials
 from microagg.partitions import regions
 from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import NO_LIMITS, Limits
+from microagg.partitions.exchanging import Limits
 from microagg.partitions.improving import Effort, Improving
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
@@ -138,15 +138,6 @@ def _compile(n_jobs: int) -> None:
     few = np.random.default_rng(0).normal(size=(8, 2))
     with listening(None):
         Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few)
-
-
-def compile_search() -> None:
-    """Search through a few records, which compiles what a search needs beside first groups."""
-    n, rng = 8, np.random.default_rng(0)
-    near = np.array([np.delete(np.arange(n), i) for i in range(n)])
-    pairs = np.arange(n) // 2
-    improving = Improving(rng.normal(size=(n, 2)), pairs, 2, NO_LIMITS, rng, 1, near)
-    improving.run(EFFORTS["fast"].for_good_groups(0.01))
 
 
 def needs_no_search(X: Floats, k: int) -> bool:
