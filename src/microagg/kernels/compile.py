@@ -1,9 +1,10 @@
 """How a kernel is compiled: one place, so that every kernel keeps the same promises."""
 
 import functools
+import gc
 import hashlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -17,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def fingerprint(folder: Path) -> str:
     """Ten characters that change when any source file of the folder does."""
     digest = hashlib.sha256()
-    for source in sorted(folder.glob("*.py")):
+    for source in sorted(folder.rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:10]
 
@@ -33,7 +34,7 @@ def kernel(function: Function) -> Function:
     No fastmath: sums that decide ties must round the same way everywhere. The lock of the
     interpreter is released, so that kernels run side by side in threads.
     """
-    compiled = _jit(function, function.__name__)
+    compiled = _jit(function, function.__name__, no_cfunc_wrapper=True)
     return cast(Function, Kernel(function, compiled, compiled))
 
 
@@ -47,7 +48,7 @@ def inner_kernel(function: Function) -> Function:
     from_kernels = _jit(
         function, f"{function.__name__}_inner", no_cpython_wrapper=True, no_cfunc_wrapper=True
     )
-    from_python = _jit(function, function.__name__)
+    from_python = _jit(function, function.__name__, no_cfunc_wrapper=True)
     return cast(Function, Kernel(function, from_python, from_kernels))
 
 
@@ -88,12 +89,37 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         """Run the kernel."""
-        return self._from_python(*args)
+        if self._from_python.overloads:
+            return self._from_python(*args)
+        with collector_paused():
+            return self._from_python(*args)
+
+    def waits_for_compiling(self) -> bool:
+        """Whether nobody has compiled it yet, and who does can share it on disk."""
+        folder = self._from_python.stats.cache_path
+        if folder is None or self._from_python.overloads:
+            return False
+        return not any(Path(folder).glob(f"*.{self.py_func.__qualname__}-*.nbi"))
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Do not look for garbage in this block: compiling makes much, little of it in cycles.
+
+    Looking takes a seventh of the time. Of several threads, the first to come restores what was.
+    """
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def drop_stale_kernels(folder: Path) -> None:
     """Delete compiled kernels of other versions of the sources."""
-    for compiled in folder.glob("__pycache__/*.nb?"):
+    for compiled in folder.rglob("__pycache__/*.nb?"):
         if _VERSION not in compiled.name:
             with suppress(OSError):
                 compiled.unlink()

@@ -10,8 +10,10 @@ from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening
 from microagg.core.validation import check_choice, check_jobs, check_rng
+from microagg.kernels.background import compiled_in_background
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.search.trials import compile_search, run_trials
 from microagg.orderings.tsp import TOUR_NEIGHBOURS
 from microagg.partitions.base import Partitioner
 from microagg.partitions.mdav import MDAV
@@ -118,19 +120,20 @@ class Auto(Partitioner):
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         effort = EFFORTS[check_choice("effort", self.effort, EFFORTS)]
+        n_jobs = check_jobs(self.n_jobs)
         if self.time_budget is not None:
-            _compile()
+            _compile(n_jobs)
         limits = Limits.checked(None, self.time_budget)
         rng = check_rng(self.random_state)
-        n_jobs = check_jobs(self.n_jobs)
         self.interrupted_ = self.timed_out_ = False
         self.near_: NearKinds | None = None
         if needs_no_search(X, k):
             return without_search(X, k)
         X = without_offset(X)
-        self.near_ = near = list_near(X, n_neighbours(k), n_jobs)
-        joined = near.exact(X, TOUR_NEIGHBOURS).rows if len(X) <= LARGEST_TOUR else None
-        groups = first_groups(X, k, rng, n_jobs, joined)
+        with compiled_in_background(run_trials, compile_search, n_jobs):
+            self.near_ = near = list_near(X, n_neighbours(k), n_jobs)
+            joined = near.exact(X, TOUR_NEIGHBOURS).rows if len(X) <= LARGEST_TOUR else None
+            groups = first_groups(X, k, rng, n_jobs, joined)
         improving = Improving(X, groups, k, limits, rng, n_jobs, near.for_search())
         try:
             improving.run(effort)
@@ -142,11 +145,11 @@ class Auto(Partitioner):
         return improving.labels
 
 
-def _compile() -> None:
+def _compile(n_jobs: int) -> None:
     """Group a few records, so that the first run of all does not spend its time on compiling."""
     few = np.random.default_rng(0).normal(size=(8, 2))
     with listening(None):
-        Auto(2, effort="fast", random_state=0, n_jobs=1).fit(few)
+        Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few)
 
 
 def needs_no_search(X: Floats, k: int) -> bool:

@@ -150,9 +150,9 @@ def fill_blocks(X: Floats, order: Rows, out_blocks: Blocks) -> None:
     for block in range(out_blocks.counts.shape[0]):
         count = out_blocks.counts[block]
         for j in range(X.shape[1]):
-            out_blocks.lowest[j, block] = values[block, j, :count].min()
-            out_blocks.highest[j, block] = values[block, j, :count].max()
-        out_blocks.reach[block] = out_blocks.squares[block, :count].max()
+            out_blocks.lowest[j, block] = smallest(values[block, j, :count])
+            out_blocks.highest[j, block] = largest(values[block, j, :count])
+        out_blocks.reach[block] = largest(out_blocks.squares[block, :count])
 
 
 @kernel
@@ -173,14 +173,34 @@ def remove(blocks: Blocks, gone: Rows) -> None:
         square = squares[block, slot]
         squares[block, slot] = squares[block, count]
         if shrinks and square == reach[block]:
-            reach[block] = squares[block, :count].max()
+            reach[block] = largest(squares[block, :count])
         for j in range(values.shape[1]):
             value = values[block, j, slot]
             values[block, j, slot] = values[block, j, count]
             if shrinks and value == lowest[j, block]:
-                lowest[j, block] = values[block, j, :count].min()
+                lowest[j, block] = smallest(values[block, j, :count])
             if shrinks and value == highest[j, block]:
-                highest[j, block] = values[block, j, :count].max()
+                highest[j, block] = largest(values[block, j, :count])
+
+
+@inner_kernel
+def smallest(values: Floats) -> float:
+    """The smallest of at least one value; numba's own `min` takes a second to compile."""
+    found = values[0]
+    for value in values:
+        if value < found:
+            found = value
+    return found
+
+
+@inner_kernel
+def largest(values: Floats) -> float:
+    """The largest of at least one value."""
+    found = values[0]
+    for value in values:
+        if value > found:
+            found = value
+    return found
 
 
 @inner_kernel

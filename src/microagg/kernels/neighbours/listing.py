@@ -27,7 +27,8 @@ def list_nearest(
     distances = np.empty(width + 1)
     found = np.empty(width + 1, dtype=np.intp)
     for i in rows:
-        point[: points.shape[1]] = points[i]
+        for j in range(points.shape[1]):  # a slice takes numba two seconds longer to compile
+            point[j] = points[i, j]
         nearest(blocks, point, distances, found)
         write_others(i, distances, found, out_distances[i], out_rows[i])
 

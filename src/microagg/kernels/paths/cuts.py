@@ -166,7 +166,9 @@ def extend_cuts(
 @inner_kernel
 def rebase(high: Any, low: Any, unreachable: Any) -> float:
     """Subtract the smallest cost from all that can be reached; returns it."""
-    base = high.min()
+    base = high[0]
+    for i in range(1, high.shape[0]):
+        base = min(base, high[i])
     if base >= unreachable:
         return 0.0
     for i in range(high.shape[0]):

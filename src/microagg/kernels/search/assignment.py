@@ -133,7 +133,10 @@ def refresh(X: Floats, assignment: Assignment, group: int) -> None:
         assignment.own[row] = squared_distance(X[row], center)
         largest = max(largest, assignment.own[row])
     assignment.radii[group] = np.sqrt(largest)
-    assignment.noise[group] = (1e-13 * np.abs(center).max()) ** 2
+    highest = 0.0
+    for j in range(center.shape[0]):
+        highest = max(highest, abs(center[j]))
+    assignment.noise[group] = (1e-13 * highest) ** 2
     assignment.changed[group] = assignment.clock[0]
 
 

@@ -17,6 +17,7 @@ from microagg.kernels.search.state import (
     draw,
     draw_share,
     errors_of_touched,
+    make_search,
     release_number,
     send,
     take_back,
@@ -54,6 +55,16 @@ def run_trials(
         before, after = errors_of_touched(search)
         if after > before + heat * before * -np.log(draw_share(search)):
             take_back(search)
+
+
+def compile_search() -> None:
+    """Search through a few records, so that all that a search calls is compiled."""
+    n = 8
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    near = np.array([np.delete(np.arange(n), i) for i in range(n)])
+    search = make_search(X, near, np.arange(n) // 2, 2, seed=0)
+    descend(search, 2, n)
+    run_trials(search, 2, 0, 1, 1, 1e-3, 1e-4)
 
 
 @inner_kernel
