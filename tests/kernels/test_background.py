@@ -150,7 +150,10 @@ def test_the_helper_ends_with_a_parent_that_is_killed():
 
 
 def test_a_kernel_knows_whether_it_is_to_be_compiled(tmp_path):
-    script = "from microagg.kernels.search.trials import run_trials as one; print(one.waits_for_compiling())"
+    script = (
+        "from microagg.kernels.search.trials import run_trials; "
+        "print(run_trials.waits_for_compiling())"
+    )
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def answer():
