@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 
 from benchmarks.harness import publish, seconds
-from microagg.kernels.linkage import LINKAGES
+from microagg.kernels.agglomeration.linkage import LINKAGES
 from microagg.partitions import HAC
 
 K = 3

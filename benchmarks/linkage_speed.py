@@ -6,11 +6,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.harness import publish_as_it_grows, seconds, standardise
-from microagg.aggregates.values import Values
 from microagg.measures.risk.linkage import CANDIDATES, distance_linkage
 from microagg.partitions import MDAV
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import Pair, PairedColumn
+from microagg.tables.sides import ColumnSide
 
 N = 100_000
 COLUMNS = 10
@@ -23,7 +23,7 @@ SAME = 1e-9
 def pair_of(X: np.ndarray, Z: np.ndarray) -> Pair:
     columns = {}
     for j in range(X.shape[1]):
-        before, after = Values(X[:, j].copy()), Values(Z[:, j].copy())
+        before, after = (ColumnSide(side[:, j].copy()) for side in (X, Z))
         columns[f"x{j}"] = PairedColumn(f"x{j}", ColumnType.CONTINUOUS, before, after)
     return Pair(columns)
 

@@ -7,7 +7,7 @@ from microagg.core.parallel import one_thread_each, side_by_side
 from microagg.orderings.walks import farthest_from_mean
 from microagg.partitions import HAC, ICSM, MDAV, RepOrdMic
 from microagg.partitions.reporder import repeat_ordering
-from microagg.partitions.starts import kmeans_starts
+from microagg.partitions.search.starts import kmeans_starts
 
 # Seconds and rounds of all 200 starts, table 3 of the paper on RepOrdMic.
 REPORDER = {

@@ -7,7 +7,7 @@ import numpy as np
 from microagg1d import univariate_microaggregation
 
 from benchmarks.harness import best_of, peak_memory, publish
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions import Univariate
 
 N = 5_000_000

@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.harness import TABLES, publish
 from benchmarks.papers.measured import change, records
 from microagg import cut_path, orderings
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 from microagg.orderings.tsp import short_tours
 from tests.papers.test_integer_univariate import TABLE_3
 

@@ -12,7 +12,7 @@ from microagg.bounds.fast import neighbour_shares
 from microagg.bounds.master import Duals
 from microagg.core.errors import InterruptedSearchWarning, ParameterError
 from microagg.core.progress import listening
-from microagg.kernels.pricing import group_errors, violated_triples
+from microagg.kernels.bounds.pricing import group_errors, violated_triples
 from microagg.partitions import ICSM, MDAV, Auto
 from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 

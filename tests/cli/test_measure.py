@@ -63,7 +63,7 @@ def test_records_are_matched_by_a_key(run, refused, protected):
     shuffled[:50].write_csv(protected / "fewer.csv")
     assert "--key" in refused(3, "measure", "people.csv", "fewer.csv")
     fewer = run("measure", "people.csv", "fewer.csv", "--key", "name").out
-    assert "not there       10 records of the original" in fewer
+    assert "not released    10 records of the original" in fewer
 
 
 def test_what_does_not_fit_is_one_line(refused, protected):
@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_one_line(refused, protected):
     assert "--seed" in refused(2, *OK, "--seed", "x")
     pl.DataFrame({"age": ["[20, 30)"] * 60}).write_csv(protected / "text.csv")
     message = refused(3, "measure", "people.csv", "text.csv")
-    assert "'age' is of numbers in the original and of text in the protected" in message
+    assert "'age' holds numbers in the original and text in the protected" in message
 
 
 def test_one_table_may_come_from_standard_input(run, protected, monkeypatch):

@@ -282,4 +282,4 @@ def test_lists_of_names_are_one_line(refused, names):
 
 def test_several_columns_in_one_option(refused):
     message = refused(2, "protect", "survey.csv", "-k", "4", "--identifier", "id,age")
-    assert "Give each column in an option of its own" in message
+    assert "Name each column in a separate option" in message

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from microagg.core.estimator import Estimator
 from microagg.core.registry import METHODS, Guarantee
 from tests.contract.conftest import estimator
 from tests.references import number_by_first_record, sse
@@ -77,6 +78,13 @@ def test_attributes_agree_with_the_labels(method):
     assert model.sse_ == pytest.approx(sse(X, model.labels_), rel=1e-12)
 
 
+def test_every_method_answers_the_same_questions(method):
+    model = estimator(method, 3).fit(records(method, 30))
+    assert isinstance(model, Estimator)
+    assert not model.interrupted_
+    assert not model.timed_out_
+
+
 def test_a_default_for_k(method):
     X = records(method, 30)
     model = estimator(method)
@@ -123,4 +131,5 @@ def test_the_registry_is_consistent():
         assert sorted(method.options) == sorted(options)
         assert method.name == name
         assert method.cls.single_column == method.single_column
+        assert method.cls.draws == method.draws
         assert all((method.summary, method.cost, method.source))

@@ -289,7 +289,7 @@ def test_numbers_come_back_in_any_dialect(rows, dialect):
     try:
         again, found = read(data)
     except DataError as error:
-        assert "may be decimal marks or part thousands" in str(error)  # noqa: PT017
+        assert "may be decimal marks or thousands separators" in str(error)  # noqa: PT017
     else:
         assert again.equals(table)
         assert (found.delimiter, found.decimal) == dialect

@@ -1,6 +1,8 @@
 """measure(): risk and utility of any pair of tables, and of releases."""
 
+import html
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,8 @@ import pytest
 import microagg
 from microagg import measure, protect
 from microagg.core.errors import DataError, ParameterError, PrivacyWarning
-from microagg.measures.wording import doubts, risk_notes, risk_rows, utility_rows
+from microagg.tables import sides
+from microagg.tables.scaling import scaling
 
 RNG = np.random.default_rng(11)
 N = 120
@@ -93,7 +96,7 @@ def test_a_draw_leaves_the_informed_intruder_guessing():
         release = protect(numbers, 4, method="fcm", random_state=1)
     informed = release.risk().informed
     assert informed.linked == pytest.approx(1 / N)
-    assert "by chance" in " ".join(row.reading for row in risk_rows(release.risk()))
+    assert "at random" in " ".join(row.meaning for row in release.risk().rows())
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])
@@ -104,8 +107,8 @@ def test_every_row_has_a_figure_and_words(n_columns, missing):
     table = pd.DataFrame(values).mask(rng.random((50, n_columns)) < missing)
     release = protect(table, 3, method="mdav", missing="value")
     rows = [
-        *risk_rows(release.risk()),
-        *utility_rows(release.utility(target="x0" if n_columns > 1 else None)),
+        *release.risk().rows(),
+        *release.utility(target="x0" if n_columns > 1 else None).rows(),
     ]
     assert len(rows) > 8
     for row in rows:
@@ -114,7 +117,7 @@ def test_every_row_has_a_figure_and_words(n_columns, missing):
 
 
 def test_what_cannot_be_measured_is_said():
-    with pytest.raises(ParameterError, match="target 'size' is no column"):
+    with pytest.raises(ParameterError, match="target 'size' is not among"):
         measure(PEOPLE, RELEASE.table, target="size")
     with pytest.raises(DataError, match="same records in the same order"):
         measure(PEOPLE, RELEASE.table[:5])
@@ -151,10 +154,10 @@ def test_a_public_report_has_only_rows_that_tell_nothing_of_single_values(tmp_pa
     release = protect(table, 5, method="mdav")
     public = release.report(tmp_path / "public.html", public=True).read_text()
     inside = release.report(tmp_path / "inside.html").read_text()
-    for row in risk_rows(release.risk()):
+    for row in release.risk().rows():
         assert f">{row.measure}<" in inside
         assert (f">{row.measure}<" in public) == row.public
-    assert not any(row.public for row in utility_rows(release.utility()))
+    assert not any(row.public for row in release.utility().rows())
     # One record makes up x: what would tell it is in neither.
     assert "1 column" in inside
     assert "make up most of" in inside
@@ -179,16 +182,16 @@ def test_a_type_says_only_what_a_column_is():
 
 def test_what_looks_like_the_wrong_thing_is_said():
     shuffled = RELEASE.table.sample(fraction=1, shuffle=True, seed=3)
-    assert "another order" in " ".join(doubts(measure(PEOPLE, shuffled)))
+    assert "shuffled" in " ".join(measure(PEOPLE, shuffled).notes())
     left = PEOPLE.with_columns(pl.col("age") // 10 * 10)
-    assert "'id' is unchanged and different" in " ".join(doubts(measure(PEOPLE, left)))
-    assert list(doubts(measure(PEOPLE, RELEASE.table))) == []
+    assert "'id' is unchanged and different" in " ".join(measure(PEOPLE, left).notes())
+    assert measure(PEOPLE, RELEASE.table).notes() == []
 
 
 def test_groups_that_share_a_sensitive_value_are_noted():
     alike = PEOPLE.with_columns(ill=pl.lit("flu"))
     risk = protect(alike, 4, method="mdav", **ROLES).risk()
-    assert "'ill'" in " ".join(risk_notes(risk))
+    assert "'ill'" in " ".join(risk.notes())
 
 
 def test_two_reports_need_two_files(tmp_path):
@@ -198,6 +201,72 @@ def test_two_reports_need_two_files(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_roles_are_no_matter_of_columns():
+def shown(text: str) -> str:
+    """Return text without the gaps that come from wrapping and aligning."""
+    return "".join(text.split())
+
+
+def columns_of(table: str) -> list[str]:
+    """Return the columns of a printed table, each as one string without gaps."""
+    lines = table.split("\n")
+    header = next(line for line in lines if line.startswith("measure "))
+    ends = [header.index("figure"), header.index("what it means"), None]
+    starts = [0, *ends[:2]]
+    rows = lines[lines.index(header) + 2 :]
+    return [shown("".join(row[a:b] for row in rows)) for a, b in zip(starts, ends)]
+
+
+def test_printing_shows_every_row():
+    found = measure(PEOPLE, RELEASE.table, target="ill")
+    for part in (found.risk, found.utility):
+        rows = part.rows()
+        assert len(rows) > 8
+        assert str(part) == repr(part)
+        printed = columns_of(str(part))
+        page = html.unescape(part._repr_html_())
+        for row in rows:
+            for cell, column in zip(row[:3], printed):
+                assert shown(cell) in column
+                assert f">{cell}<" in page
+        assert max(map(len, str(part).split("\n"))) <= 100
+        assert str(part) in str(found)
+        assert part._repr_html_() in found._repr_html_()
+
+
+def test_printing_says_what_was_measured():
+    left = PEOPLE.with_columns(pl.col("age") // 10 * 10).rename({"income": "<b>"})
+    found = measure(PEOPLE.rename({"income": "<b>"}), left)
+    assert str(found).startswith(f"Measured {N} records\n\nquasi-identifiers  age\n")
+    assert "Note:  Column 'id' is unchanged" in str(found)
+    assert "&lt;b&gt;" in found._repr_html_()
+    assert "<b>" not in found._repr_html_()
+
+
+def test_every_column_is_scaled_once(monkeypatch):
+    """However many measures need the mean and deviation of a column."""
+    calls = []
+
+    def counting(values, weights=None):
+        calls.append(len(values))
+        return scaling(values, weights)
+
+    monkeypatch.setattr(sides, "scaling", counting)
+    monkeypatch.setattr(sides.np, "sort", counted_sort := CountingSort())
+    measure(PEOPLE, RELEASE.table, identifiers="id", target="age")
+    assert len(calls) == 2 * 2  # age and income, before and after
+    assert counted_sort.n == 2
+
+
+class CountingSort:
+    n = 0
+    sort = staticmethod(np.sort)
+
+    def __call__(self, *args, **options):
+        if sys._getframe(1).f_code.co_filename == sides.__file__:
+            self.n += 1
+        return self.sort(*args, **options)
+
+
+def test_roles_do_not_belong_to_columns():
     with pytest.raises(ParameterError, match="Remove the role"):
         measure(PEOPLE, RELEASE.table, columns={"age": {"role": "sensitive"}})

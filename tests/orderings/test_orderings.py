@@ -3,7 +3,7 @@ import pytest
 
 from microagg import orderings
 from microagg.core.errors import ParameterError
-from microagg.kernels.walks import (
+from microagg.kernels.paths.walks import (
     LARGE,
     begin_insertion,
     insert_more,

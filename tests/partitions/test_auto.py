@@ -7,12 +7,13 @@ import pytest
 
 from microagg.core.errors import ParameterError
 from microagg.core.progress import listening
-from microagg.partitions import MDAV, Univariate, regions
+from microagg.partitions import MDAV, Univariate
 from microagg.partitions.auto import EFFORTS, Auto
-from microagg.partitions.exchanging import Limits
-from microagg.partitions.improving import Improving
-from microagg.partitions.recombining import recombine
-from microagg.partitions.regions import split_into_regions
+from microagg.partitions.search import regions
+from microagg.partitions.search.exchanging import Limits
+from microagg.partitions.search.improving import Improving
+from microagg.partitions.search.recombining import recombine
+from microagg.partitions.search.regions import split_into_regions
 from tests.references import best_partition, number_by_first_record, sse
 
 X = np.random.default_rng(5).normal(size=(150, 3))

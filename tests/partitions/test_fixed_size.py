@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microagg.core.progress import listening
-from microagg.kernels import blocks
+from microagg.kernels.neighbours import blocks
 from microagg.partitions import CBFS, MD, MDAV
 from tests import references
 

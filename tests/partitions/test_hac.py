@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.core.progress import listening
-from microagg.kernels.linkage import LINKAGES
+from microagg.kernels.agglomeration.linkage import LINKAGES
 from microagg.partitions import HAC
 from microagg.partitions.hac import Moves, with_sizes_repaired
 from tests.references import best_partition, sse

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.core.errors import ParameterError
-from microagg.partitions import ICSM, MDAV, exchanging
-from microagg.partitions.exchanging import Limits
+from microagg.partitions import ICSM, MDAV
 from microagg.partitions.icsm import Search, local_search, perturb
+from microagg.partitions.search import exchanging
+from microagg.partitions.search.exchanging import Limits
 from tests.references import best_partition, sse
 
 X = np.random.default_rng(5).normal(size=(150, 3))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.core.errors import ParameterError
-from microagg.kernels import blocks
+from microagg.kernels.neighbours import blocks
 from microagg.partitions import IGD, MDAV, get
 from tests.references import best_partition, dissolve_and_shrink, sse
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from microagg import information_loss
 from microagg.core.progress import listening
-from microagg.kernels import two_means
+from microagg.kernels.construction import two_means
 from microagg.partitions import MDAV, KMeansMicro
 from microagg.partitions.kmeans import rounds, split
 from tests.partitions.test_transport import all_costs, least_cost

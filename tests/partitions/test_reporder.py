@@ -13,7 +13,7 @@ from microagg.core.progress import listening
 from microagg.orderings.walks import farthest_from_mean
 from microagg.partitions import MDAV, MDAVMHM, RepOrdMic
 from microagg.partitions.reporder import repeat_ordering
-from microagg.partitions.starts import kmeans_starts
+from microagg.partitions.search.starts import kmeans_starts
 from tests.references import sse
 
 RNG = np.random.default_rng(5)

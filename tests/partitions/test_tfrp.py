@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microagg.kernels import blocks
+from microagg.kernels.neighbours import blocks
 from microagg.partitions import TFRP
 from tests.references import (
     close_with_nearest_and_split,

@@ -72,7 +72,7 @@ def test_no_assignment_is_cheaper(kind, seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_equal_sizes_are_a_matching_problem(monkeypatch, seed):
-    monkeypatch.setattr("microagg.kernels.blocks.ONE_BLOCK", 0)
+    monkeypatch.setattr("microagg.kernels.neighbours.blocks.ONE_BLOCK", 0)
     rng = np.random.default_rng(seed)
     c, k = 150, 4
     X = rng.normal(size=(c * k, 5))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.kernels import blocks, growth
+from microagg.kernels.construction import variable_size
+from microagg.kernels.neighbours import blocks
 from microagg.partitions import VMDAV
 from tests.references import (
     close_with_nearest_and_split,
@@ -102,6 +103,6 @@ def test_the_uncompiled_kernels_agree(monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 2))
     expected = VMDAV(k=3, gain=0.9).fit_predict(X)
     for name in ("grow", "nearest_other", "rounds_by_rank"):
-        monkeypatch.setattr(growth, name, getattr(growth, name).py_func)
-    monkeypatch.setattr("microagg.partitions.growing.rounds_by_rank", growth.rounds_by_rank)
+        monkeypatch.setattr(variable_size, name, getattr(variable_size, name).py_func)
+    monkeypatch.setattr("microagg.partitions.growing.rounds_by_rank", variable_size.rounds_by_rank)
     assert VMDAV(k=3, gain=0.9).fit_predict(X).tolist() == expected.tolist()

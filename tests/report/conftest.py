@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from microagg.report.page import Subject, render
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 from tests.manifests import manifest
 
 K = 5

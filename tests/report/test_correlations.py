@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from microagg.report.correlations import correlations_of, most_notable, safe_correlations
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import microagg
 from microagg.measures.wording import Row
 from microagg.report.page import Subject, render
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 GEOMETRY = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewbox", "transform"}
 GEOMETRY |= {"style", "clip-path", "href", "id", "points"}

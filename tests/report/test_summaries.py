@@ -17,7 +17,7 @@ from microagg.report.summaries import (
     safe_quantile,
     summary_of,
 )
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def summary(before, after=None, *, least=5, public=False):

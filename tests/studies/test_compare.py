@@ -13,6 +13,8 @@ from microagg import protect
 from microagg.core import registry
 from microagg.core.errors import DataError, ParameterError
 from microagg.measures.risk.linkage import distance_linkage
+from microagg.tables import sides
+from microagg.tables.scaling import scaling
 from tests.fakes import Endless, Faulty, Shuffled, fakes, interrupt_once_started  # noqa: F401
 
 RNG = np.random.default_rng(5)
@@ -274,3 +276,17 @@ def test_only_what_compare_returned_can_be_drawn():
         microagg.risk_utility_map(TABLE)
     with pytest.raises(ParameterError, match="every method failed"):
         microagg.risk_utility_map(microagg.compare(TABLE, 3, "univariate"))
+
+
+def test_the_original_is_scaled_once_for_all_runs(monkeypatch):
+    calls = []
+
+    def counting(values, weights=None):
+        calls.append(values)
+        return scaling(values, weights)
+
+    monkeypatch.setattr(sides, "scaling", counting)
+    table = pl.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), schema=["a", "b"])
+    found = compare(table, [2, 3], ["mdav", "cbfs"], n_jobs=1)
+    assert found["linkage"].null_count() == 0
+    assert len(calls) == 2

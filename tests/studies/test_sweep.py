@@ -10,8 +10,9 @@ import microagg
 from microagg.bounds import lower_bound
 from microagg.bounds.fast import nearest_others, neighbour_shares
 from microagg.core.errors import DataError, ParameterError
-from microagg.partitions import Auto, Univariate, regions
-from microagg.partitions.neighbours import near_within
+from microagg.partitions import Auto, Univariate
+from microagg.partitions.search import regions
+from microagg.partitions.search.neighbours import near_within
 from microagg.studies import sweep as sweeping
 from tests.references import best_partition, sse
 

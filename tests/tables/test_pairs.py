@@ -7,8 +7,13 @@ import pytest
 
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
+from microagg.tables import sides
 from microagg.tables.columns import ColumnType
-from microagg.tables.pairs import classes_of, open_pair
+from microagg.tables.frames import open_frame
+from microagg.tables.matching import open_pair
+from microagg.tables.pairs import Original, classes_of
+from microagg.tables.scaling import scaling
+from microagg.tables.typed import Wish, open_column
 
 BEFORE = pl.DataFrame(
     {
@@ -19,6 +24,10 @@ BEFORE = pl.DataFrame(
     }
 )
 AFTER = BEFORE.with_columns(age=pl.Series([31.0, 31.0, 52.0, 52.0]), sex=pl.lit("m")).drop("id")
+
+
+def points_of(pair):
+    return pair.points_before(), pair.points_after()
 
 
 def test_changed_columns_are_quasi_identifiers_and_the_others_sensitive():
@@ -59,7 +68,7 @@ def test_the_first_table_has_unit_variance_in_every_column():
     rng = np.random.default_rng(0)
     before = pl.DataFrame({"x": rng.normal(5, 3, 200), "c": rng.choice(list("abcd"), 200)})
     after = before.with_columns(pl.col("x").mean(), pl.lit("a").alias("c"))
-    X, Z = open_pair(before, after).spaces
+    X, Z = points_of(open_pair(before, after))
     assert X.shape == Z.shape == (200, 5)
     assert X[:, 0].var(ddof=1) == pytest.approx(1)
     assert X[:, 1:].var(axis=0, ddof=1).sum() == pytest.approx(1)
@@ -72,7 +81,7 @@ def test_the_first_table_has_unit_variance_in_every_column():
 def test_missing_numbers_are_apart():
     before = pl.DataFrame({"x": [0.0, 2.0, None, 4.0]})
     after = pl.DataFrame({"x": [1.0, 1.0, None, None]})
-    X, Z = open_pair(before, after).spaces
+    X, Z = points_of(open_pair(before, after))
     assert (X[2] == Z[2]).all()
     assert X[2, 1] == Z[3, 1] == pytest.approx(np.sqrt(2))
     assert X[0, 1] == Z[0, 1] == 0
@@ -80,7 +89,7 @@ def test_missing_numbers_are_apart():
 
 def test_values_far_beyond_the_deviations_of_the_original():
     tiny, large = pl.DataFrame({"x": [1e-310, 2e-310, 0.0]}), pl.DataFrame({"x": [1.0, 2.0, 0.0]})
-    X, Z = open_pair(tiny, large).spaces
+    X, Z = points_of(open_pair(tiny, large))
     assert np.isfinite(X).all()
     assert np.isfinite(np.square(Z)).all()
 
@@ -99,7 +108,7 @@ def test_ordered_categories_of_pandas_stay_ordered():
         (AFTER[:3], {}, "4 and the protected one 3.*--key"),
         (AFTER.rename({"age": "Age"}), {}, "'Age'"),
         (AFTER.select(x=1), {}, "'x'"),
-        (AFTER.with_columns(age=pl.lit("[30, 40)")), {}, "'age' is of numbers.*of text"),
+        (AFTER.with_columns(age=pl.lit("[30, 40)")), {}, "'age' holds numbers"),
         (AFTER, {"key": "id"}, "protected table has no column 'id'"),
         (AFTER, {"key": "age"}, "different in every record"),
         (AFTER, {"quasi_identifiers": "id"}, "no column 'id'"),
@@ -147,7 +156,7 @@ def test_keys_may_be_whole_numbers_on_one_side_only():
 
 def test_indexes_in_another_order_are_refused():
     before = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=list("abc"))
-    with pytest.raises(DataError, match="index, in another order"):
+    with pytest.raises(DataError, match="same index in a different order"):
         open_pair(before, before[::-1])
     assert open_pair(before, before.reset_index(drop=True)).n_records == 3
 
@@ -162,7 +171,7 @@ def test_decimals_and_columns_without_any_value():
 def test_whole_numbers_beyond_floats_keep_their_digits():
     before = pl.DataFrame({"x": [2**62 + i for i in range(8)]})
     after = pl.DataFrame({"x": [2**62 + i // 4 * 4 for i in range(8)]})
-    X, Z = open_pair(before, after).spaces
+    X, Z = points_of(open_pair(before, after))
     assert len(np.unique(X)) == 8
     assert len(np.unique(Z)) == 2
 
@@ -175,3 +184,70 @@ def test_a_random_key_in_the_place_of_text_is_left_out_but_not_the_only_change()
     assert list(open_pair(ranks, swapped).columns) == ["rank"]
     pair = open_pair(ranks.with_columns(y=0), swapped, sensitive="rank")
     assert list(pair.sensitive) == ["rank"]
+
+
+def columns_of(table):
+    frame = open_frame(table)
+    return {name: open_column(frame, name, Wish()) for name in table.columns}
+
+
+def test_one_original_serves_many_releases(monkeypatch):
+    rng = np.random.default_rng(4)
+    before = pl.DataFrame(
+        {
+            "x": rng.normal(size=50),
+            "n": pl.Series([None if i % 7 == 0 else i for i in range(50)]),
+            "c": rng.choice(list("abc"), 50),
+        }
+    )
+    calls = []
+    monkeypatch.setattr(sides, "scaling", lambda *args: calls.append(1) or scaling(*args))
+    columns = columns_of(before)
+    original = Original.of(columns)
+    for seed in (1, 2):
+        after = before.select(pl.all().shuffle(seed=seed))
+        pair = original.with_released({n: c.values for n, c in columns_of(after).items()})
+        X, Z = pair.points_before(), pair.points_after()
+        alone, other = points_of(open_pair(before, after))
+        assert pytest.approx(alone, abs=1e-12) == X
+        assert pytest.approx(other, abs=1e-12) == Z
+    assert len(calls) == 2 + 2 * 2  # x and n of the original once, and of both pairs on their own
+
+
+def test_a_release_may_have_something_new():
+    before = pl.DataFrame({"x": [1.0, 2.0, 4.0], "c": ["a", "b", "a"]})
+    columns = columns_of(before)
+    released = {name: column.values for name, column in columns.items()}
+    gone = Values(np.array([1.0, 0.0, 4.0]), np.array([False, True, False]))
+    other = Values(np.array([0, 2, 1]))
+    for new in ({"x": gone}, {"c": other}):
+        original = Original.of(columns)
+        X, Z = points_of(original.with_released(released | new))
+        assert X.shape == Z.shape
+        assert X.shape[1] > original.with_released(released).points_before().shape[1]
+        assert (X == Z).all(axis=1).sum() == 2 if "x" in new else 1
+
+
+def test_points_of_some_records():
+    before = pl.DataFrame({"x": [1.0, None, 4.0, 7.0], "y": ["a", "b", None, "a"]})
+    pair = open_pair(before, before[::-1])
+    rows = np.array([3, 1])
+    assert (pair.points_before(rows) == pair.points_before()[rows]).all()
+    assert (pair.points_after(rows) == pair.points_after()[rows]).all()
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64])
+def test_large_whole_numbers_keep_their_digits(dtype):
+    before = pl.DataFrame({"x": pl.Series([2**60, 2**60 + 1, 2**60 + 3], dtype=dtype)})
+    after = pl.DataFrame({"x": pl.Series([2**60 + 1, 2**60 + 1, 2**60 - 2], dtype=dtype)})
+    column = open_pair(before, after).columns["x"]
+    unit = np.std([0, 1, 3], ddof=1)
+    assert column.scaled_before == pytest.approx((np.array([0, 1, 3]) - 4 / 3) / unit)
+    assert column.scaled_after == pytest.approx((np.array([1, 1, -2]) - 4 / 3) / unit)
+
+
+def test_the_whole_range_of_whole_numbers():
+    numbers = np.array([-(2**63), 2**63 - 1, 0])
+    side = sides.ColumnSide(numbers)
+    assert side.standardised.std(ddof=1) == pytest.approx(1)
+    assert side.standardise(Values(np.array([2**64 - 1], dtype=np.uint64)))[0] > 1.9

@@ -63,7 +63,7 @@ def test_unknown_columns():
 
 def test_one_role_only():
     with pytest.raises(
-        ParameterError, match=r"'age' can play one role only.*as an identifier and as sensitive"
+        ParameterError, match=r"'age' can have only one role.*as an identifier and as sensitive"
     ):
         check_named(COLUMNS, identifiers=["age"], sensitive=["age"])
 
@@ -75,7 +75,7 @@ def test_one_role_only():
         ([True, False, True], "true or false"),
         ([datetime.date(2020, 1, 1)] * 3, "dates"),
         ([datetime.datetime(2020, 1, 1)] * 3, "dates with times"),
-        ([decimal.Decimal("1.5")] * 3, "numbers of decimal type"),
+        ([decimal.Decimal("1.5")] * 3, "decimals"),
         ([[1], [2], [3]], "lists"),
         (["1", "2", "Sentinella"], "text in 1 of 3 records"),
         (["1", None, "Sentinella"], "text in 1 of 3 records"),
@@ -84,7 +84,7 @@ def test_one_role_only():
         (["007", "?", "-01"], "text in 1 of 3 records, codes with leading zeros in 2 of 3 records"),
         (["1", "2", "3"], "numbers stored as text or beyond 64 bits"),
         (pl.Series(["u"] * 3, dtype=pl.Categorical), "categories"),
-        (pl.Series([1, 2, 3], dtype=pl.Int128), "numbers of 128 bits"),
+        (pl.Series([1, 2, 3], dtype=pl.Int128), "128-bit integers"),
         ([None, None, None], "missing in every record"),
     ],
 )

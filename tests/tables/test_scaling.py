@@ -5,9 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from microagg.tables.scaling import SCALES, logarithmic, ranked, robust, scaling, standardised
+from microagg.tables.scaling import SCALES, scaling, standardised
 
 RNG = np.random.default_rng(5)
+
+robust, ranked, logarithmic = (SCALES[scale] for scale in ("robust", "rank", "log"))
 
 
 def exactly_standardised(values):

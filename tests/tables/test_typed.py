@@ -16,19 +16,19 @@ from microagg.core.errors import DataError, ParameterError
 from microagg.release.records import check_values
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import open_frame
-from microagg.tables.typed import Wish, open_column, types_of
+from microagg.tables.typed import ColumnOptions, open_column, types_of
 
 
-def opened(column, **wish):
+def opened(column, **options):
     library = pl if isinstance(column, pl.Series) else pd
     table = (
         pa.table({"x": column})
         if isinstance(column, pa.Array)
         else library.DataFrame({"x": column})
     )
-    if "type" in wish:
-        wish["type"] = ColumnType(wish["type"])
-    return open_column(open_frame(table), "x", Wish(**wish))
+    if "type" in options:
+        options["type"] = ColumnType(options["type"])
+    return open_column(open_frame(table), "x", ColumnOptions(**options))
 
 
 DAY, HOUR = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 7)
@@ -86,7 +86,7 @@ def test_arrow_columns_come_back_as_they_were(series, kind):
 @pytest.mark.parametrize(("values", "dtype", "kind"), PANDAS.values(), ids=PANDAS)
 def test_pandas_columns_come_back_as_they_were(values, dtype, kind):
     series = pd.Series(values, dtype=dtype, index=[7, 7, 9], name="x")
-    column = open_column(open_frame(series.to_frame()), "x", Wish())
+    column = open_column(open_frame(series.to_frame()), "x", ColumnOptions())
     assert column.type == kind
     assert column.values.n_missing == series.isna().sum()
     pd.testing.assert_series_equal(column.decode(column.values), series, check_names=False)
@@ -135,7 +135,7 @@ def test_an_order_may_list_more_than_occurs_but_not_less():
     assert opened(pl.Series(["b", "a"]), order=["c", "b", "a"]).values.numbers.tolist() == [1, 2]
     with pytest.raises(DataError, match="leaves out 1 of its 2 values"):
         opened(pl.Series(["b", "a"]), order=["a", "c"])
-    with pytest.raises(ParameterError, match="names a value twice"):
+    with pytest.raises(ParameterError, match="lists a value twice"):
         opened(pl.Series(["b", "a"]), order=["a", "b", "a"])
 
 
@@ -154,17 +154,17 @@ def test_numbers_can_be_codes():
 
 
 @pytest.mark.parametrize(
-    ("wish", "match"),
+    ("options", "match"),
     [
-        ({"type": "date"}, "stored as Int64 and cannot be of the type 'date'"),
+        ({"type": "date"}, "stored as Int64 and cannot have the type 'date'"),
         ({"type": "nominal", "order": [1, 2]}, "has an order, which is for the type 'ordinal'"),
         ({"aggregate": "mode"}, "must be one of 'mean', 'median'"),
         ({"resolution": "day"}, "has a resolution, which is for dates"),
     ],
 )
-def test_wishes_that_do_not_fit(wish, match):
+def test_options_that_do_not_fit(options, match):
     with pytest.raises((DataError, ParameterError), match=match):
-        opened(pl.Series([1, 2, 3]), **wish)
+        opened(pl.Series([1, 2, 3]), **options)
 
 
 def test_three_values_are_not_true_or_false():
@@ -220,7 +220,7 @@ def test_lists_have_no_type():
 def test_infinite_and_missing_values_are_counted_by_column(kind):
     nan, inf = float("nan"), float("inf")
     frame = open_frame(kind({"f": [1.0, nan, 777.125], "g": [inf, -inf, nan], "ok": [1, 2, 3]}))
-    columns = [open_column(frame, name, Wish()) for name in frame.columns]
+    columns = [open_column(frame, name, ColumnOptions()) for name in frame.columns]
     with pytest.raises(DataError) as refused:
         check_values(columns, Missing.ERROR)
     assert "infinite in 'g' (2)" in str(refused.value)

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError
-from microagg.kernels.groups import summarise
-from microagg.kernels.rounding import half_away_from_zero
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from microagg.core.validation import check_group_sums
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.rounding import half_away_from_zero
 
 # Sums of the differences of larger floats could overflow; groups that hold some are averaged at a
 # smaller scale.
@@ -93,9 +92,10 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
             raise _too_far_apart(name)
     column = np.array(values, dtype=np.int64).reshape(-1, 1)
     try:
-        groups = summarise(column, labels)
+        check_group_sums(column, labels)
     except DataError:
         raise _too_far_apart(name) from None
+    groups = summarise(column, labels)
     means = np.empty(len(groups.sizes), dtype=values.dtype)
     means[labels] = groups.centers[groups.labels, 0].astype(values.dtype)
     moved_back: NDArray[Any] = means + values.dtype.type(offset)

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import SAME_SHARE
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats, Labels
 
 
 def group_medians(

@@ -1,14 +1,10 @@
 """The record that stands for a group: the one nearest to its mean."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.mean import group_means
-from microagg.kernels.blocks import make_blocks, nearest_to_each
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from microagg.core.arrays import Floats, Labels, Mask
+from microagg.kernels.neighbours.blocks import make_blocks, nearest_to_each
 
 
 def medoids(

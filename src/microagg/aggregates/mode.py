@@ -1,17 +1,12 @@
 """The most frequent value of every group: for values without an order."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import SAME_SHARE
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats, Labels, Wholes
 
 
-def group_modes(
-    codes: NDArray[np.int64], labels: Labels, weights: Floats | None = None
-) -> NDArray[np.int64]:
+def group_modes(codes: Wholes, labels: Labels, weights: Floats | None = None) -> Wholes:
     """Return the code that most records of each group have; ties go to the lower code.
 
     Every label from 0 occurs. A record of weight 2 counts as two.
@@ -28,5 +23,5 @@ def group_modes(
     # The first of each group in this order is its mode.
     order = np.lexsort((code, -counts, group))
     first = np.flatnonzero(np.diff(group[order], prepend=-1))
-    modes: NDArray[np.int64] = code[order[first]]
+    modes: Wholes = code[order[first]]
     return modes

@@ -13,9 +13,7 @@ from microagg.aggregates.median import group_medians
 from microagg.aggregates.mode import group_modes
 from microagg.aggregates.values import SAME_SHARE, Values
 from microagg.constraints.system import Satisfied, System
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats, Labels
 
 
 class Aggregate(StrEnum):

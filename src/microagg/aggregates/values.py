@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
+from microagg.core.arrays import Mask, Rows
 
 # Shares of the weight of a group that differ by less are the same but for rounding.
 SAME_SHARE = 1e-9
@@ -40,7 +40,7 @@ class Values:
         """Those that are not missing."""
         return self.numbers if self.missing is None else self.numbers[~self.missing]
 
-    def take(self, places: NDArray[np.intp]) -> "Values":
+    def take(self, places: Rows) -> "Values":
         """Return the entries at these places."""
         missing = None if self.missing is None else self.missing[places]
         return Values(self.numbers[places], missing)

@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from microagg.bounds.lower import PATIENCE, TIGHTNESS, bound_on, gap, proves_optimal
+from microagg.core.arrays import Floats, Labels
 
 AUTO, NONE = "auto", "none"
 BOUNDS = (AUTO, *TIGHTNESS, NONE)
@@ -32,8 +30,8 @@ class Bound(NamedTuple):
 
 def find_bound(
     asked: str,
-    X: NDArray[np.float64],
-    labels: NDArray[np.intp],
+    X: Floats,
+    labels: Labels,
     k: int,
     *,
     searched: bool,

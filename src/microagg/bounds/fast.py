@@ -20,16 +20,13 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_jobs
-from microagg.kernels.blocks import make_blocks
-from microagg.kernels.neighbour_bound import choose, list_nearest, move_prices
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from microagg.kernels.bounds.neighbour_bound import choose, list_nearest, move_prices
+from microagg.kernels.neighbours.blocks import make_blocks
 
 _TASK = "bound"
 # Neighbours among which prices are sought, for each record and unit of k; and at least.

@@ -3,14 +3,12 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microagg.bounds.fast import neighbour_shares
+from microagg.core.arrays import Floats, Labels
 from microagg.core.validation import check_choice, check_k, check_matrix, check_number
 from microagg.partitions.univariate import Univariate
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 TIGHTNESS = ("fast", "tight")
 # Seconds that a tight bound may take.

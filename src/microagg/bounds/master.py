@@ -3,12 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.kernels.pricing import Cuts, group_errors, violated_triples
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from microagg.core.arrays import Floats, Mask, Rows
+from microagg.kernels.bounds.pricing import Cuts, group_errors, violated_triples
 
 # A triple must be exceeded by so much to become a cut; at most so many at a time, and per record.
 _LEAST_EXCESS, _MOST_CUTS, _CUTS_PER_RECORD = 1e-3, 300, 4
@@ -69,7 +66,7 @@ class Master:
         costs: Floats = self.errors - members.T @ duals.records - broken.T @ duals.cuts
         return costs
 
-    def forget(self, costly: NDArray[np.bool_]) -> None:
+    def forget(self, costly: Mask) -> None:
         """Drop groups; the search finds them again should they matter."""
         self.groups, self.errors = self.groups[~costly], self.errors[~costly]
 

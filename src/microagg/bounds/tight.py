@@ -2,7 +2,7 @@
 
 A partition is a choice of groups that covers each record once. Let every record pay a dual, so that
 no group costs less than its members pay: then the sum of the duals bounds every partition. A linear
-program over the groups known so far proposes duals; the search of `microagg.kernels.pricing` finds
+program over the groups known so far proposes duals; the search in `kernels.bounds.pricing` finds
 groups that cost less, and lowers the duals until none does. So each round gives a bound, whatever
 the program proposed and wherever it is stopped, and groups that make the next proposal better.
 
@@ -16,19 +16,16 @@ import warnings
 from math import fsum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.bounds.fast import Shares, nearest_others, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
+from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import InterruptedSearchWarning
 from microagg.core.progress import listening, paced, report
-from microagg.kernels.groups import summarise
-from microagg.kernels.pricing import Found, Prices, Tree, settle
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.bounds.pricing import Found, Prices, SearchTree, settle_records
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _TASK = "tight bound"
 # Share of the time for the partition to begin with.
@@ -179,7 +176,7 @@ class Generation:
         for roots in paced(self.order):
             if time.monotonic() >= self.deadline:  # records are left, so these duals prove nothing
                 return found.groups[: found.counts[0]], math.inf
-            lost += settle(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
+            lost += settle_records(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
             done += len(roots)
             report(_TASK, done, n)
         magnitude = n * largest + float(np.abs(values).sum() - duals.cuts.sum()) + 2 * self.target
@@ -195,9 +192,9 @@ def _smallest(values: Floats, count: int) -> float:
     return float(np.partition(values, count - 1)[count - 1]) if len(values) > count else math.inf
 
 
-def _scratch(k: int, m: int) -> Tree:
+def _scratch(k: int, m: int) -> SearchTree:
     depth = 2 * k - 1
-    return Tree(
+    return SearchTree(
         rows=np.empty(m, dtype=np.intp),
         apart=np.empty((m, m)),
         known=np.zeros(m, dtype=np.bool_),

@@ -1,33 +1,47 @@
-"""microagg measure: how safe a protected file is, and what it is still good for."""
+"""microagg measure: how safe a protected file is, and how useful it still is."""
 
-from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import facts, print_json
+from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
+    DIALECT,
     FILES,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Json,
-    Orders,
-    Quiet,
-    Types,
-    Version,
-    by_column,
-    seed_or_none,
+    FILES_SECTION,
+    JSON,
+    QUIET,
+    column_options,
+    dialect_of,
+    parameters,
+    parsed,
+    parsed_columns,
+    plan_options,
+    role_options,
+    takes,
 )
-from microagg.cli.paths import check_source
-from microagg.core.errors import ParameterError
 from microagg.core.words import counted, listed_names
+from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Measures
 
+_ROLES = role_options(QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE)
+_SEED = plan_options("random_state")
 
+
+@takes(
+    parameters(
+        _ROLES,
+        quasi_identifiers="Columns that an intruder may know. Default: all that were changed.",
+        identifiers="Columns to leave out.",
+        sensitive="Columns that an intruder wants to know. Default: all unchanged ones.",
+    ),
+    parameters(column_options("type", "order"), of_columns=True),
+    parameters(_SEED, random_state="Seed of samples and of the folds of models. Default: 0."),
+    DIALECT,
+    (JSON, QUIET),
+)
 def measure(
     original: Annotated[str, typer.Argument(metavar="ORIGINAL", help=FILES)],
     protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="What was made of it.")],
@@ -35,115 +49,76 @@ def measure(
         str | None,
         typer.Option(metavar="C", help="Column that matches records. Default: by their order."),
     ] = None,
-    quasi_identifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="C", help="Column that an intruder may know. Default: all that were changed."
-        ),
-    ] = None,
-    identifier: Annotated[
-        list[str] | None, typer.Option(metavar="C", help="Column to leave out.")
-    ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="C", help="Column that an intruder wants to know. Default: all unchanged ones."
-        ),
-    ] = None,
-    column_type: Types = None,
-    order: Orders = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="C", help="Column that models are to predict, before and after."),
+        typer.Option(metavar="C", help="Column for models to predict, before and after."),
     ] = None,
-    seed: Annotated[
+    plan: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Seed of samples and of the folds of models. Default: 0."),
+        typer.Option(
+            metavar="P.toml",
+            help="The plan of the release, for its roles and types.",
+            rich_help_panel=FILES_SECTION,
+        ),
     ] = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    _version: Version = False,
+    *,
+    given: dict[str, Any],
 ) -> None:
-    """Say who could still be found in a protected file, and what the data are still good for.
+    """Say who could still be found in a protected file, and how useful the data still are.
 
-    Any tool may have made the file. Records are matched by their order or by --key. Columns that
-    only the original has are left out. Options for a column can be repeated. Up to 100,000 records
-    all figures are exact; above that, some come from a sample, and say so. The figures are for
-    inside the house: --json has quantiles of the original.
+    Any tool may have made the file. Records are matched by their order or by --key. Where the
+    manifest of the release lies beside the file, it says which columns are which. Columns that only
+    the original has are left out. Options for columns can be repeated. Up to 100,000 records all
+    figures are exact; above that, some come from a sample, and say so. The figures are for internal
+    use only: --json has quantiles of the original.
     """
-    asked: dict[str, Any] = {
-        "key": key,
-        "quasi_identifiers": quasi_identifier,
-        "identifiers": identifier,
-        "sensitive": sensitive,
-        "columns": by_column(type=column_type, order=order),
-        "target": target,
-        "random_state": seed_or_none(seed) or 0,
-    }
-    if original == protected or _is_same(original, protected):
-        raise ParameterError(
-            "the original and the protected table must be two files; both are the same one."
-        )
-    check_source(original)
-    check_source(protected)
-    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    found = _measured(original, protected, asked, dialect, quiet=quiet)
-    if json:
-        print_json({**found.as_dict(), "original": original, "protected": protected})
-    elif not quiet:
-        typer.echo(_summary(found))
+    from microagg.release.saving import check_source
 
-
-def _is_same(original: str, protected: str) -> bool:
-    first, second = Path(original), Path(protected)
-    return first.exists() and second.exists() and first.samefile(second)
-
-
-def _measured(
-    original: str, protected: str, asked: dict[str, Any], dialect: dict[str, Any], *, quiet: bool
-) -> "Measures":
-    from microagg.core.progress import terminal_bar
-
-    with nullcontext() if quiet else terminal_bar():
-        from microagg.files.dialect import Dialect
-        from microagg.files.formats import open_table
-
-        tables = [open_table(path, dialect=Dialect(**dialect)) for path in (original, protected)]
-
+    for source in (original, protected):
+        check_source(source)
+    seed = parsed(_SEED, given).get("random_state", 0)
+    with bar(quiet=given["quiet"]):
         from microagg.measures.measure import measure as measured
 
-        return measured(*(file.table() for file in tables), **asked)
+        found = measured(
+            original,
+            protected,
+            key=key,
+            **parsed(_ROLES, given),
+            columns=parsed_columns(given),
+            target=target,
+            random_state=seed,
+            plan=plan,
+            **dialect_of(given),
+        )
+    if given["json"]:
+        print_json({**found.as_dict(), "original": original, "protected": protected})
+    elif not given["quiet"]:
+        typer.echo(_summary(found))
 
 
 def _assumed(found: "Measures") -> str:
     listed = "all of these" if found.assumed == found.sensitive else listed_names(found.assumed)
-    return f"{listed} (wanted, as they are not changed and no option names them)"
+    return f"{listed} (unchanged, and no option names them)"
 
 
 def _summary(found: "Measures") -> str:
-    from microagg.measures.wording import doubts, risk_notes, risk_rows, utility_rows
-
     about = [
         ("intruder knows", listed_names(found.quasi_identifiers)),
         ("wants to know", listed_names(found.sensitive)),
         *([("assumed", _assumed(found))] if found.assumed else []),
         *([("left out", listed_names(found.dropped))] if found.dropped else []),
         *(
-            [("not there", f"{counted(found.unmatched, 'record')} of the original")]
+            [("not released", f"{counted(found.unmatched, 'record')} of the original")]
             if found.unmatched
             else []
         ),
+        *([("read from", found.read_from)] if found.read_from else []),
         ("time", f"{found.seconds:.2f} s"),
     ]
     sections = [f"Measured {counted(found.n_records, 'record')}", facts(about)]
-    sections += [f"Note: {note}" for note in (*doubts(found), *risk_notes(found.risk))]
-    for title, rows in (
-        ("Risk", risk_rows(found.risk)),
-        ("Utility", utility_rows(found.utility)),
-    ):
-        lines = facts([(row.measure, f"{row.figure}\n{row.reading}") for row in rows])
+    sections += [f"Note: {note}" for note in found.notes()]
+    for title, rows in (("Risk", found.risk.rows()), ("Utility", found.utility.rows())):
+        lines = facts([(row.measure, f"{row.figure}\n{row.meaning}") for row in rows])
         sections.append(f"{title}\n{lines}")
     return "\n\n".join(sections)

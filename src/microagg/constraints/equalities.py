@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Floats
 from microagg.core.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 # Rows of unit length that differ by less are one.
 NEGLIGIBLE = 1e-13

@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import gcd, lcm
 
 import numpy as np
-from numpy.typing import NDArray
+
+from microagg.core.arrays import Floats
 
 Row = list[Fraction]
 Whole = list[list[int]]
@@ -91,7 +92,7 @@ def whole_solutions(A: Whole, b: Sequence[Fraction], n: int) -> tuple[list[int],
     return x0, [column[m:] for column in columns[at:]]
 
 
-def short_basis(basis: Whole, metric: NDArray[np.float64]) -> Whole:
+def short_basis(basis: Whole, metric: Floats) -> Whole:
     """Return a basis of the same lattice with short, nearly orthogonal vectors.
 
     The length of a vector v is that of `metric @ v`. The algorithm is that of Lenstra, Lenstra and
@@ -116,6 +117,6 @@ def short_basis(basis: Whole, metric: NDArray[np.float64]) -> Whole:
     return vectors
 
 
-def _triangle(vectors: Whole, metric: NDArray[np.float64]) -> NDArray[np.float64]:
+def _triangle(vectors: Whole, metric: Floats) -> Floats:
     """The basis in orthogonal directions of its own: upper triangular, one column per vector."""
     return np.linalg.qr(metric @ np.array(vectors, dtype=np.float64).T).R

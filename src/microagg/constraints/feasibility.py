@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.component import LARGEST_WHOLE, Component, WholePart, whole_linear
 from microagg.constraints.exact import echelon, reduced
 from microagg.constraints.integers import has_whole_point
+from microagg.core.arrays import Floats
 
 _INFEASIBLE = 2  # how scipy says so
 _LARGEST_SIDE = 1e9
@@ -53,7 +53,7 @@ def _pairwise(component: Component) -> bool:
     )
 
 
-def _solved(component: Component, *, whole: bool) -> NDArray[np.float64] | None:
+def _solved(component: Component, *, whole: bool) -> Floats | None:
     """Return a point that satisfies the constraints, zeros if none was found, None if none is."""
     from scipy.optimize import LinearConstraint, milp
 

@@ -26,13 +26,10 @@ from microagg.constraints.exact import short_basis
 from microagg.constraints.program import nearest_by_program
 from microagg.constraints.projection import project
 from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
+from microagg.core.arrays import Floats, Mask, Rows, Wholes
 from microagg.core.errors import GuaranteeError, ParameterError
 from microagg.core.progress import paced, report
-from microagg.kernels.rounding import half_away_from_zero
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from microagg.kernels.basics.rounding import half_away_from_zero
 
 TASK = "searching whole numbers that satisfy constraints"
 # Steps of the search in one group, and points that are tried one by one.
@@ -54,7 +51,7 @@ class Groups:
     relaxed: Floats
     base: Wholes
 
-    def __getitem__(self, rows: NDArray[np.intp]) -> "Groups":
+    def __getitem__(self, rows: Rows) -> "Groups":
         return Groups(self.means[rows], self.relaxed[rows], self.base[rows])
 
 
@@ -71,10 +68,10 @@ class Points:
     leasts: Floats
     states: NDArray[np.int8]
 
-    def __getitem__(self, rows: NDArray[np.intp]) -> "Points":
+    def __getitem__(self, rows: Rows) -> "Points":
         return Points(self.points[rows], self.costs[rows], self.leasts[rows], self.states[rows])
 
-    def __setitem__(self, rows: NDArray[np.intp], others: "Points") -> None:
+    def __setitem__(self, rows: Rows, others: "Points") -> None:
         self.points[rows], self.costs[rows] = others.points, others.costs
         self.leasts[rows], self.states[rows] = others.leasts, others.states
 
@@ -185,7 +182,7 @@ class Lattice:
         )
         return targets, rests, pulls
 
-    def _complete(self, whole: Wholes, means: Floats) -> tuple[Floats, Flags]:
+    def _complete(self, whole: Wholes, means: Floats) -> tuple[Floats, Mask]:
         """Move the other columns to where they are nearest, given the whole numbers."""
         points = np.array(means)
         points[:, self.whole] = whole
@@ -265,7 +262,7 @@ class Lattice:
                 out.states[row] = FOUND
             report(TASK, int(row), len(out.states))
 
-    def _listed(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.intp], Wholes]:
+    def _listed(self, centers: Floats, radii: Floats) -> tuple[Rows, Wholes]:
         """Return how many z lie around each center, and all of them, up to the budget."""
         n, k = centers.shape
         if k == 0:
@@ -275,9 +272,7 @@ class Lattice:
         points_within(self.R, centers, radii, points, counts)
         return counts, points[np.arange(CANDIDATES) < counts[:, None]]
 
-    def _keep_best(
-        self, whole: Wholes, rows: NDArray[np.intp], groups: Groups, out: Points
-    ) -> None:
+    def _keep_best(self, whole: Wholes, rows: Rows, groups: Groups, out: Points) -> None:
         """Complete points of the lattice, each for a row, and keep those nearer than before."""
         inside = (whole @ self.rows.T <= self.sides).all(axis=1)
         whole, rows = whole[inside], rows[inside]
@@ -318,8 +313,8 @@ def _too_many_digits() -> ParameterError:
 class NearestWhole:
     """The values of a component, which rows are proved nearest, and what the others may lack."""
 
-    values: dict[str, NDArray[np.float64] | NDArray[np.int64]]
-    proved: Flags
+    values: dict[str, Floats | Wholes]
+    proved: Mask
     excess: float
 
 
@@ -339,7 +334,7 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
             f"{len(means)} groups; nothing was released. Remove a constraint, or convert columns "
             "to floats."
         )
-    values: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {}
+    values: dict[str, Floats | Wholes] = {}
     for j, name in enumerate(component.columns):
         column = found.points[:, j]
         values[name] = column.astype(np.int64) if name in component.limits else column
@@ -364,12 +359,12 @@ def _rounded(component: Component, means: Floats, scales: Floats) -> Points:
     return Points(points, costs, costs.copy(), states)
 
 
-def _holds(component: Component, points: Floats) -> Flags:
+def _holds(component: Component, points: Floats) -> Mask:
     """Check the constraints among whole numbers exactly, apart from how they were found."""
     is_whole = [name in component.limits for name in component.columns]
     whole = points[:, is_whole].astype(np.int64)
     largest = int(np.abs(whole).max(initial=1))
-    inside: Flags = (whole == points[:, is_whole]).all(axis=1)
+    inside: Mask = (whole == points[:, is_whole]).all(axis=1)
     inside &= (np.abs(whole) <= LARGEST_WHOLE).all(axis=1)
     for rows, compare in ((component.equal, np.not_equal), (component.below, np.greater)):
         for row in filter(component.is_whole, rows):

@@ -4,16 +4,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.component import Component
 from microagg.constraints.feasibility import feasible
 from microagg.constraints.integers import NearestWhole, nearest_whole
 from microagg.constraints.projection import project
+from microagg.core.arrays import Floats, Mask
 from microagg.core.errors import GuaranteeError
 from microagg.core.progress import report
-
-Floats = NDArray[np.float64]
 
 TASK = "satisfying constraints"
 # Groups that are worked on at once: few enough to stay in fast memory and to report now and then.
@@ -80,9 +78,7 @@ def _beside_constants(component: Component, means: Floats, scales: Floats) -> Ne
     return replace(found, values=values)
 
 
-def _projected(
-    component: Component, means: Floats, scales: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _projected(component: Component, means: Floats, scales: Floats) -> tuple[Floats, Mask]:
     moved, inside = np.empty_like(means), np.empty(len(means), dtype=bool)
     for start in range(0, len(means), _BATCH):
         at = slice(start, start + _BATCH)

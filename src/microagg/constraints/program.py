@@ -1,18 +1,16 @@
 """Whole numbers by an integer program, for one group: in corners that no search gets into."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.projection import Polyhedron
-
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats, Mask
 
 _SECONDS = 1.0
 
 
 def nearest_by_program(
     polyhedron: Polyhedron,
-    is_whole: NDArray[np.bool_],
+    is_whole: Mask,
     origin: Floats,
     mean: Floats,
     scales: Floats,

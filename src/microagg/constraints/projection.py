@@ -20,12 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.equalities import NEGLIGIBLE, Equalities, rowwise, unit_rows
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from microagg.core.arrays import Floats, Mask, Rows
+from microagg.core.validation import FARTHEST
 
 # How far a constraint may be missed, relative to the sum of the sizes of its terms.
 TOLERANCE = 1e-9
@@ -34,7 +32,6 @@ _SETTLED = 1e-12
 # A term counts for no less than this part of its column's scale: where a mean is almost zero
 # because larger values cancel out, its last digits are those of the larger values.
 LEAST_TERM = 1e-6
-_FARTHEST = 1e150
 _DIGIT = 1e-15
 _ROUNDS = 30
 
@@ -56,7 +53,7 @@ class Polyhedron:
             rowwise(terms, np.abs(self.below)) + np.abs(self.below_sides),
         )
 
-    def holds(self, values: Floats, scales: Floats, tolerance: float = TOLERANCE) -> Flags:
+    def holds(self, values: Floats, scales: Floats, tolerance: float = TOLERANCE) -> Mask:
         """Say for every row of `values` whether it satisfies everything within the tolerance."""
         equal, below = self.sizes(values, scales)
         misses = np.abs(rowwise(values, self.equal) - self.equal_sides)
@@ -67,7 +64,7 @@ class Polyhedron:
 
 def project(
     values: Floats, scales: Floats, polyhedron: Polyhedron, tolerance: float = TOLERANCE
-) -> tuple[Floats, Flags]:
+) -> tuple[Floats, Mask]:
     """Return the nearest point for each row of `values`, and whether it satisfies everything.
 
     Rows that satisfy everything within `tolerance` come back as they are, bit for bit. A column
@@ -147,7 +144,7 @@ def _keep_bounds(points: Floats, scales: Floats, polyhedron: Polyhedron) -> None
             points[:, column] = keep(points[:, column], bound)
 
 
-def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flags:
+def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Mask:
     """Return for every row which inequalities hold with equality at its nearest point."""
     n, m = len(values), len(polyhedron.below)
     if not m:
@@ -176,7 +173,7 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Flag
 def _in_units(values: Floats, units: Floats) -> Floats:
     """Return the values in these units; in tiny ones they would be beyond all numbers."""
     with np.errstate(over="ignore"):
-        return np.clip(values / units, -_FARTHEST, _FARTHEST)
+        return np.clip(values / units, -FARTHEST, FARTHEST)
 
 
 def _free_directions(rows: Floats) -> Floats:
@@ -187,7 +184,7 @@ def _free_directions(rows: Floats) -> Floats:
     return directions[rank:].T
 
 
-def _guessed(unit: Floats, room: Floats, near: Floats, guess: Flags) -> tuple[Flags, Flags]:
+def _guessed(unit: Floats, room: Floats, near: Floats, guess: Mask) -> tuple[Mask, Mask]:
     """Find min |z| with unit @ z <= room for each row of `room` by guesses of the active set.
 
     Returns the last guess of every row, and whether it satisfies all conditions of optimality.
@@ -217,7 +214,7 @@ def _guessed(unit: Floats, room: Floats, near: Floats, guess: Flags) -> tuple[Fl
     return active, settled
 
 
-def _least_distance(unit: Floats, room: Floats) -> Flags:
+def _least_distance(unit: Floats, room: Floats) -> Mask:
     """Find the active set of min |z| with unit @ z <= room, exactly, for one row."""
     from scipy.optimize import nnls
 
@@ -229,11 +226,11 @@ def _least_distance(unit: Floats, room: Floats) -> Flags:
         pulls = nnls(stacked, target)[0]
     except RuntimeError:  # it did not end: what is found then will not pass the final check
         return room < 0
-    found: Flags = pulls > 0
+    found: Mask = pulls > 0
     return found
 
 
-def _alike(active: Flags) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _alike(active: Mask) -> Iterator[tuple[Rows, Rows]]:
     """Yield each active set that occurs, with the rows it occurs in."""
     if not active.shape[1]:
         yield np.empty(0, dtype=np.intp), np.arange(len(active))

@@ -16,10 +16,8 @@ The first entry of z has a closed form: the choice nearest to the target within 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows, Wholes
 from microagg.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 NOTHING, FOUND, PROVED = 0, 1, 2
 _FAR = 1 << 62
@@ -135,7 +133,7 @@ def search_within(
 
 @kernel
 def points_within(
-    R: Floats, centers: Floats, radii: Floats, out_points: Wholes, out_counts: NDArray[np.intp]
+    R: Floats, centers: Floats, radii: Floats, out_points: Wholes, out_counts: Rows
 ) -> None:
     """List for every row all z with |R (z - center)|^2 <= radius, or as many as there is room."""
     k = R.shape[0]

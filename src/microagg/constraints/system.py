@@ -15,11 +15,10 @@ from microagg.constraints.feasibility import feasible
 from microagg.constraints.grammar import Constraint, parse
 from microagg.constraints.nearest import nearest_points
 from microagg.constraints.projection import LEAST_TERM, TOLERANCE
+from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import did_you_mean
-from microagg.kernels.rounding import half_away_from_zero
-
-Floats = NDArray[np.float64]
+from microagg.kernels.basics.rounding import half_away_from_zero
 
 # What columns of 32-bit floats can hold of a total, relative to its terms.
 _NARROW_TOLERANCE = 1e-6

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from microagg.core.errors import ParameterError
+from microagg.core.estimator import Estimator
 from microagg.core.validation import check_choice
 
 ALL = "all"
@@ -39,13 +40,18 @@ class Method:
     options: tuple[str, ...] = ()
     deterministic: bool = True
     single_column: bool = False
-    draws: bool = False  # records draw what they get, and k is no matter of course
+    draws: bool = False  # records draw what they get, and k is not guaranteed
 
     @property
-    def cls(self) -> type[Any]:
-        """The partitioner's class."""
+    def class_name(self) -> str:
+        """The name of the partitioner's class, which is not loaded for that."""
+        return self.path.partition(":")[2]
+
+    @property
+    def cls(self) -> type[Estimator]:
+        """The estimator's class."""
         module, _, name = self.path.partition(":")
-        loaded: type[Any] = getattr(import_module(module), name)
+        loaded: type[Estimator] = getattr(import_module(module), name)
         return loaded
 
 

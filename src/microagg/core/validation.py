@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.core.arrays import Floats, Labels, Order, Wholes
 from microagg.core.errors import DataError, ParameterError
 
 SeedLike = int | np.random.Generator | np.random.RandomState | None
 
 # Squares of larger numbers, summed over a large table, or of smaller ones, leave the floats.
 _LARGEST, _SMALLEST = 1e140, 1e-140
+# Where numbers are cut off, so that their squares, and sums of these, do not overflow.
+FARTHEST = 1e150
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -252,7 +255,7 @@ def _refuse_shape(array: NDArray[Any]) -> None:
             )
 
 
-def _refuse_extremes(matrix: NDArray[np.float64]) -> None:
+def _refuse_extremes(matrix: Floats) -> None:
     largest = np.abs(matrix).max()
     if _SMALLEST <= largest <= _LARGEST or largest == 0:
         return
@@ -268,7 +271,7 @@ def _refuse_extremes(matrix: NDArray[np.float64]) -> None:
     )
 
 
-def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
+def _as_whole_numbers(matrix: NDArray[Any]) -> Wholes:
     if matrix.dtype == np.int64:
         return matrix
     if not (np.rint(matrix) == matrix).all():
@@ -286,7 +289,7 @@ def _as_whole_numbers(matrix: NDArray[Any]) -> NDArray[np.int64]:
 
 def check_labels(
     labels: ArrayLike, *, n_records: int, parameter: str = "labels", at_least: int = 1
-) -> NDArray[np.intp]:
+) -> Labels:
     """Return labels as numbers 0..g-1, one for each record, `at_least` records to a group."""
     array = _as_array(parameter, labels)
     if array.ndim != 1 or len(array) != n_records:
@@ -317,7 +320,7 @@ def _as_array(parameter: str, value: ArrayLike) -> NDArray[Any]:
         ) from None
 
 
-def check_order(order: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
+def check_order(order: ArrayLike, *, n_records: int) -> Order:
     """Return `order` if it visits every record exactly once."""
     array = _as_array("order", order)
     complete = (
@@ -334,3 +337,15 @@ def check_order(order: ArrayLike, *, n_records: int) -> NDArray[np.intp]:
             f"got {len(array) if array.ndim else 0} entries that do not."
         )
     return np.ascontiguousarray(array, dtype=np.intp)
+
+
+def check_group_sums(X: NDArray[Any], labels: Labels) -> None:
+    """Refuse whole numbers whose sum over a group could exceed 64-bit integers."""
+    if X.dtype != np.int64:
+        return
+    spread = X.max(axis=0).astype(np.float64) - X.min(axis=0).astype(np.float64)
+    if float(spread.max()) * int(np.bincount(labels).max()) >= 2.0**62:
+        raise DataError(
+            "the sum of a group could exceed 64-bit integers. Divide the whole numbers by a common "
+            "factor, or pass them as floats."
+        )

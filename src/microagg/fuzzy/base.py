@@ -1,7 +1,7 @@
 """What fuzzy c-means and its entropy form share: cluster, merge, draw, count."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from microagg.constraints.equalities import Equalities
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.parallel import one_thread_each
 from microagg.core.validation import (
@@ -25,9 +26,7 @@ from microagg.fuzzy.doubt import fuzziness_in_doubt
 from microagg.fuzzy.drawing import Drawn, Urn
 from microagg.fuzzy.frame import Frame
 from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.partitions.base import Labels
 
-Floats = NDArray[np.float64]
 Constraints = tuple[ArrayLike, ArrayLike]
 
 # Centres nearer to each other than this share of a record's usual distance to the mean are one.
@@ -58,7 +57,10 @@ class FuzzyMicroaggregator(ClusterMixin, BaseEstimator):
     draw_seed_ : with it, `draw` returns `labels_` again
     """
 
-    single_column = False
+    draws: ClassVar[bool] = True
+    single_column: ClassVar[bool] = False
+    interrupted_ = False
+    timed_out_ = False
     _sharpness: tuple[float, float]  # where a sharpness is looked for, if none is given
 
     def __init__(

@@ -4,16 +4,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.equalities import Equalities
+from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import report
 from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.kernels.memberships import first_alike
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from microagg.kernels.fuzzy.memberships import first_alike
 
 # A centre whose records weigh less together stays where it is.
 _NOTHING = 1e-200

@@ -4,14 +4,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import report
 from microagg.fuzzy.drawing import Urn, doubt
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # What a record does not know about its centre by default: one of two that are equally likely.
 _BITS = 1.0

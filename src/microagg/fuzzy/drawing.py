@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
-from microagg.kernels.memberships import draw_rows
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from microagg.kernels.fuzzy.memberships import draw_rows
 
 
 def doubt(memberships: Floats) -> Floats:

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.equalities import Equalities
-
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats
 
 
 @dataclass(frozen=True)

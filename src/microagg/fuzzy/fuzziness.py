@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.kernels.memberships import exponential_weights, power_weights
-
-Floats = NDArray[np.float64]
+from microagg.core.arrays import Floats
+from microagg.kernels.fuzzy.memberships import exponential_weights, power_weights
 
 # An exponent under which all but the nearest centre vanish: m = 1.
 _NEAREST_ALONE = 1e300

@@ -1,15 +1,21 @@
 """measure(): how safe a protected table is and what it is still good for."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from microagg.core.errors import ParameterError
 from microagg.core.progress import ProgressCallback, heard_by, report
+from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import SeedLike, check_seed, did_you_mean
+from microagg.core.words import counted
+from microagg.files.dialect import Dialect
+from microagg.measures.risk import wording as risk_words
 from microagg.measures.risk.attributes import AttributeDisclosure, attribute_disclosure
 from microagg.measures.risk.classes import ClassSizes, class_sizes
 from microagg.measures.risk.drisk import DRisk, drisk
@@ -17,6 +23,8 @@ from microagg.measures.risk.informed import InformedLinkage, informed
 from microagg.measures.risk.intervals import IntervalDisclosure, interval_disclosure
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.risk.probabilistic import ProbabilisticLinkage, probabilistic
+from microagg.measures.subject import Roles, open_subject
+from microagg.measures.utility import wording as utility_words
 from microagg.measures.utility.column_loss import ColumnLoss, column_loss
 from microagg.measures.utility.distributions import Distributions, distributions
 from microagg.measures.utility.eigenvalues import Eigenvalues, eigenvalues
@@ -24,15 +32,18 @@ from microagg.measures.utility.il1s import IL1s, il1s
 from microagg.measures.utility.models import ModelComparison, models
 from microagg.measures.utility.moments import Moments, moments
 from microagg.measures.utility.propensity import Propensity, propensity
-from microagg.plans.columns import columns_by_name
+from microagg.measures.wording import Row, as_html, as_text
 from microagg.plans.plan import Plan
-from microagg.tables.pairs import Pair, PairedColumn, open_pair
+from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names
+
+# Shuffled records have an information loss of about 200 per cent.
+_LOSS_WHEN_SHUFFLED = 120.0
 
 
 @dataclass(frozen=True, eq=False)
 class Risk:
-    """Who could still be found, or found out about; docs/risk.md defines every figure."""
+    """Who could still be identified, or found out about; docs/risk.md defines every figure."""
 
     classes: ClassSizes
     linkage: DistanceLinkage
@@ -45,6 +56,27 @@ class Risk:
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
         return asdict(self)
+
+    def rows(self) -> list[Row]:
+        """Return the main figures in words."""
+        return [
+            *risk_words.class_rows(self.classes),
+            *risk_words.linkage_rows(self.linkage, self.classes.smallest),
+            risk_words.probabilistic_row(self.probabilistic),
+            *risk_words.informed_rows(self.informed),
+            *risk_words.nearness_rows(self.intervals, self.drisk),
+            *risk_words.attribute_rows(self.attributes),
+        ]
+
+    def notes(self) -> list[str]:
+        """Return what nobody should overlook."""
+        return list(risk_words.attribute_notes(self.attributes, self.classes.n_classes))
+
+    def __repr__(self) -> str:
+        return as_text("Risk", self.rows())
+
+    def _repr_html_(self) -> str:
+        return as_html("Risk", self.rows())
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +95,33 @@ class Utility:
         """Return all figures as plain values, ready for json.dumps."""
         return asdict(self)
 
+    def rows(self) -> list[Row]:
+        """Return the main figures in words."""
+        return [
+            *utility_words.loss_rows(self.loss),
+            *utility_words.sdcmicro_rows(self.il1s, self.eigenvalues),
+            *utility_words.moment_rows(self.moments),
+            *utility_words.distribution_rows(self.distributions),
+            *utility_words.propensity_rows(self.propensity),
+            *utility_words.model_rows(self.model),
+        ]
+
+    def __repr__(self) -> str:
+        return as_text("Utility", self.rows())
+
+    def _repr_html_(self) -> str:
+        return as_html("Utility", self.rows())
+
 
 @dataclass(frozen=True, eq=False)
 class Measures:
     """Risk and utility of a protected table, and what they were measured on.
 
-    `assumed` are columns that count as sensitive only because nobody named them and nothing in them
-    was changed; `dropped` are columns that the protected table does not have or that hold random
-    keys, `unmatched` counts records of the original that it does not have. `telling` are assumed
-    columns that are different in every record.
+    `assumed` are columns that count as sensitive only because they have no role and were not
+    changed; `dropped` are columns that the protected table does not have or that hold random keys,
+    `unmatched` counts records of the original that it does not have. `unique_columns` are assumed
+    columns that are different in every record. `read_from` is the manifest that named the columns,
+    if one did.
     """
 
     risk: Risk
@@ -81,10 +131,11 @@ class Measures:
     sensitive: tuple[str, ...]
     assumed: tuple[str, ...]
     dropped: tuple[str, ...]
-    telling: tuple[str, ...]
+    unique_columns: tuple[str, ...]
     unmatched: int
     random_state: int
     seconds: float
+    read_from: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -101,13 +152,63 @@ class Measures:
             "sensitive": list(self.sensitive),
             "assumed_sensitive": list(self.assumed),
             "dropped": list(self.dropped),
-            "different_in_every_record": list(self.telling),
+            "different_in_every_record": list(self.unique_columns),
             "unmatched": self.unmatched,
             "random_state": self.random_state,
             "seconds": self.seconds,
+            "manifest": self.read_from,
             "risk": self.risk.as_dict(),
             "utility": self.utility.as_dict(),
         }
+
+    def notes(self) -> list[str]:
+        """Return what nobody should overlook: signs of a mistake first."""
+        return [*self._signs_of_mistakes(), *self.risk.notes()]
+
+    def _signs_of_mistakes(self) -> Iterator[str]:
+        loss, linkage = self.utility.loss.information_loss, self.risk.linkage
+        last = list(linkage.linked)[-1]
+        is_guessing = linkage.linked[last] <= 2 * linkage.guessed[last]
+        if loss is not None and loss > _LOSS_WHEN_SHUFFLED and is_guessing:
+            yield (
+                "The released records resemble the original ones no more than if they had been "
+                "shuffled. Match them by a column that identifies records (--key)."
+            )
+        for name in self.unique_columns:
+            yield (
+                f"Column {name!r} is unchanged and different in every record, so anyone who knows "
+                "its value finds the record. Name it as a quasi-identifier if that is possible."
+            )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what was measured, by name; what does not apply is left out."""
+        facts = {
+            "quasi-identifiers": ", ".join(self.quasi_identifiers),
+            "sensitive": ", ".join(self.sensitive),
+            "assumed sensitive": ", ".join(self.assumed),
+            "left out": ", ".join(self.dropped),
+            "not released": counted(self.unmatched, "record") if self.unmatched else "",
+            "read from": self.read_from or "",
+        }
+        return [(name, fact) for name, fact in facts.items() if fact]
+
+    def __repr__(self) -> str:
+        notes = [("Note:", note) for note in self.notes()]
+        return "\n\n".join(
+            [
+                f"Measured {counted(self.n_records, 'record')}",
+                text_table((), self._facts()),
+                *([text_table((), notes)] if notes else []),
+                repr(self.risk),
+                repr(self.utility),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        title = f"Measured {counted(self.n_records, 'record')}"
+        notes = "".join(f"<p>Note: {escape(note)}</p>" for note in self.notes())
+        about = html_table((), self._facts(), title=title)
+        return f"{about}{notes}{self.risk._repr_html_()}{self.utility._repr_html_()}"
 
 
 def measure(
@@ -121,26 +222,36 @@ def measure(
     columns: Mapping[str, Any] | None = None,
     target: str | None = None,
     random_state: SeedLike = 0,
+    plan: Plan | str | PathLike[str] | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Measures:
-    """Return how safe a protected table is and what it is still good for, whoever made it.
+    """Return how safe a protected table is and what it is still good for, whatever made it.
 
-    Both tables have the same records in the same order, or a key that tells which is which.
+    Both tables have the same records in the same order, or a key to match them by. Print the result
+    to read it.
 
     Parameters
     ----------
-    original, protected : DataFrames of pandas, polars or pyarrow
-    key : a column by which records are matched; it may have dropped records, and is not measured
+    original, protected : DataFrames of pandas, polars or pyarrow, or paths of files. Unless columns
+        or a plan are given, the manifest that lies beside a protected file says which columns are
+        which.
+    key : column to match records by; the protected table may have fewer records then. It is not
+        measured
     quasi_identifiers : columns that an intruder may know; by default all that were changed
     identifiers : columns to leave out
-    sensitive : columns that an intruder wants to know; columns without a role that were not changed
-        count as sensitive, too
-    columns : what is said of single columns, by name, as in `protect`: "type", "order"
-    target : a column that models predict: once trained on the protected table, once on the original
-    random_state : the seed of samples, which are drawn above 100,000 records only, and of the folds
-        of models
-    progress : True for a bar where standard error is a terminal, or a function that is called
-        with (task, done, total)
+    sensitive : columns that an intruder wants to know; unchanged columns without a role count as
+        sensitive, too
+    columns : options for single columns, by name, as in `protect`: "type", "order"
+    target : column to predict with models trained on the protected table and on the original
+    random_state : seed of the samples, which are drawn only above 100,000 records, and of the folds
+        of the models
+    plan : the `Plan` of the release, or the path of a plan file, that says which columns are which
+    delimiter, decimal, encoding : how CSV files are written; detected where not given
+    progress : True for a progress bar where standard error is a terminal, or a function that is
+        called with (task, done, total)
 
     Examples
     --------
@@ -152,26 +263,13 @@ def measure(
     0.5
     """
     began = time.perf_counter()
-    if any("role" in said for said in (columns or {}).values() if isinstance(said, Mapping)):
-        raise ParameterError(
-            "roles are given as quasi_identifiers, identifiers and sensitive; columns say what "
-            "columns are. Remove the role."
-        )
-    wishes = Plan.of(k=1, columns=columns_by_name(columns)).column_options
-    seed = check_seed(random_state)
-    listener = heard_by(progress)
-    pair = open_pair(
-        original,
-        protected,
-        key=key,
-        quasi_identifiers=quasi_identifiers,
-        identifiers=identifiers,
-        sensitive=sensitive,
-        wishes=wishes,
-    )
+    given = Roles.given(quasi_identifiers, identifiers, sensitive, columns)
+    seed, listener = check_seed(random_state), heard_by(progress)
+    dialect = Dialect(delimiter, decimal, encoding)
+    pair, roles = open_subject(original, protected, given, plan, dialect, key)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)
-        risk = measure_risk(pair, seed=seed)
+        risk = measure_risk(pair, seed=seed, is_drawn=roles.is_drawn)
     return Measures(
         risk,
         utility,
@@ -180,14 +278,15 @@ def measure(
         tuple(pair.sensitive),
         pair.assumed,
         pair.dropped,
-        tuple(name for name in pair.assumed if _tells_records_apart(pair.sensitive[name])),
+        tuple(name for name in pair.assumed if _is_unique(pair.sensitive[name])),
         pair.unmatched,
         seed,
         time.perf_counter() - began,
+        roles.read_from,
     )
 
 
-def _tells_records_apart(column: PairedColumn) -> bool:
+def _is_unique(column: PairedColumn) -> bool:
     """Whether a column of text or whole numbers is different in every record."""
     values = column.after
     if values.numbers.dtype.kind == "f" or values.n_missing:
@@ -196,7 +295,7 @@ def _tells_records_apart(column: PairedColumn) -> bool:
 
 
 def measure_risk(pair: Pair, *, seed: int = 0, is_drawn: bool = False) -> Risk:
-    """Try every attack; `is_drawn` says that records drew what they got (`fcm`, `efcm`)."""
+    """Try every attack; `is_drawn` says that records drew their values (`fcm`, `efcm`)."""
     drawn = tuple(pair.columns) if is_drawn else ()
     return Risk(
         classes=class_sizes(pair),
@@ -218,7 +317,7 @@ def measure_utility(pair: Pair, *, target: str | None = None, seed: int = 0) -> 
     known = (*pair.columns, *pair.sensitive)
     if target is not None and target not in known:
         raise ParameterError(
-            f"the target {target!r} is no column that is measured."
+            f"the target {target!r} is not among the measured columns."
             f"{did_you_mean(target, known) or _choose(known)}"
         )
     report("measuring utility", 0, 2)

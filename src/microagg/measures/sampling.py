@@ -1,15 +1,15 @@
-"""Which records a costly measure looks at: all of them, or of very many a seeded sample."""
+"""Which records a costly measure uses: all of them, or a seeded sample of very many."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Up to so many records nothing is sampled.
+# Up to this many records, nothing is sampled.
 MOST_RECORDS = 100_000
 _FEWEST = 1_000
 
 
 def sampled_rows(n_records: int, most: int, seed: int) -> NDArray[np.intp]:
-    """Return the rows to look at, in their order: all, or `most` drawn without replacement.
+    """Return the rows to use, in order: all, or `most` of them drawn without replacement.
 
     >>> sampled_rows(3, 5, seed=0)
     array([0, 1, 2])
@@ -22,7 +22,7 @@ def sampled_rows(n_records: int, most: int, seed: int) -> NDArray[np.intp]:
 
 
 def affordable(n_records: int) -> int:
-    """Return how many records to compare with all: all, and of very many as many as take no longer.
+    """Return how many records to compare with all others at the cost of 100,000, at most.
 
     >>> affordable(1000), affordable(1_000_000)
     (1000, 10000)
@@ -33,7 +33,7 @@ def affordable(n_records: int) -> int:
 
 
 def standard_error(outcomes: NDArray[np.float64], n_records: int) -> float:
-    """Return the standard error of the mean of outcomes drawn from `n_records` of them.
+    """Return the standard error of the mean of a sample of outcomes from `n_records`.
 
     s / sqrt(m) * sqrt(1 - m / n) for m of n drawn without replacement: 0 if all were drawn.
     """

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from microagg.core.arrays import Order
 from microagg.core.validation import check_choice
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import tsp
@@ -13,12 +11,12 @@ from microagg.orderings.walks import by_groups, npn
 
 __all__ = ["ORDERINGS", "by_groups", "get", "npn", "pca", "tsp", "zscore"]
 
-ORDERINGS: Mapping[str, Callable[..., NDArray[np.intp]]] = MappingProxyType(
+ORDERINGS: Mapping[str, Callable[..., Order]] = MappingProxyType(
     {"npn": npn, "pca": pca, "zscore": zscore, "tsp": tsp, "by_groups": by_groups}
 )
 
 
-def get(name: str) -> Callable[..., NDArray[np.intp]]:
+def get(name: str) -> Callable[..., Order]:
     """Return an ordering by name: a function of X that gives a permutation of its rows.
 
     `by_groups` also takes the labels of a partition.

@@ -1,12 +1,11 @@
 """Orderings that sort the records along one line."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Order
 from microagg.core.validation import check_matrix
-from microagg.kernels.sorting import stable_sort
-
-Order = NDArray[np.intp]
+from microagg.kernels.basics.sorting import stable_sort
 
 
 def pca(X: ArrayLike) -> Order:

@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import report
 from microagg.core.validation import check_matrix
-from microagg.kernels.blocks import make_blocks
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.tours import list_neighbours, shorten_tour
+from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.neighbours.blocks import list_neighbours, make_blocks
+from microagg.kernels.paths.tours import shorten_tour
 from microagg.orderings.walks import farthest_from_mean, walk
-
-Rows = NDArray[np.intp]
 
 _NEIGHBOURS = 10
 # Records looked at between two reports: a fraction of a second.
@@ -31,7 +30,7 @@ def tsp(X: ArrayLike) -> Rows:
     return next(iter(short_tours(check_matrix(X), 1)))
 
 
-def short_tours(X: NDArray[np.float64], n_starts: int) -> Iterator[Rows]:
+def short_tours(X: Floats, n_starts: int) -> Iterator[Rows]:
     """Tours grown from different records, all written down from the one farthest from the mean.
 
     The first grows from that record, each other from the record farthest from all starts before.
@@ -47,7 +46,7 @@ def short_tours(X: NDArray[np.float64], n_starts: int) -> Iterator[Rows]:
         start = int(apart.argmax())
 
 
-def shorten(X: NDArray[np.float64], tour: Rows, neighbours: Rows) -> Rows:
+def shorten(X: Floats, tour: Rows, neighbours: Rows) -> Rows:
     """Shorten a tour until no move between neighbours helps."""
     n = len(tour)
     tour = tour.copy()
@@ -65,7 +64,7 @@ def shorten(X: NDArray[np.float64], tour: Rows, neighbours: Rows) -> Rows:
     return tour
 
 
-def near_neighbours(X: NDArray[np.float64]) -> Rows:
+def near_neighbours(X: Floats) -> Rows:
     """The nearest other records of every record, nearest first."""
     n = len(X)
     neighbours = np.empty((n, min(_NEIGHBOURS, n - 1)), dtype=np.intp)

@@ -1,23 +1,21 @@
 """Orderings that walk from record to record: nearest point next, and group after group."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Floats, Labels, Order
 from microagg.core.progress import report
 from microagg.core.validation import check_labels, check_matrix
-from microagg.kernels.blocks import farthest, make_blocks, remove
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.sorting import stable_sort
-from microagg.kernels.walks import (
+from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.basics.sorting import stable_sort
+from microagg.kernels.neighbours.blocks import farthest, make_blocks, remove
+from microagg.kernels.paths.walks import (
     begin_insertion,
     insert_more,
     room_for_insertion,
     walk_by_groups,
     write_path,
 )
-
-Floats = NDArray[np.float64]
-Order = NDArray[np.intp]
 
 # Records put on the path between two reports: a fraction of a second.
 _RECORDS_PER_CALL = 2000
@@ -59,7 +57,7 @@ def farthest_from_mean(X: Floats) -> int:
     return int(row)
 
 
-def walk(X: Floats, groups: NDArray[np.intp], entry: int) -> Order:
+def walk(X: Floats, groups: Labels, entry: int) -> Order:
     """Walk through all groups, numbered from 0, beginning at row `entry`.
 
     Nearest point next is the walk through groups of one record each.

@@ -1,61 +1,38 @@
-"""Records -> groups: one estimator per method, all with the contract of `Partitioner`."""
+"""Records -> groups: one estimator per method, all with the contract of `Partitioner`.
 
-from microagg.core.registry import find
-from microagg.partitions.auto import Auto
-from microagg.partitions.base import Partitioner
-from microagg.partitions.fixed_size import CBFS, MD
-from microagg.partitions.hac import HAC
-from microagg.partitions.icsm import ICSM
-from microagg.partitions.igd import IGD
-from microagg.partitions.kmeans import KMeansMicro
-from microagg.partitions.mdav import MDAV
-from microagg.partitions.mst import MST
-from microagg.partitions.ordered import (
-    CBFSMHM,
-    MDAVMHM,
-    MDMHM,
-    NPNMHM,
-    PCAMHM,
-    TSPMHM,
-    ZScoreMHM,
-    cut_path,
-)
-from microagg.partitions.reporder import RepOrdMic
-from microagg.partitions.tfrp import TFRP
-from microagg.partitions.univariate import Univariate
-from microagg.partitions.vmdav import VMDAV
+The class of every registered method can be imported from here; it is loaded on first use.
+"""
 
-__all__ = [
-    "CBFS",
-    "CBFSMHM",
-    "HAC",
-    "ICSM",
-    "IGD",
-    "MD",
-    "MDAV",
-    "MDAVMHM",
-    "MDMHM",
-    "MST",
-    "NPNMHM",
-    "PCAMHM",
-    "TFRP",
-    "TSPMHM",
-    "VMDAV",
-    "Auto",
-    "KMeansMicro",
-    "Partitioner",
-    "RepOrdMic",
-    "Univariate",
-    "ZScoreMHM",
-    "cut_path",
-    "get",
-]
+from typing import Any
+
+from microagg.core.estimator import Estimator
+from microagg.core.registry import METHODS, find
+
+_CLASSES = {method.class_name: method for method in METHODS.values()}
+_OTHERS = {
+    "Partitioner": "microagg.partitions.base",
+    "cut_path": "microagg.partitions.ordered",
+}
 
 
-def get(name: str) -> type[Partitioner]:
+def get(name: str) -> type[Estimator]:
     """Return the class of a registered method.
 
     >>> get("mdav")(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0]]).tolist()
     [0, 1, 0, 1]
     """
     return find(name).cls
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CLASSES:
+        return _CLASSES[name].cls
+    if name in _OTHERS:
+        from importlib import import_module
+
+        return getattr(import_module(_OTHERS[name]), name)
+    raise AttributeError(f"module 'microagg.partitions' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*_CLASSES, *_OTHERS, "get"])

@@ -5,19 +5,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening
 from microagg.core.validation import check_choice, check_jobs, check_rng
-from microagg.kernels.offsets import without_offset
-from microagg.partitions import regions
-from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import Limits
-from microagg.partitions.improving import Effort, Improving
+from microagg.kernels.basics.rounding import without_offset
+from microagg.partitions.base import Partitioner
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import TSPMHM
+from microagg.partitions.search import regions
+from microagg.partitions.search.exchanging import Limits
+from microagg.partitions.search.improving import Effort, Improving
 from microagg.partitions.univariate import Univariate
-
-Floats = NDArray[np.float64]
 
 EFFORTS = {
     "fast": Effort(

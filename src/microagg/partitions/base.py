@@ -1,16 +1,14 @@
 """The contract: what every partitioner takes, promises and leaves behind."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from microagg.core.validation import check_flag, check_k, check_matrix
-from microagg.kernels.groups import summarise
-
-Labels = NDArray[np.intp]
+from microagg.core.arrays import Labels
+from microagg.core.validation import check_flag, check_group_sums, check_k, check_matrix
+from microagg.kernels.basics.group_sums import summarise
 
 
 class Partitioner(ClusterMixin, BaseEstimator):
@@ -25,17 +23,23 @@ class Partitioner(ClusterMixin, BaseEstimator):
     centers_ : one row per group: its mean, rounded half away from zero with `integer=True`
     sse_ : sum of squared distances between the records and their group's centre
     n_groups_ : number of groups
+    interrupted_, timed_out_ : whether a search was ended from the keyboard, or by its time budget
     """
 
     k: int
-    single_column = False
+    draws: ClassVar[bool] = False
+    single_column: ClassVar[bool] = False
+    interrupted_ = False
+    timed_out_ = False
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Group the records of X."""
         integer = check_flag("integer", getattr(self, "integer", False))
         X = check_matrix(X, estimator=self, integer=integer, single_column=self.single_column)
         k = check_k(self.k, n_records=len(X))
-        groups = summarise(X, self._group(X, k))
+        labels = self._group(X, k)
+        check_group_sums(X, labels)
+        groups = summarise(X, labels)
         self.labels_ = groups.labels
         self.centers_ = groups.centers
         self.sse_ = groups.sse

@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
-from microagg.kernels.blocks import ONE_BLOCK, make_blocks
-from microagg.kernels.fixed_size import (
+from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.construction.fixed_size import (
     add_to_total,
     md_rounds,
     mean_of_total,
     reach_of_box,
     rounds_from_mean,
 )
-from microagg.kernels.offsets import without_offset
-from microagg.partitions.base import Labels, Partitioner
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
+from microagg.partitions.base import Partitioner
 
-Floats = NDArray[np.float64]
 Rounds = Callable[..., int]
 
 # Values a loop may look at before it comes back to report: a fraction of a second.

@@ -1,17 +1,14 @@
 """What V-MDAV and the first phase of TFRP share: groups around the farthest from fixed points."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
-from microagg.kernels.blocks import ONE_BLOCK, make_blocks
-from microagg.kernels.groups import summarise
-from microagg.kernels.growth import rounds_by_rank
-from microagg.partitions.base import Labels
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.construction.variable_size import rounds_by_rank
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.splitting import split_large
-
-Floats = NDArray[np.float64]
 
 # Values a loop may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 50_000_000

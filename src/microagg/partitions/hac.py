@@ -5,19 +5,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.core.validation import check_choice, check_flag
-from microagg.kernels.clusters import ALIVE, make_clusters
-from microagg.kernels.groups import summarise
-from microagg.kernels.linkage import LINKAGES
-from microagg.kernels.merging import merge_rounds
-from microagg.kernels.offsets import without_offset
-from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import Exchanging
+from microagg.kernels.agglomeration.clusters import ALIVE, make_clusters
+from microagg.kernels.agglomeration.linkage import LINKAGES
+from microagg.kernels.agglomeration.merging import merge_rounds
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.rounding import without_offset
+from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.mdav import MDAV
-
-Floats = NDArray[np.float64]
+from microagg.partitions.search.exchanging import Exchanging
 
 # Values the merging may look at before it comes back to report: a fraction of a second.
 _WORK_PER_CALL = 100_000_000

@@ -5,19 +5,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels, Mask
 from microagg.core.parallel import Best, side_by_side
 from microagg.core.validation import check_count, check_jobs, check_rng
-from microagg.kernels.assignments import WORTHWHILE, regroup
-from microagg.kernels.cycles import MOST_MEMBERS, shift_from_groups
-from microagg.kernels.groups import summarise
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.path_cut import cut_sequence
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.search.assignment import WORTHWHILE, regroup
+from microagg.kernels.search.cyclic_shifts import MOST_MEMBERS, shift_from_groups
 from microagg.orderings.walks import farthest_from_mean, walk
-from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.exchanging import NO_LIMITS, Exchanging, Limits
-from microagg.partitions.starts import Initial, has_chance, initial_labels
-
-Floats = NDArray[np.float64]
+from microagg.partitions.base import Partitioner
+from microagg.partitions.path_cut import cut_sequence
+from microagg.partitions.search.exchanging import NO_LIMITS, Exchanging, Limits
+from microagg.partitions.search.starts import Initial, has_chance, initial_labels
 
 # Records that a restart sends elsewhere, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
@@ -194,7 +193,7 @@ class Search(Exchanging):
             )
         return made > 0
 
-    def _settled(self) -> NDArray[np.bool_]:
+    def _settled(self) -> Mask:
         return self.tried >= self.assignment.changed
 
     def _scores(self, in_use: Labels) -> Floats:

@@ -4,11 +4,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Labels
 from microagg.core.validation import check_rng
-from microagg.kernels.offsets import without_offset
-from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.refining import refine
-from microagg.partitions.starts import Initial, has_chance, initial_labels
+from microagg.kernels.basics.rounding import without_offset
+from microagg.partitions.base import Partitioner
+from microagg.partitions.search.refining import refine
+from microagg.partitions.search.starts import Initial, has_chance, initial_labels
 
 
 class IGD(Partitioner):

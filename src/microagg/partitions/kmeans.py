@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
-from microagg.kernels.groups import squared_error
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.two_means import split_groups
-from microagg.partitions.base import Labels, Partitioner
+from microagg.kernels.basics.group_sums import squared_error
+from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.construction.two_means import split_groups
+from microagg.partitions.base import Partitioner
 from microagg.partitions.transport import Transport
-
-Floats = NDArray[np.float64]
 
 # Records that a loop may look at before it comes back to report: a fraction of a second.
 _RECORDS_PER_CALL = 50_000

@@ -4,9 +4,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Labels
 from microagg.core.validation import check_choice
-from microagg.kernels.fixed_size import rounds_from_mean
-from microagg.partitions.base import Labels, Partitioner
+from microagg.kernels.construction.fixed_size import rounds_from_mean
+from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import Peeling
 
 

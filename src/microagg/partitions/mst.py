@@ -5,17 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.core.validation import check_choice
-from microagg.kernels.blocks import ONE_BLOCK, make_blocks
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.spanning_tree import cut_tree, grow_tree, label_parts
-from microagg.partitions.base import Labels, Partitioner
+from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.construction.spanning_tree import cut_tree, grow_tree, label_parts
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
+from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.splitting import split_large
-
-Floats = NDArray[np.float64]
 
 SPLITS: dict[str, type[Partitioner]] = {"mdav": MDAV, "md": MD, "cbfs": CBFS}
 

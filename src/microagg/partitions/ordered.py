@@ -7,17 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.core.validation import check_count, check_flag, check_k, check_matrix, check_order
-from microagg.kernels.groups import summarise
-from microagg.kernels.path_cut import cut_sequence
+from microagg.core.arrays import Floats, Labels, Order
+from microagg.core.validation import (
+    check_count,
+    check_flag,
+    check_group_sums,
+    check_k,
+    check_matrix,
+    check_order,
+)
+from microagg.kernels.basics.group_sums import summarise
 from microagg.orderings.projections import pca, zscore
 from microagg.orderings.tsp import short_tours
 from microagg.orderings.walks import by_groups, npn
-from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.base import Partitioner
 from microagg.partitions.fixed_size import CBFS, MD
 from microagg.partitions.mdav import MDAV
-
-Order = NDArray[np.intp]
+from microagg.partitions.path_cut import cut_sequence
 
 
 def cut_path(
@@ -49,7 +55,9 @@ def cut_path(
     checked_order = check_order(order, n_records=len(matrix))
     checked_k = check_k(k, n_records=len(matrix))
     ring = check_flag("tour", tour)
-    return summarise(matrix, cut_sequence(matrix, checked_order, checked_k, tour=ring)).labels
+    labels = cut_sequence(matrix, checked_order, checked_k, tour=ring)
+    check_group_sums(matrix, labels)
+    return summarise(matrix, labels).labels
 
 
 class OrderedPartitioner(Partitioner):
@@ -74,7 +82,7 @@ class OrderedPartitioner(Partitioner):
         return min(cuts, key=lambda labels: summarise(X, labels).sse)
 
     @abstractmethod
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:
         """Return the sequences to cut; the best cut is kept."""
 
 
@@ -95,7 +103,7 @@ class NPNMHM(OrderedPartitioner):
     [0, 1, 0, 1, 1]
     """
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         return [npn(X)]
 
 
@@ -115,7 +123,7 @@ class PCAMHM(OrderedPartitioner):
     [0, 1, 0, 1, 1]
     """
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         return [pca(X)]
 
 
@@ -130,7 +138,7 @@ class ZScoreMHM(OrderedPartitioner):
     [0, 1, 0, 1, 1]
     """
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         return [zscore(X)]
 
 
@@ -168,7 +176,7 @@ class TSPMHM(OrderedPartitioner):
         super().__init__(k, integer=integer, tour=tour)
         self.n_starts = n_starts
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:  # noqa: ARG002
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:  # noqa: ARG002
         for tour in short_tours(X, check_count("n_starts", self.n_starts)):
             yield tour
             if not self.tour:
@@ -180,7 +188,7 @@ class GroupOrderedPartitioner(OrderedPartitioner):
 
     grouping: type[Partitioner]
 
-    def _orders(self, X: NDArray[np.float64], k: int) -> Iterable[Order]:
+    def _orders(self, X: Floats, k: int) -> Iterable[Order]:
         return [by_groups(X, self.grouping(k=k).fit_predict(X))]
 
 

@@ -2,19 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import Best, one_thread_each, side_by_side
 from microagg.core.validation import check_count, check_jobs, check_rng
-from microagg.kernels.groups import summarise
-from microagg.kernels.offsets import without_offset
-from microagg.kernels.path_cut import cut_sequence
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings.walks import farthest_from_mean, walk
-from microagg.partitions.base import Labels, Partitioner
-from microagg.partitions.starts import Initial, has_chance, initial_labels, kmeans_starts
-
-Floats = NDArray[np.float64]
+from microagg.partitions.base import Partitioner
+from microagg.partitions.path_cut import cut_sequence
+from microagg.partitions.search.starts import Initial, has_chance, initial_labels, kmeans_starts
 
 # A round must lower the error by this share of it, or it is the last.
 _WORTHWHILE = 1e-9

@@ -1,16 +1,14 @@
 """Groups that are too large, split by a method that makes none."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
-from microagg.partitions.base import Labels, Partitioner
+from microagg.partitions.base import Partitioner
 from microagg.partitions.mdav import MDAV
 
 
-def split_large(
-    X: NDArray[np.float64], labels: Labels, k: int, method: type[Partitioner] = MDAV
-) -> Labels:
+def split_large(X: Floats, labels: Labels, k: int, method: type[Partitioner] = MDAV) -> Labels:
     """Return the labels with every group of 2k or more records split by `method`.
 
     Splitting a group never raises the squared error. Labels lie in 0..n-1, before and after.

@@ -4,11 +4,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Labels
 from microagg.core.validation import check_flag
-from microagg.kernels.offsets import without_offset
-from microagg.partitions.base import Labels, Partitioner
+from microagg.kernels.basics.rounding import without_offset
+from microagg.partitions.base import Partitioner
 from microagg.partitions.growing import groups_around_farthest
-from microagg.partitions.refining import refine
+from microagg.partitions.search.refining import refine
 
 
 class TFRP(Partitioner):

@@ -1,25 +1,22 @@
 """Records to given centres at least cost, with bounds on the number of records at each."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
-from microagg.kernels.blocks import Blocks, make_blocks
-from microagg.kernels.candidates import list_preferred, offer_centres
-from microagg.kernels.transport import (
+from microagg.kernels.flow.candidates import list_preferred, offer_centres
+from microagg.kernels.flow.min_cost_flow import (
     Flow,
-    Search,
+    PathSearch,
     index_by_centre,
-    make_search,
+    link_members,
+    make_path_search,
     measure_candidates,
     mend,
     prefer_another,
-    settle,
     take_preferred,
 )
-from microagg.partitions.base import Labels
-
-Floats = NDArray[np.float64]
+from microagg.kernels.neighbours.blocks import Blocks, make_blocks
 
 # Centres that a record may go to without another look at all of them.
 _CANDIDATES = 10
@@ -76,7 +73,7 @@ class Transport:
         # A row of centres at one point, of which a list holds a few, hangs together by these.
         self.candidates[:, _NEIGHBOURS] = np.clip(home[:, None] + (-1, 1), 0, c - 1)
         owner, paid = home.copy(), np.empty(n)
-        search, unhappy, looks = make_search(c), np.arange(n), 0
+        search, unhappy, looks = make_path_search(c), np.arange(n), 0
         while True:
             flow = self._flow(owner, paid, self.candidates)
             measure_candidates(self.X, centres, home, stretch, flow.centre, flow.distance)
@@ -118,9 +115,9 @@ class Transport:
             reverse_distance=np.empty(candidates.size),
         )
 
-    def _mend(self, flow: Flow, search: Search) -> None:
+    def _mend(self, flow: Flow, search: PathSearch) -> None:
         """Move records along shortest paths until all centres hold what they keep."""
-        settle(flow, self.fewest, self.most)
+        link_members(flow, self.fewest, self.most)
         at, end = 0, 2 * len(flow.price)
         while at < end:
             at = mend(flow, search, self.fewest, self.most, at, _WORK_PER_CALL)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.path_cut import cut_sequence
-from microagg.kernels.sorting import stable_sort
-from microagg.partitions.base import Labels, Partitioner
+from microagg.core.arrays import Labels
+from microagg.kernels.basics.sorting import stable_sort
+from microagg.partitions.base import Partitioner
+from microagg.partitions.path_cut import cut_sequence
 
 
 class Univariate(Partitioner):

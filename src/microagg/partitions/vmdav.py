@@ -4,10 +4,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Labels
 from microagg.core.validation import check_number
-from microagg.kernels.groups import summarise
-from microagg.kernels.offsets import without_offset
-from microagg.partitions.base import Labels, Partitioner
+from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.rounding import without_offset
+from microagg.partitions.base import Partitioner
 from microagg.partitions.growing import groups_around_farthest
 
 # From scattered to clustered data; measured on the page of this method.

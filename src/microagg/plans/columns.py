@@ -19,7 +19,7 @@ from microagg.tables.roles import (
     Names,
     as_names,
 )
-from microagg.tables.typed import Wish
+from microagg.tables.typed import ColumnOptions
 
 # The roles as options: their keywords in Python, and how they are given on the command line.
 ROLE_OPTIONS: Mapping[str, Option] = {
@@ -108,10 +108,10 @@ class ColumnPlan(Model):
     )
 
     @property
-    def options(self) -> Wish | None:
+    def options(self) -> ColumnOptions | None:
         """What is said of its values, if anything is."""
-        said = Wish(self.type, self.order, self.aggregate, self.resolution, self.weight)
-        return None if said == Wish() else said
+        said = ColumnOptions(self.type, self.order, self.aggregate, self.resolution, self.weight)
+        return None if said == ColumnOptions() else said
 
 
 def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[str, dict[str, Any]]:

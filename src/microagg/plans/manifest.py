@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
+from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
 
 from microagg.core.errors import DataError, ParameterError
 from microagg.plans.plan import Plan
@@ -149,7 +149,7 @@ class Manifest(_Facts):
     dropped: tuple[str, ...]
     verified: bool
     seconds: float
-    output: FileFacts | None = Field(default=None)
+    output: FileFacts | None = None
 
     @field_serializer("plan")
     def _plain_plan(self, plan: Plan) -> dict[str, Any]:
@@ -162,7 +162,8 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        return self.model_dump(mode="json")
+        left_out = {"output"} if self.output is None else None
+        return self.model_dump(mode="json", exclude=left_out)
 
     def with_output(self, file: str, sha256: str) -> Self:
         """Return the manifest of the release in this file."""

@@ -31,6 +31,8 @@ from microagg.core.validation import (
 from microagg.plans.agreement import check_agreement
 from microagg.plans.columns import ColumnPlan, Model
 from microagg.plans.options import Section, option
+from microagg.requirements.base import Requirement
+from microagg.requirements.records import KRecords
 from microagg.tables.columns import ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
@@ -45,7 +47,7 @@ from microagg.tables.roles import (
 )
 from microagg.tables.scaling import SCALES
 from microagg.tables.strata import SMALL_STRATA
-from microagg.tables.typed import Wish
+from microagg.tables.typed import ColumnOptions
 
 # Names that plan files may use for a field.
 ALIASES = {"seed": "random_state", "options": "method_options"}
@@ -298,12 +300,17 @@ class Plan(Model):
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
     @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What every released combination must satisfy."""
+        return (KRecords(self.k),)
+
+    @property
     def identifiers(self) -> tuple[str, ...]:
         """The columns to drop, in the order of the plan."""
         return self.columns_as(IDENTIFIER)
 
     @property
-    def column_options(self) -> dict[str, Wish]:
+    def column_options(self) -> dict[str, ColumnOptions]:
         """What is said of the values of columns, by name."""
         said = {name: column.options for name, column in self.columns.items()}
         return {name: options for name, options in said.items() if options is not None}

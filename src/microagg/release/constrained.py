@@ -13,17 +13,12 @@ from microagg.aggregates.values import Values
 from microagg.constraints.equalities import Equalities
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import Satisfied, System, check_exact
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
+from microagg.core.validation import FARTHEST
 from microagg.release.records import Block, Records
 from microagg.release.suitability import check_constrained
-from microagg.tables.columns import Column
-from microagg.tables.scaling import UNSCALED, Scaling, scaling, standardised
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
-
-# Squares of larger numbers, and sums of these, would overflow.
-_FARTHEST = 1e150
+from microagg.tables.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +87,7 @@ def constrained_values(
 ) -> tuple[dict[str, Values], Constrained]:
     """Return what each group releases of the columns of a system, and what that took."""
     columns = {name: records.columns[name] for name in block.names}
-    units = {name: _unit(columns[name], records.scale) for name in system.columns}
+    units = {name: block.encoding.scaling_of(name).unit for name in system.columns}
     numbers = {name: columns[name].values for name in system.columns}
     satisfied = satisfied_means(
         system, numbers, labels, units, weights=records.weights, points=points or None
@@ -105,7 +100,7 @@ def constrained_values(
         system.violations({c: values[c].numbers[labels] for c in system.columns}, units)
     )
     violations = system.violations(_complete(numbers), units)
-    added = _added_error(columns, labels, satisfied, records)
+    added = _added_error(block, labels, satisfied, records)
     return values, Constrained(violations, (satisfied,), added)
 
 
@@ -132,13 +127,8 @@ def in_table_units(centers: Floats, system: System | None, records: Records) -> 
 
 def _scalings(records: Records) -> list[Scaling]:
     """Return how the columns of the matrix become those of the table; the scale is linear."""
-    if records.scale == UNSCALED:
-        return [Scaling(0.0, 1.0)] * len(records.columns)
-    return [scaling(column.values.numbers) for column in records.columns.values()]
-
-
-def _unit(column: Column, scale: str) -> float:
-    return 1.0 if scale == UNSCALED else scaling(column.values.present).unit
+    (block,) = records.blocks
+    return [block.encoding.scaling_of(name) for name in records.columns]
 
 
 def _complete(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
@@ -160,26 +150,24 @@ def _check_satisfied(violations: Mapping[str, int]) -> None:
             )
 
 
-def _added_error(
-    columns: Mapping[str, Column], labels: Labels, satisfied: Satisfied, records: Records
-) -> float:
+def _added_error(block: Block, labels: Labels, satisfied: Satisfied, records: Records) -> float:
     """Return the squared error that satisfying the constraints adds.
 
     It is in standard deviations, or in the units of the table where numbers are not scaled.
     """
-    added, scale, weights = 0.0, records.scale, records.weights
+    added, weights = 0.0, records.weights
     for name, values in satisfied.values.items():
-        column = columns[name]
+        column = records.columns[name]
         there = slice(None) if column.values.missing is None else ~column.values.missing
         numbers, groups = column.values.present, labels[there]
-        offset, unit = (0.0, 1.0) if scale == UNSCALED else scaling(numbers)
+        offset, unit = block.encoding.scaling_of(name)
         if unit == 0.0:
             continue
-        own = numbers.astype(np.float64) if scale == UNSCALED else standardised(numbers)
+        own = block.encoding.standardised(name, numbers)
         with np.errstate(over="ignore"):  # in units of a column that hardly differs
             scaled = [(chosen - offset) / unit for chosen in (values, satisfied.plain[name])]
         with_it, without = (
-            np.square(own - np.clip(chosen, -_FARTHEST, _FARTHEST)[groups]) for chosen in scaled
+            np.square(own - np.clip(chosen, -FARTHEST, FARTHEST)[groups]) for chosen in scaled
         )
         counts = 1.0 if weights is None else weights[there]
         added += column.weight * float((counts * (with_it - without)).sum())

@@ -6,23 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.bounds.choice import NONE, Bound, find_bound
 from microagg.constraints.system import System
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import InterruptedSearchWarning, warn
 from microagg.core.progress import report
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
-from microagg.kernels.groups import summarise
+from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
 from microagg.release.records import Records
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

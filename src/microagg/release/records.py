@@ -5,21 +5,19 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.released import Missing
+from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column
-from microagg.tables.encoding import encode
+from microagg.tables.encoding import Encoding
 from microagg.tables.frames import Frame, dtype_of, index_names
 from microagg.tables.roles import Roles, resolve
 from microagg.tables.strata import Strata, find_strata
-from microagg.tables.typed import Wish, code_numbers, code_strata, is_number, open_column
-
-Floats = NDArray[np.float64]
+from microagg.tables.typed import ColumnOptions, code_numbers, code_strata, is_number, open_column
 
 # Between the largest and the smallest weight of a record.
 _LARGEST_RATIO = 1e9
@@ -27,9 +25,10 @@ _LARGEST_RATIO = 1e9
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Columns by which records are grouped together; `X` is what they are compared by."""
+    """Columns by which records are grouped together; `X` is their encoding, what is compared."""
 
     names: tuple[str, ...]
+    encoding: Encoding
     X: Floats
 
 
@@ -84,29 +83,30 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     k = check_k(largest_k or plan.k, n_records=len(frame))
     said = plan.column_options
     columns = {
-        name: open_column(frame, name, said.get(name, Wish())) for name in roles.quasi_identifiers
+        name: open_column(frame, name, said.get(name, ColumnOptions()))
+        for name in roles.quasi_identifiers
     }
     check_values(columns.values(), plan.missing)
     weights = None if roles.weights is None else _weights(frame, roles.weights)
-    blocks = tuple(
-        Block(
-            names,
-            encode(
-                [columns[name] for name in names],
-                scale=plan.scale,
-                missing=plan.missing,
-                weights=weights,
-            ),
-        )
-        for names in _blocks(plan.blocks, roles.quasi_identifiers)
-    )
+    blocks = []
+    for names in _blocks(plan.blocks, roles.quasi_identifiers):
+        own = [columns[name] for name in names]
+        encoding = Encoding.fit(own, scale=plan.scale, missing=plan.missing, weights=weights)
+        blocks.append(Block(names, encoding, encoding.apply(own)))
     if plan.small_strata != "error" and not roles.strata:
         raise ParameterError(
             "small_strata (--small-strata) is for strata, and there are none. Leave it out."
         )
     coded = {name: code_strata(frame, name) for name in roles.strata}
     records = Records(
-        source, roles, columns, blocks, plan.scale, plan.missing, weights, strata_columns=coded
+        source,
+        roles,
+        columns,
+        tuple(blocks),
+        plan.scale,
+        plan.missing,
+        weights,
+        strata_columns=coded,
     )
     return records.stratified_for(k, plan.small_strata)
 

@@ -13,16 +13,14 @@ from microagg.aggregates.medoid import medoids
 from microagg.aggregates.released import Missing, group_values
 from microagg.aggregates.values import Values
 from microagg.constraints.system import System
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
 from microagg.release.constrained import Constrained, constrained_values, in_table_units
 from microagg.release.grouping import Groups, drawn_centers
 from microagg.release.records import Block, Records
 from microagg.tables.columns import Column
 from microagg.tables.encoding import encode
-from microagg.tables.pairs import Pair, released_pair
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from microagg.tables.pairs import Pair, original_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,24 +39,23 @@ class Released:
     constrained: Constrained | None
     new_combinations: NewCombinations | None
 
+    def shown(self, records: Records) -> dict[str, Values]:
+        """Return what every record shows: the released quasi-identifiers, and the strata."""
+        strata = {} if records.strata is None else records.strata.released
+        return {**self.values, **strata}
+
     def pair_of(self, records: Records) -> Callable[[], Pair]:
         """Return how to open the records before and after, without keeping the matrix for that."""
-        strata = {}
-        if records.strata is not None:
-            strata = {
-                name: (coded, records.strata.released[name])
-                for name, coded in records.strata_columns.items()
-            }
-        dialect = records.source.dialect
-        return partial(
-            released_pair,
+        dialect, after = records.source.dialect, self.shown(records)
+        original = partial(
+            original_of,
             records.frame,
             records.columns,
-            self.values,
-            strata,
+            records.strata_columns,
             records.roles.sensitive,
             None if dialect is None else dialect.decimal,
         )
+        return lambda: original().with_released(after)
 
 
 def aggregate(

@@ -11,7 +11,8 @@ from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.release.released import Released
-from microagg.requirements.records import Classes, KRecords
+from microagg.requirements.base import Finding
+from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
 
@@ -41,7 +42,13 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         key, *dropped = _key_first(plan, dropped)
         columns[key] = random_keys(records.frame, key)
     table = with_released(records.frame, columns, dropped=dropped)
-    return Verified(table, key, _judged(table, plan.k, records, groups))
+    frame, strata = open_frame(table), records.roles.strata
+    blocks = [shown(frame, (*block.names, *strata)) for block in records.blocks]
+    findings = [requirement.judge(own) for requirement in plan.requirements for own in blocks]
+    if groups.promise.is_verified:
+        _refuse_unless_satisfied(findings)
+    classes = [found for found in findings if isinstance(found, Classes)]
+    return Verified(table, key, min(classes, key=lambda found: found.smallest))
 
 
 def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
@@ -55,18 +62,13 @@ def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
     return [first, *(name for name in identifiers if name != first)]
 
 
-def _judged(table: Any, k: int, records: Records, groups: Groups) -> Classes:
-    frame, strata = open_frame(table), records.roles.strata
-    judge = KRecords(k)
-    each = [judge.judge(shown(frame, (*block.names, *strata))) for block in records.blocks]
-    classes = min(each, key=lambda found: found.smallest)
-    if groups.promise.is_verified and not classes.satisfied:
-        raise GuaranteeError(
-            f"{classes.records_below} records of the finished table share their quasi-identifiers "
-            f"with fewer than k={k} records; nothing was released. This is a defect of the "
-            "method: please report it."
-        )
-    return classes
+def _refuse_unless_satisfied(findings: Sequence[Finding]) -> None:
+    for found in findings:
+        if not found.satisfied:
+            raise GuaranteeError(
+                f"{found.complaint}; nothing was released. This is a defect of the method: "
+                "please report it."
+            )
 
 
 def shown(frame: Frame, columns: Sequence[str]) -> pl.DataFrame:

@@ -18,7 +18,8 @@ from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
 from microagg.release.release import PathName
 from microagg.release.verification import shown
-from microagg.requirements.records import Classes, KRecords
+from microagg.requirements.base import Finding, Requirement
+from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.roles import (
     SENSITIVE,
@@ -36,21 +37,30 @@ from microagg.tables.typed import code_numbers
 class Verification:
     """Whether a table keeps what was asked of it; true if it does.
 
-    `columns` were checked, `classes` are those of the block of columns in which they are smallest;
-    `violations` counts the records that violate each constraint. `manifest` is the file that said
-    which columns to check, if one did.
+    `columns` were checked. `findings` are what the judges of all requirements found in each block
+    of columns; `classes` is the one of the block whose classes are smallest. `violations` counts
+    the records that violate each constraint. `manifest` is the file that said what to check, if
+    one did.
     """
 
-    classes: Classes
+    findings: tuple[Finding, ...]
     columns: tuple[str, ...]
     blocks: tuple[tuple[str, ...], ...]
     violations: dict[str, int] = field(default_factory=dict)
     manifest: str | None = None
 
     @property
+    def classes(self) -> Classes:
+        """The classes of records that show the same."""
+        return min(
+            (found for found in self.findings if isinstance(found, Classes)),
+            key=lambda found: found.smallest,
+        )
+
+    @property
     def satisfied(self) -> bool:
-        """Whether every combination stands for k records, and no record violates a constraint."""
-        return self.classes.satisfied and not any(self.violations.values())
+        """Whether every judge says yes, and no record violates a constraint."""
+        return all(found.satisfied for found in self.findings) and not any(self.violations.values())
 
     @property
     def largest_k(self) -> int:
@@ -135,13 +145,20 @@ class _Asked:
     left_out: tuple[str, ...] = ()
     blocks: tuple[tuple[str, ...], ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    plan: Plan | None = None
     manifest: str | None = None
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What every combination must satisfy: as the plan says, with the k that was given."""
+        k = self.k or 1
+        return (Plan.of(k=k) if self.plan is None else self.plan.replace(k=k)).requirements
 
     @classmethod
     def by_plan(cls, plan: Plan) -> "_Asked":
         kept = plan.identifiers[:1] if plan.keep_key else ()
         left_out = (*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT))
-        return cls(plan.k, (), left_out, plan.blocks, plan.constraints)
+        return cls(plan.k, (), left_out, plan.blocks, plan.constraints, plan)
 
     @classmethod
     def by_manifest(cls, found: Manifest, path: str) -> "_Asked":
@@ -150,6 +167,7 @@ class _Asked:
             (*found.quasi_identifiers, *found.strata),
             blocks=found.blocks if len(found.blocks) > 1 else (),
             constraints=found.plan.constraints,
+            plan=found.plan,
             manifest=path,
         )
 
@@ -206,9 +224,9 @@ def verify(
             "plan."
         )
     columns = _checked(asked, opened.columns)
-    classes = _classes(opened.as_written(), columns, asked)
+    findings = _findings(opened.as_written(), columns, asked)
     violations = _violations(opened, asked.constraints) if asked.constraints else {}
-    return Verification(classes, columns, asked.blocks, violations, asked.manifest)
+    return Verification(findings, columns, asked.blocks, violations, asked.manifest)
 
 
 class _Opened:
@@ -270,16 +288,15 @@ def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in columns if name in wanted)
 
 
-def _classes(frame: Frame, columns: Sequence[str], asked: _Asked) -> Classes:
-    """Return the classes of the block in which they are smallest."""
+def _findings(frame: Frame, columns: Sequence[str], asked: _Asked) -> tuple[Finding, ...]:
+    """Let the judges of all requirements look at every block of columns."""
     if not len(frame):
         raise DataError("the table has no records.")
-    judge = KRecords(asked.k or 1)
     in_blocks = {name for block in asked.blocks for name in block}
     rest = [name for name in columns if name not in in_blocks]
     blocks = [[*block, *rest] for block in asked.blocks] or [rest]
-    each = [judge.judge(shown(frame, names)) for names in blocks]
-    return min(each, key=lambda found: found.smallest)
+    tables = [shown(frame, names) for names in blocks]
+    return tuple(judge.judge(own) for judge in asked.requirements for own in tables)
 
 
 def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> dict[str, int]:

@@ -7,9 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import correlation_matrix
-from microagg.report.grids import Floats
 from microagg.report.summaries import is_dominated
 from microagg.tables.pairs import PairedColumn
 
@@ -67,14 +66,12 @@ def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) ->
     Before, there are none of a column that one record, or a few, dominates: they would tell its
     other values. Time O(n d^2), memory O(n d + d^2).
     """
-    numbers, present = [], []
-    for column in columns:
-        values: Values = getattr(column, side)
-        there = np.ones(len(values.numbers), bool) if values.missing is None else ~values.missing
-        own = values.numbers.astype(np.float64)
-        largest = float(np.abs(own[there]).max(initial=0.0)) or 1.0
-        numbers.append(np.where(there, own / largest, 0.0))  # cannot overflow
-        present.append(there)
+    if side == "before":
+        numbers = [column.scaled_before for column in columns]
+        present = [column.before.is_present for column in columns]
+    else:
+        numbers = [column.scaled_after for column in columns]
+        present = [column.after.is_present for column in columns]
     matrix = correlation_matrix(numbers, present)
     both = np.column_stack(present).astype(np.float64)
     matrix[both.T @ both < least] = np.nan

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Counts, Floats
 from microagg.report.rounding import DAY, Word, worded_numbers, worded_times
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.intp]
 
 SECONDS = {"D": DAY, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 

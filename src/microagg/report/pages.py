@@ -8,7 +8,7 @@ from microagg.core.errors import ParameterError
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.measures.measure import measure_risk, measure_utility
-from microagg.measures.wording import Row, risk_notes, risk_rows, utility_rows
+from microagg.measures.wording import Row
 from microagg.plans.manifest import Manifest
 from microagg.report.page import Subject, render
 from microagg.report.summaries import least_of, tells_single_values
@@ -32,8 +32,8 @@ def pages(
             )
     records = pair()
     risk = measure_risk(records, seed=seed, is_drawn=find(manifest.method).draws)
-    rows = tuple(risk_rows(risk)), tuple(_utility_rows(records, manifest.k, target, seed))
-    notes = tuple(risk_notes(risk))
+    rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
+    notes = tuple(risk.notes())
     return {
         path: render(Subject(records, manifest, *rows, notes=notes, name=title, public=is_public))
         for path, is_public in wanted.items()
@@ -47,7 +47,7 @@ def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Itera
     if kept:
         predicted = None if target in hidden else target
         utility = measure_utility(replace(records, columns=kept), target=predicted, seed=seed)
-        yield from utility_rows(utility)
+        yield from utility.rows()
     if hidden:
         yield Row(
             "left out",

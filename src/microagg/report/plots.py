@@ -22,8 +22,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from microagg.core.arrays import Floats
 from microagg.report.correlations import Correlations
-from microagg.report.grids import Floats
 from microagg.report.rounding import is_zero, share_word, with_minus
 from microagg.report.summaries import Bars, Histogram
 

@@ -27,11 +27,9 @@ from functools import partial
 
 import numpy as np
 
-from microagg.aggregates.values import Values
+from microagg.core.arrays import Counts, Floats
 from microagg.report.grids import (
     SECONDS,
-    Counts,
-    Floats,
     Grid,
     counts_between,
     date_grid,
@@ -43,6 +41,7 @@ from microagg.report.grids import (
 from microagg.report.rounding import Word, duration, number_word, time_word
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
+from microagg.tables.sides import ColumnSide
 
 FLOOR = 3  # also where k protects nobody, no value in the report is that of a record or two
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -108,9 +107,9 @@ class Side:
     guarded: bool
 
     @classmethod
-    def of(cls, values: Values, least: int, scale: float, *, guarded: bool) -> "Side":
+    def of(cls, values: ColumnSide, least: int, scale: float, *, guarded: bool) -> "Side":
         """Return a side in units of the table, or in seconds."""
-        ordered = np.sort(values.present.astype(np.float64) * scale)
+        ordered = values.ordered.astype(np.float64) * scale
         mean, deviation = moments(ordered)
         if len(ordered) < least or (guarded and is_dominated(ordered, least)):
             mean = deviation = None
@@ -189,7 +188,7 @@ def tells_single_values(column: PairedColumn, least: int) -> bool:
     """Whether exact figures of a column before would tell the value of a record, or of a few."""
     if not column.is_scaled:
         return False
-    return is_dominated(np.sort(column.before.present.astype(np.float64)), least)
+    return is_dominated(column.before.ordered.astype(np.float64), least)
 
 
 def is_dominated(ordered: Floats, least: int) -> bool:

@@ -29,6 +29,14 @@ class Classes:
         return self.smallest >= self.k
 
     @property
+    def complaint(self) -> str:
+        """How many records share what they show with too few."""
+        return (
+            f"{self.records_below} records of the finished table share their quasi-identifiers "
+            f"with fewer than k={self.k} records"
+        )
+
+    @property
     def records_below(self) -> int:
         """How many records are in classes of fewer than k."""
         return sum(size * count for size, count in self.below.items())

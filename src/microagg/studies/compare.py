@@ -13,7 +13,7 @@ from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
 from microagg.core.registry import ALL, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
-from microagg.kernels.blocks import ONE_BLOCK
+from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.plans.arguments import plan_of
 from microagg.plans.plan import Plan
@@ -24,6 +24,7 @@ from microagg.release.released import Released, aggregate
 from microagg.release.source import Source
 from microagg.release.suitability import check_method
 from microagg.studies.comparison import Comparison, Row, marked
+from microagg.tables.pairs import Original, original_of
 from microagg.tables.roles import Names
 
 # What is compiled depends on the types of the data, not on their number; only that more records
@@ -141,7 +142,8 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     runs = [(method, k) for method in served for k in ks]
     workers = min(contest.n_jobs, len(runs))
     # Runs that are side by side take one core each.
-    trial = _Trial(records, plan, seed, 1 if workers > 1 else contest.n_jobs)
+    original = original_of(records.frame, records.columns, records.strata_columns)
+    trial = _Trial(records, original, plan, seed, 1 if workers > 1 else contest.n_jobs)
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
@@ -162,6 +164,7 @@ class _Trial:
     """What all runs have in common."""
 
     records: Records
+    original: Original  # what linkage needs of it is computed once
     plan: Plan
     seed: int
     n_jobs: int
@@ -214,7 +217,7 @@ class _Trial:
 
     def linkage(self, records: Records, released: Released) -> DistanceLinkage:
         """Return how many records an intruder links by distance."""
-        pair = released.pair_of(records)()
+        pair = self.original.with_released(released.shown(records))
         return distance_linkage(pair, candidates=(1,), seed=self.seed, n_jobs=self.n_jobs)
 
 

@@ -8,11 +8,11 @@ from itertools import pairwise, zip_longest
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.bounds import gap, lower_bound
 from microagg.bounds.fast import n_listed, nearest_others, neighbour_shares
 from microagg.constraints.system import System
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
@@ -27,13 +27,13 @@ from microagg.core.validation import (
     check_seed,
 )
 from microagg.core.words import decimals_for, short_seconds, spread
-from microagg.kernels.groups import Groups, summarise
-from microagg.kernels.offsets import without_offset
+from microagg.kernels.basics.group_sums import Groups, summarise
+from microagg.kernels.basics.rounding import without_offset
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, first_groups, needs_no_search, without_search
-from microagg.partitions.exchanging import NO_LIMITS
-from microagg.partitions.improving import Effort, Improving, n_neighbours
-from microagg.partitions.neighbours import has_equal_records, near_lists
+from microagg.partitions.search.exchanging import NO_LIMITS
+from microagg.partitions.search.improving import Effort, Improving, n_neighbours
+from microagg.partitions.search.neighbours import has_equal_records, near_lists
 from microagg.partitions.splitting import split_large
 from microagg.plans.arguments import plan_of
 from microagg.plans.plan import Plan
@@ -41,9 +41,6 @@ from microagg.release.constrained import constrained_values, systems_of
 from microagg.release.records import Records, open_records
 from microagg.release.source import Source
 from microagg.tables.roles import Names, Roles
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 BOUNDS = ("fast", "none")
 # Trials at a k that begins with the groups of a larger one, as a share of those of `Auto`: at

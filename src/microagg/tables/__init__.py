@@ -1,1 +1,1 @@
-"""The one door for tables: what comes in as a file or a DataFrame goes out as the same kind."""
+"""Tables go out as the kind they came in; between lie roles, types and the encoding of columns."""

@@ -10,7 +10,7 @@ from microagg.aggregates.values import Values
 
 
 class ColumnType(StrEnum):
-    """What the values of a column are, and therefore how they are compared and aggregated."""
+    """What the values of a column are, which decides how they are compared and aggregated."""
 
     CONTINUOUS = "continuous"
     INTEGER = "integer"
@@ -27,7 +27,7 @@ class ColumnType(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """Whether the values are numbers in the table, too."""
+        """Whether the values are also numbers in the table."""
         return self in (ColumnType.CONTINUOUS, ColumnType.INTEGER)
 
 
@@ -46,10 +46,11 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A native column as numbers; `decode` makes a native column of others, of the same type.
+    """A native column as numbers; `decode` turns numbers into a native column of the same type.
 
-    `categories` are what codes stand for, the lowest first. Dates count in steps of so many units,
-    which are in the words of NumPy.
+    `categories` are what codes stand for, lowest first. Dates count steps of `step` units, named as
+    in NumPy; `written` is how they are written if they are text. `has_nulls` tells floats that are
+    missing as null from those that are NaN.
     """
 
     values: Values
@@ -57,14 +58,16 @@ class Coded:
     categories: Sequence[Any] = ()
     unit: str = ""
     step: int = 1
+    written: str = ""
+    has_nulls: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """One quasi-identifier of a table, and how to put other values in its place.
 
-    `categories`, `unit` and `step` say what the numbers mean, as in `Coded`; `weight` says how much
-    the column counts where records are compared.
+    `weight` is how much the column counts when records are compared, and `stored` the type it has
+    in the table. The other fields say what the numbers mean, as in `Coded`.
     """
 
     name: str
@@ -76,3 +79,6 @@ class Column:
     unit: str = ""
     step: int = 1
     weight: float = 1.0
+    written: str = ""
+    has_nulls: bool = False
+    stored: str = ""

@@ -1,4 +1,4 @@
-"""Dates: read from text and written back as they were, and rounded to what the data resolve."""
+"""Dates: read from text, written back the same way, and rounded to the resolution of the data."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,7 @@ from microagg.core.validation import check_choice
 from microagg.tables.columns import Coded, ColumnType
 from microagg.tables.polars_columns import nulled
 
-# Ways to write a date in which day and month cannot be mistaken for each other.
+# Ways to write a date that do not confuse day and month.
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d")
 _TIMES = ("%H:%M:%S", "%H:%M", "%H:%M:%S%.6f")
 _DATETIMES = tuple(f"%Y-%m-%d{between}{time}" for between in "T " for time in _TIMES)
@@ -25,28 +25,34 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def as_dates(
-    texts: pl.Series, back: Callable[[pl.Series], Any], kind: ColumnType, name: str
+    texts: pl.Series, back: Callable[[pl.Series], Any], kind: ColumnType, name: str, form: str = ""
 ) -> Coded:
-    """Return a column of text as dates, if all of it is written in one way."""
-    for form in _DATES if kind == ColumnType.DATE else _DATETIMES:
-        parsed = _parsed(texts, kind, form)
+    """Return a column of text as dates if all of it is written the same way.
+
+    That is `form`, if given: the way the rest of a larger table is written.
+    """
+    for written in (form,) if form else _forms(kind):
+        parsed = _parsed(texts, kind, written)
         if parsed.null_count() == texts.null_count():
-            return _coded(parsed, back, form)
+            return _coded(parsed, back, written)
     is_date = kind == ColumnType.DATE
     example = "2024-12-31, or all like 31.12.2024" if is_date else "2024-12-31T23:59:59"
     raise DataError(
-        f"column {name!r} is to be of the type {str(kind)!r}, and not all of its texts are written "
+        f"column {name!r} cannot have the type {str(kind)!r}: not all of its texts are written "
         f"like {example}. Convert it to dates first."
     )
 
 
 def is_written_as(series: nw.Series[Any], kind: ColumnType) -> bool:
-    """Whether a column of text is all dates, or dates with times, written in one way."""
+    """Whether a column of text is all dates, or dates with times, written the same way."""
     texts = pl.Series([value if isinstance(value, str) else None for value in series.to_list()])
-    forms = _DATES if kind == ColumnType.DATE else _DATETIMES
     return texts.dtype == pl.String and any(
-        _parsed(texts, kind, form).null_count() == texts.null_count() for form in forms
+        _parsed(texts, kind, form).null_count() == texts.null_count() for form in _forms(kind)
     )
+
+
+def _forms(kind: ColumnType) -> tuple[str, ...]:
+    return _DATES if kind == ColumnType.DATE else _DATETIMES
 
 
 def _parsed(texts: pl.Series, kind: ColumnType, form: str) -> pl.Series:
@@ -54,7 +60,7 @@ def _parsed(texts: pl.Series, kind: ColumnType, form: str) -> pl.Series:
         parsed = texts.str.to_date(form, strict=False)
     else:
         parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
-    # What is not written back just as it was is another way to write.
+    # Text that would be written back differently is of another form.
     return nulled(parsed, (parsed.dt.to_string(form) != texts).fill_null(False))
 
 
@@ -70,14 +76,16 @@ def _coded(parsed: pl.Series, back: Callable[[pl.Series], Any], form: str) -> Co
 
     numbers = stored.cast(pl.Int64).fill_null(0).to_numpy()
     unit = "D" if parsed.dtype == pl.Date else "us"
-    return Coded(Values.of(numbers, parsed.is_null().to_numpy()), decode, unit=unit)
+    missing = parsed.is_null().to_numpy()
+    written = "" if missing.all() else form
+    return Coded(Values.of(numbers, missing), decode, unit=unit, written=written)
 
 
-def rounded_to(coded: Coded, resolution: str | None, name: str) -> Coded:
-    """Return times as whole numbers of the unit that is given, or of the coarsest that fits all.
+def rounded_to(coded: Coded, resolution: str | None, name: str, step: int | None = None) -> Coded:
+    """Return times as whole numbers of the given resolution, or of the coarsest that fits all.
 
-    Released times are whole numbers of that unit, too: those of days have no hours. Times within a
-    unit count as its beginning.
+    Released times are whole numbers of it, too: those of days have no hours. Times in between are
+    rounded down. `step` is the resolution of the rest of a larger table, in units of the column.
     """
     if coded.unit == "D":
         if resolution not in (None, "day"):
@@ -88,14 +96,16 @@ def rounded_to(coded: Coded, resolution: str | None, name: str) -> Coded:
         return coded
     numbers = coded.values.numbers
     units = {word: seconds * _PER_SECOND[coded.unit] for word, seconds in _SECONDS.items()}
-    if resolution is None:
+    if resolution is not None:
+        unit = units[check_choice(f"the resolution of {name!r}", resolution, RESOLUTIONS)]
+    elif step is not None:
+        unit = step
+    else:
         present = coded.values.present
         unit = next((unit for unit in units.values() if not (present % unit).any()), 1)
-    else:
-        unit = units[check_choice(f"the resolution of {name!r}", resolution, RESOLUTIONS)]
 
     def decode(values: Values) -> Any:
         return coded.decode(replace(values, numbers=values.numbers * unit))
 
     whole = numbers if unit == 1 else np.floor_divide(numbers, unit)
-    return Coded(Values(whole, coded.values.missing), decode, unit=coded.unit, step=unit)
+    return replace(coded, values=Values(whole, coded.values.missing), decode=decode, step=unit)

@@ -1,4 +1,4 @@
-"""A fingerprint of a table: equal tables of one kind have the same."""
+"""A fingerprint of a table, the same for equal tables of the same kind."""
 
 import hashlib
 from typing import Any
@@ -10,7 +10,7 @@ from microagg.tables.frames import Frame, polars_column
 
 
 class _Sink:
-    """What is written here is hashed, not kept."""
+    """A file that hashes what is written to it and keeps nothing."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
@@ -30,7 +30,7 @@ def table_digest(frame: Frame) -> str | None:
         sink: Any = _Sink()
         try:
             column = polars_column(frame[name]).alias("")
-            # Apart: under a null there may be anything.
+            # Separately, as anything may be stored under a null.
             there, missing = column.drop_nulls().to_frame(), column.is_null().to_frame()
             for part in (there, missing):
                 part.rechunk().write_ipc(sink, compression="uncompressed")

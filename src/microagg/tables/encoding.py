@@ -1,8 +1,18 @@
 """Quasi-identifiers -> the matrix in which records are compared.
 
-Every column, whatever its type, adds a variance of its weight, but for robust units and those of
-the table itself: numbers are scaled, a nominal column becomes one axis for each of its values. So a
-nominal column counts as much as a numeric one.
+Each column, whatever its type, contributes a variance equal to its weight, except in robust units
+and in those of the table itself: numbers are scaled, and a nominal column gets one axis for each of
+its values. So a nominal column counts as much as a numeric one.
+
+An encoding is fitted once and applied to any part of the table:
+
+- to a whole table: `Encoding.fit(columns, ...)`;
+- to a table in parts: `ColumnStatistics.of(column)` for each part, merged with `merge`, and then
+  `Encoding.of(statistics, ...)`.
+
+Both agree up to rounding, about 1e-15 for each part merged. The only exception are the scales
+'robust', 'rank' and 'log' of columns with more than 65,536 different numbers: their quantiles and
+ranks are taken from numbers that are rounded (see `ValueCounts`).
 """
 
 from collections.abc import Sequence
@@ -14,17 +24,116 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.released import Missing
 from microagg.aggregates.values import Values
-from microagg.core.errors import DataError
-from microagg.core.validation import check_choice, check_matrix
-from microagg.tables.columns import Column, ColumnType
-from microagg.tables.scaling import SCALES, UNSCALED, Scaling, scaling
+from microagg.core.arrays import Floats
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.validation import FARTHEST, check_choice, check_matrix
+from microagg.tables.columns import Column
+from microagg.tables.fitted_columns import (
+    FittedColumn,
+    FittedNumbers,
+    Points,
+    fit_column,
+    fit_statistics,
+)
+from microagg.tables.moments import Moments, Scaling
+from microagg.tables.nominal import equidistant_points, to_unit_variance
+from microagg.tables.scaling import SCALES, UNSCALED
+from microagg.tables.statistics import ColumnStatistics
 
-Floats = NDArray[np.float64]
 
-# Nominal columns of more values get as many axes, on which values are nearly equally far apart.
-_MOST_AXES = 32
-# Squares of larger numbers, and sums of these, would overflow.
-_FARTHEST = 1e150
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How the columns of a table become a matrix.
+
+    >>> from microagg.tables.frames import open_frame
+    >>> from microagg.tables.typed import ColumnOptions, open_column
+    >>> import polars as pl
+    >>> def part(ages):
+    ...     return open_column(open_frame(pl.DataFrame({"age": ages})), "age", ColumnOptions())
+    >>> first, second = part([20, 30]), part([40])
+    >>> merged = ColumnStatistics.of(first).merge(ColumnStatistics.of(second))
+    >>> encoding = Encoding.of([merged], scale="standardise")
+    >>> encoding.scaling_of("age")
+    Scaling(offset=30.0, unit=10.0)
+    >>> encoding.apply([second])
+    array([[1.]])
+    """
+
+    columns: tuple[FittedColumn, ...]
+    scale: str
+
+    @classmethod
+    def fit(
+        cls,
+        columns: Sequence[Column],
+        *,
+        scale: str,
+        missing: Missing = Missing.VALUE,
+        weights: Floats | None = None,
+    ) -> "Encoding":
+        """Fit the columns of a whole table; `weights` are those of the records.
+
+        A missing value is far from all others; if it is to be imputed, it is in the middle of its
+        column. With `scale="none"` numbers are taken as they are, and different values of a nominal
+        column are at a distance of 1.
+        """
+        check_choice("scale", scale, SCALES)
+        return cls._checked([fit_column(c, scale, missing, weights) for c in columns], scale)
+
+    @classmethod
+    def of(
+        cls,
+        statistics: Sequence[ColumnStatistics],
+        *,
+        scale: str,
+        missing: Missing = Missing.VALUE,
+    ) -> "Encoding":
+        """Fit columns by their statistics, which were collected with the same `scale`."""
+        check_choice("scale", scale, SCALES)
+        return cls._checked([fit_statistics(each, scale, missing) for each in statistics], scale)
+
+    @classmethod
+    def _checked(cls, columns: Sequence[FittedColumn], scale: str) -> "Encoding":
+        if scale == UNSCALED:
+            _check_unscaled(columns)
+        return cls(tuple(columns), scale)
+
+    def apply(self, columns: Sequence[Column]) -> Floats:
+        """Return the matrix of the columns of a part, side by side."""
+        names = [fitted.type.name for fitted in self.columns]
+        if [column.name for column in columns] != names:
+            raise ParameterError(
+                f"the encoding is for the columns {', '.join(map(repr, names))}, in this order; "
+                f"got {', '.join(repr(column.name) for column in columns)}."
+            )
+        points = [
+            fitted.apply(column) for fitted, column in zip(self.columns, columns, strict=True)
+        ]
+        return side_by_side(points, len(columns[0].values.numbers))
+
+    def scaling_of(self, name: str) -> Scaling:
+        """Return the mean and standard deviation of a numeric column, in its own units.
+
+        They are 0 and 1 if numbers are not scaled. The weights of records count, that of the column
+        does not.
+        """
+        return self._numbers_of(name).scaling
+
+    def standardised(self, name: str, numbers: NDArray[Any]) -> Floats:
+        """Return numbers of a column less its offset, in its unit, both as in `scaling_of`.
+
+        If all numbers of the column were equal, the result is zero.
+        """
+        fitted = self._numbers_of(name)
+        if self.scale == UNSCALED:
+            return numbers.astype(np.float64)
+        return fitted.moments.standardised(numbers)
+
+    def _numbers_of(self, name: str) -> FittedNumbers:
+        for fitted in self.columns:
+            if fitted.type.name == name and isinstance(fitted, FittedNumbers):
+                return fitted
+        raise ParameterError(f"the encoding has no column {name!r} of numbers.")
 
 
 def encode(
@@ -34,41 +143,12 @@ def encode(
     missing: Missing = Missing.VALUE,
     weights: Floats | None = None,
 ) -> Floats:
-    """Return the matrix of the columns, side by side.
-
-    A missing value stands apart from all others; where it is to be imputed, in the middle of its
-    column. With `scale="none"` numbers are taken as they are, and unequal values of a nominal
-    column are at a distance of 1. `weights` are those of the records.
-    """
-    check_choice("scale", scale, SCALES)
-    encoded = [_encoded(column, scale, missing, weights) for column in columns]
-    matrix = _side_by_side(encoded, len(columns[0].values.numbers))
-    if scale == UNSCALED:
-        _check_unscaled(matrix, columns)
-    return matrix
+    """Return the matrix of the columns of a whole table: `Encoding.fit`, applied to them."""
+    return Encoding.fit(columns, scale=scale, missing=missing, weights=weights).apply(columns)
 
 
-@dataclass(frozen=True, eq=False)
-class _Encoded:
-    """A column as points; where there are few of them, `rows` says which one a record has."""
-
-    points: Floats
-    rows: NDArray[np.intp] | None = None
-
-    @property
-    def width(self) -> int:
-        return int(self.points.shape[1])
-
-    def times(self, factor: float) -> "_Encoded":
-        return _Encoded(self.points * factor, self.rows)
-
-    def fill(self, out: Floats) -> None:
-        """Write the point of every record; axis by axis, as all at once would be held twice."""
-        for axis, values in zip(out.T, self.points.T, strict=True):
-            axis[:] = values if self.rows is None else values[self.rows]
-
-
-def _side_by_side(columns: Sequence[_Encoded], n_records: int) -> Floats:
+def side_by_side(columns: Sequence[Points], n_records: int) -> Floats:
+    """Return the points of all columns as one matrix."""
     matrix = np.empty((n_records, sum(column.width for column in columns)))
     at = 0
     for column in columns:
@@ -77,92 +157,55 @@ def _side_by_side(columns: Sequence[_Encoded], n_records: int) -> Floats:
     return matrix
 
 
-def _encoded(column: Column, scale: str, missing: Missing, weights: Floats | None) -> _Encoded:
-    values = column.values
-    if not len(values.present):
-        return _Encoded(np.zeros((len(values.numbers), 1)))
-    if column.type in (ColumnType.NOMINAL, ColumnType.BOOLEAN):
-        encoded = _apart(column, scale, missing, weights)
-    else:
-        encoded = _Encoded(_scaled(values, scale, missing, weights))
-    return encoded.times(float(np.sqrt(column.weight)))
-
-
-def _scaled(values: Values, scale: str, missing: Missing, weights: Floats | None) -> Floats:
-    """Return the scaled numbers; where some are missing, these in the middle, and whether."""
-    if values.missing is None:
-        return SCALES[scale](values.numbers, weights)[:, None]
-    own = None if weights is None else weights[~values.missing]
-    scaled = np.zeros(len(values.numbers))
-    scaled[~values.missing] = SCALES[scale](values.present, own)
-    middle = np.average(scaled[~values.missing], weights=own)
-    scaled[values.missing] = middle
-    if missing is Missing.IMPUTE:
-        return scaled[:, None]
-    apart = values.missing.astype(np.float64)
-    if scale != UNSCALED:
-        # So that both together have a variance of 1; robust units promise none.
-        left = 1.0 - _variance(scaled, weights)
-        share = np.average(values.missing, weights=weights)
-        apart *= np.sqrt(max(left, share) / _variance(apart, weights))
-    return np.column_stack((scaled, apart))
-
-
-def _apart(column: Column, scale: str, missing: Missing, weights: Floats | None) -> _Encoded:
-    """Return a nominal column as points that are equally far apart, one for each value."""
-    values = column.values
-    codes = values.numbers
-    if values.missing is not None:
-        codes = np.where(values.missing, len(column.categories), codes)  # comes last
-    occurring, first_rows = np.unique(codes, return_inverse=True)
-    rows = first_rows.reshape(-1)
-    is_imputed = values.missing is not None and missing is Missing.IMPUTE
-    points = _points(len(occurring) - is_imputed)
-    counts = np.bincount(rows, weights=weights)[: len(points)]
-    middle = np.average(points, axis=0, weights=counts)
-    if scale != UNSCALED:
-        n = int(np.count_nonzero(rows < len(points)))
-        factor = _to_unit_variance(points, counts, n)
-        points, middle = points * factor, middle * factor
-    return _Encoded(np.vstack((points, middle)) if is_imputed else points, rows)
+def _check_unscaled(columns: Sequence[FittedColumn]) -> None:
+    """Refuse numbers that no method takes, and name the column, not the matrix."""
+    largest = [column.largest for column in columns]
+    try:
+        check_matrix(np.array([largest]))
+    except DataError:
+        widest = columns[int(np.argmax(largest))].type.name
+        raise DataError(
+            f"the numbers in {widest!r} are too large or too small to compare with the scale "
+            "'none'. Use the scale 'standardise', or change the unit of the column."
+        ) from None
 
 
 def encode_pair(columns: Sequence[tuple[Values, Values, bool]]) -> tuple[Floats, Floats]:
-    """Return the matrices of a table and of another version of it, in one space.
+    """Return the matrices of a table and of another version of it, in the same space.
 
-    Of each column come the values of both, and whether these are numbers or else categories. The
-    first table has a variance of 1 in each of them. A missing number is as far from every other as
-    two records are on average, a missing category is one more.
+    Each column is given by its values in both, and whether they are numbers or else categories. It
+    has a variance of 1 in the first table. A missing number is as far from all others as two
+    records are on average, and a missing category is one more category.
     """
     encoded = [
-        _numbers_of(before, after) if is_number else _codes_of(before, after)
+        _paired_numbers(before, after) if is_number else _paired_codes(before, after)
         for before, after, is_number in columns
     ]
     n = len(columns[0][0].numbers)
     before, after = zip(*encoded, strict=True)
-    return _side_by_side(before, n), _side_by_side(after, n)
+    return side_by_side(before, n), side_by_side(after, n)
 
 
-def _numbers_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:
+def _paired_numbers(before: Values, after: Values) -> tuple[Points, Points]:
     before, after = near_zero(before, after)
-    offset, unit = scaling(before.present) if len(before.present) else Scaling(0.0, 0.0)
+    offset, unit = Moments.of(before.present).scaling if len(before.present) else Scaling(0.0, 0.0)
     is_incomplete = before.missing is not None or after.missing is not None
     sides = []
     for values in (before, after):
         axis = np.zeros(len(values.numbers))
         if unit > 0.0:
-            with np.errstate(over="ignore"):  # other values may be far beyond tiny deviations
+            with np.errstate(over="ignore"):  # the other table may be far off tiny deviations
                 axis = (values.numbers.astype(np.float64) - offset) / unit
-            axis = np.clip(axis, -_FARTHEST, _FARTHEST)
+            axis = np.clip(axis, -FARTHEST, FARTHEST)
         gone = np.zeros(len(axis), dtype=np.bool_) if values.missing is None else values.missing
         axis[gone] = 0.0
         apart = [np.sqrt(2.0) * gone] if is_incomplete else []
-        sides.append(_Encoded(np.column_stack([axis, *apart])))
+        sides.append(Points(np.column_stack([axis, *apart])))
     return sides[0], sides[1]
 
 
 def near_zero(before: Values, after: Values) -> tuple[Values, Values]:
-    """Return whole numbers less the smallest of both: floats hold the digits of what is left."""
+    """Return integers less the smallest of both, so that floats can hold all their digits."""
     sides = (before, after)
     if any(side.numbers.dtype.kind not in "iu" for side in sides):
         return before, after
@@ -177,11 +220,11 @@ def near_zero(before: Values, after: Values) -> tuple[Values, Values]:
 
 
 def _less(numbers: NDArray[Any], least: int) -> NDArray[np.int64]:
-    # All of it wraps round to the right result for every integer type.
+    # Differences wrap round to the right result for every integer type.
     return (numbers.astype(np.uint64) - np.uint64(least % 2**64)).astype(np.int64)
 
 
-def _codes_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:
+def _paired_codes(before: Values, after: Values) -> tuple[Points, Points]:
     codes = [
         side.numbers.astype(np.int64)
         if side.missing is None
@@ -190,50 +233,6 @@ def _codes_of(before: Values, after: Values) -> tuple[_Encoded, _Encoded]:
     ]
     occurring, rows = np.unique(np.concatenate(codes), return_inverse=True)
     rows = rows.reshape(-1)
-    points, n = _points(len(occurring)), len(codes[0])
-    points *= _to_unit_variance(points, np.bincount(rows[:n], minlength=len(points)), n)
-    return _Encoded(points, rows[:n]), _Encoded(points, rows[n:])
-
-
-def _points(count: int) -> Floats:
-    """Return points at a distance of 1 from each other; of many, at about that distance."""
-    if count <= 2:
-        return np.arange(count, dtype=np.float64)[:, None]
-    if count <= _MOST_AXES:
-        points: Floats = np.eye(count)
-    else:
-        signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(count, _MOST_AXES))
-        points = signs / np.sqrt(_MOST_AXES)
-    points *= np.sqrt(0.5)
-    return points
-
-
-def _to_unit_variance(points: Floats, counts: NDArray[Any], n_records: int) -> float:
-    """Return the factor that gives points with these weights a variance of 1 (ddof = 1)."""
-    middle = np.average(points, axis=0, weights=counts)
-    squares = np.square(points - middle).sum(axis=1)
-    spread = np.average(squares, weights=counts) * n_records / max(1, n_records - 1)
-    return float(1.0 / np.sqrt(spread)) if spread > 0.0 else 0.0
-
-
-def _variance(axis: Floats, weights: Floats | None) -> float:
-    """Return the variance (ddof = 1)."""
-    n = len(axis)
-    squares = np.square(axis - np.average(axis, weights=weights))
-    return float(np.average(squares, weights=weights) * n / max(1, n - 1))
-
-
-def _check_unscaled(matrix: Floats, columns: Sequence[Column]) -> None:
-    """Refuse what no method takes, in words of the table: the column instead of the matrix."""
-    try:
-        check_matrix(matrix)
-    except DataError:
-        largest = [
-            float(np.abs(column.values.present.astype(np.float64)).max(initial=0.0))
-            for column in columns
-        ]
-        widest = columns[int(np.argmax(largest))].name
-        raise DataError(
-            f"the numbers of {widest!r} are too large or too small to compare with the scale "
-            "'none'. Use the scale 'standardise', or change the unit of the column."
-        ) from None
+    points, n = equidistant_points(len(occurring)), len(codes[0])
+    points *= to_unit_variance(points, np.bincount(rows[:n], minlength=len(points)), n)
+    return Points(points, rows[:n]), Points(points, rows[n:])

@@ -1,4 +1,4 @@
-"""DataFrames come and go as what they are: pandas, polars or Arrow, through narwhals."""
+"""DataFrames of pandas, polars or Arrow, which go out as they came in; through narwhals."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _HINTS = {
 
 
 def open_frame(table: object) -> Frame:
-    """Return `table` behind one interface, or refuse what is no DataFrame with named columns."""
+    """Return `table` behind one interface, or refuse what is not a DataFrame with named columns."""
     try:
         frame = nw.from_native(table, eager_only=True)  # type: ignore[call-overload]
     except NarwhalsError:
@@ -48,7 +48,7 @@ def open_frame(table: object) -> Frame:
 
 
 def dtype_of(frame: Frame, name: str) -> nw.dtypes.DType:
-    """Return the type of a column; narwhals does not know all time zones of pandas."""
+    """Return the type of a column; narwhals does not know all the time zones of pandas."""
     dtype = frame[name].dtype
     if dtype == nw.Unknown and frame.implementation.is_pandas_like():
         native = frame.to_native()[name].dtype
@@ -66,9 +66,9 @@ def _repeated(table: object) -> str:
 
 
 def index_names(frame: Frame) -> tuple[str, ...]:
-    """Names of the index of a pandas table: a column by another name. Row numbers have none.
+    """Return the names of a pandas index, which is a column by another name; row numbers have none.
 
-    An index that could be published without anybody having named it is refused.
+    An index that would be published without anybody having named it is refused.
     """
     if not frame.implementation.is_pandas_like():
         return ()
@@ -76,8 +76,8 @@ def index_names(frame: Frame) -> tuple[str, ...]:
     if list(index.names) == [None]:
         if index.dtype.kind not in "iu":
             raise DataError(
-                "the table's index has no name and is not of whole numbers, so it could tell who "
-                "a record is. Name it (rename_axis) and give it a role, or call "
+                "the table's index has no name and does not hold integers, so it could identify "
+                "records. Name it (rename_axis) and give it a role, or call "
                 "reset_index(drop=True) first."
             )
         return ()
@@ -101,9 +101,9 @@ def _check_levels(names: list[Any], columns: Collection[str]) -> tuple[str, ...]
 def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collection[str]) -> Any:
     """Return a new native table with the `released` columns in place and `dropped` left out.
 
-    Order of the columns, order of the rows and the index of a pandas table stay; what somebody
-    noted beside the values (`attrs` of pandas, metadata of Arrow) does not, as it may say anything.
-    The released columns are native ones. The table that came in is not touched.
+    The order of columns and rows and the index of a pandas table stay. Notes beside the values
+    (`attrs` in pandas, metadata in Arrow) do not, as they may say anything. The released columns
+    are native ones. The original table is not touched.
     """
     native = frame.to_native()
     kept = [name for name in frame.columns if name not in dropped]
@@ -112,7 +112,7 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
         table.attrs = {}
         for name, column in released.items():
             table[name] = column
-        # A key stands in a column of the name of the level that it replaces.
+        # A key is in a column with the name of the index level that it replaces.
         gone = {*dropped, *released}
         if levels := [name for name in table.index.names if name is not None and name in gone]:
             table = table.reset_index(level=levels, drop=True)
@@ -121,13 +121,13 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
         return pl.DataFrame({name: released.get(name, native[name]) for name in kept})
     columns = [released.get(name, native[name]) for name in kept]
     schema = native.select(kept).schema
-    for at, column in enumerate(columns):  # a key in the place of an identifier has its own type
+    for at, column in enumerate(columns):  # a key that replaces an identifier has its own type
         schema = schema.set(at, schema.field(at).with_type(column.type))
     return _without_metadata(type(native).from_arrays(columns, schema=schema))
 
 
 def _without_metadata(table: Any) -> Any:
-    """Return an Arrow table without the notes of its schema and of its columns."""
+    """Return an Arrow table without the metadata of its schema and columns."""
     schema = table.schema.remove_metadata()
     for i, field in enumerate(schema):
         schema = schema.set(i, field.remove_metadata())
@@ -135,9 +135,9 @@ def _without_metadata(table: Any) -> Any:
 
 
 def new_table(like: Frame, values: Mapping[str, list[Any]], schema: Mapping[str, IntoDType]) -> Any:
-    """Return a native table of the kind of `like`; None is a missing value."""
+    """Return a native table of the same kind as `like`; None is a missing value."""
     if like.implementation.is_pandas_like():
-        # With missing ones among them, whole numbers and truth values need types of their own.
+        # With missing values, integers and booleans need types of their own.
         types: dict[Any, str] = {nw.Int64: "Int64", nw.Float64: "float64", nw.Boolean: "boolean"}
         own = {name: types[dtype] for name, dtype in schema.items() if dtype in types}
         return like.implementation.to_native_namespace().DataFrame(values).astype(own)
@@ -145,7 +145,7 @@ def new_table(like: Frame, values: Mapping[str, list[Any]], schema: Mapping[str,
 
 
 def to_polars(table: Any) -> pl.DataFrame:
-    """Return the table as polars writes it; levels of an index with a name become columns again."""
+    """Return the table as a polars one; named levels of an index become columns again."""
     frame = open_frame(table)
     if frame.implementation.is_pandas_like():
         native = frame.to_native()
@@ -156,7 +156,7 @@ def to_polars(table: Any) -> pl.DataFrame:
         frame = open_frame(native)
     if isinstance(native := frame.to_native(), pl.DataFrame):
         return native
-    # By name: polars gives columns of a list whose name is empty another.
+    # By name: in a list, polars would rename a column whose name is empty.
     return pl.DataFrame({name: polars_column(frame[name]) for name in frame.columns})
 
 
@@ -167,7 +167,7 @@ def polars_column(series: nw.Series[Any]) -> pl.Series:
         return pl.Series(series.name, series.to_numpy())
     try:
         column = series.to_frame().to_polars().to_series()
-    except ImportError:  # pandas hands text to polars through pyarrow, which may not be there
+    except ImportError:  # pandas passes text to polars through pyarrow, which may not be installed
         values = [None if value != value else value for value in series.to_list()]
         return _text_column(series.name, values)
     except Exception:  # a library's message may quote values
@@ -178,7 +178,7 @@ def polars_column(series: nw.Series[Any]) -> pl.Series:
 
 
 def _in_utc(series: nw.Series[Any]) -> pl.Series:
-    """Return times with a zone that polars does not have, such as +05:30, in UTC."""
+    """Return times in UTC if polars does not have their zone, such as +05:30."""
     if dtype_of(series.to_frame(), series.name) != nw.Datetime:
         raise _unwritable(series.name) from None
     native = series.to_native()
@@ -197,6 +197,6 @@ def _text_column(name: str, values: list[Any]) -> pl.Series:
 
 def _unwritable(name: str) -> DataError:
     return DataError(
-        f"column {name!r} mixes types, or is of one that no file holds. Convert it to text, "
-        "numbers or dates first."
+        f"column {name!r} mixes types, or has a type that no file format holds. Convert it to "
+        "text, numbers or dates first."
     )

@@ -1,4 +1,4 @@
-"""Random keys in the place of an identifier."""
+"""Random keys that replace an identifier."""
 
 import secrets
 from typing import Any
@@ -12,7 +12,7 @@ from microagg.tables.frames import Frame
 def random_keys(frame: Frame, name: str) -> Any:
     """Return a native column with the numbers from 1 to n in random order.
 
-    They come from the operating system and not from a seed: who knew that could undo them.
+    They come from the operating system, not from a seed: whoever knew the seed could undo them.
     """
     rng = np.random.default_rng(secrets.randbits(128))
     keys = rng.permutation(len(frame)) + 1

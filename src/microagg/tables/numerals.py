@@ -1,6 +1,6 @@
-"""Columns of text -> columns of numbers, where every entry is a number.
+"""Columns of text -> columns of numbers, if every entry is a number.
 
-The rules do not depend on how a version of a library guesses types.
+The rules do not depend on how some version of a library guesses types.
 """
 
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ import polars as pl
 
 from microagg.core.errors import DataError
 
-# Codes such as postcodes: as numbers they would lose their zeros.
+# Codes such as postcodes, which would lose their zeros as numbers.
 LEADING_ZERO = r"^\s*[+-]?0[0-9]"
 
-# Most columns of text show in the first entries that they are.
+# The first entries give most columns of text away.
 _N_FIRST = 500
 _OTHER = {".": ",", ",": "."}
 _WORDS = {".": "points", ",": "commas"}
@@ -20,10 +20,9 @@ _SAY_DECIMAL = "Give the decimal mark (--decimal, or decimal= in Python)."
 
 
 def as_numbers(column: pl.Series, decimal: str = ".") -> pl.Series:
-    """Return the entries as numbers if every one is a number, the column as it is otherwise.
+    """Return the entries as numbers if every one is a number, otherwise the column as it is.
 
-    An entry with a leading zero is a code, not a number. No entry may hold separators of
-    thousands.
+    An entry with a leading zero is a code, not a number. Thousands separators are not allowed.
 
     >>> as_numbers(pl.Series(["1,5", "-2"]), decimal=",").to_list()
     [1.5, -2.0]
@@ -39,11 +38,12 @@ def as_numbers(column: pl.Series, decimal: str = ".") -> pl.Series:
 def with_decimal(
     columns: Sequence[pl.Series], others: Sequence[pl.Series], delimiter: str, where: str
 ) -> tuple[list[pl.Series], str]:
-    """Return the columns as numbers where they are, and the decimal mark that they show.
+    """Return the columns as numbers if they are, and the decimal mark that they use.
 
-    Columns that only make sense with points beside columns that only make sense with commas are
-    refused, and so are marks that may all part thousands. The `others`, which stay text, are asked
-    only if the columns show no mark; if nothing does, files with semicolons have commas.
+    Columns that only make sense with decimal points next to columns that only make sense with
+    decimal commas are refused, and so are marks that may all be thousands separators. The `others`,
+    which stay text, only count if the columns show no mark; if nothing does, it is a comma in files
+    with semicolons.
     """
     read = [_read_either_way(column) for column in columns]
     marks = [_mark(column, numbers) for column, numbers in zip(columns, read, strict=True)]
@@ -61,7 +61,7 @@ def _read_either_way(column: pl.Series) -> pl.Series:
 
 
 def _mark(column: pl.Series, numbers: pl.Series) -> str | None:
-    """Return the decimal mark that the column shows, None for text and for whole numbers."""
+    """Return the decimal mark in the column; None for text and integers."""
     if numbers is column:
         return None
     return next((mark for mark in _OTHER if _holds(column, mark)), None)
@@ -79,20 +79,20 @@ def _agreed(
             f"{where} has decimal points in {marked['.'][0].name!r} and decimal commas in "
             f"{marked[','][0].name!r}. {_SAY_DECIMAL}"
         )
-    for mark, witnesses in marked.items():
-        if not witnesses:
+    for mark, found in marked.items():
+        if not found:
             continue
         doubtful = mark == "," or delimiter == ";"
-        if doubtful and all(_may_part_thousands(column, mark) for column in witnesses):
+        if doubtful and all(_may_separate_thousands(column, mark) for column in found):
             raise DataError(
-                f"the {_WORDS[mark]} in {witnesses[0].name!r} of {where} may be decimal marks or "
-                f"part thousands. {_SAY_DECIMAL}"
+                f"the {_WORDS[mark]} in {found[0].name!r} of {where} may be decimal marks or "
+                f"thousands separators. {_SAY_DECIMAL}"
             )
         return mark
     return None
 
 
-def _may_part_thousands(column: pl.Series, mark: str) -> bool:
+def _may_separate_thousands(column: pl.Series, mark: str) -> bool:
     holding = column.filter(column.str.contains(mark, literal=True).fill_null(False))
     return bool(holding.str.contains(rf"^\s*[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*$").all())
 
@@ -102,7 +102,7 @@ def _holds(column: pl.Series, mark: str) -> bool:
 
 
 def _is_text(entries: pl.Series, decimal: str) -> bool:
-    """Whether some entry is no number, so that the column cannot be one of numbers."""
+    """Whether some entry is not a number, so the column stays text."""
     bare = _without_blanks(entries.str.replace(decimal, ".", literal=True))
     return bare.cast(pl.Float64, strict=False).null_count() > bare.null_count()
 
@@ -124,7 +124,7 @@ def _numbers(column: pl.Series, decimal: str) -> pl.Series | None:
 
 
 def _holds_codes(column: pl.Series) -> bool:
-    # The few that may have a leading zero are soon found; the pattern takes ten times as long.
+    # Looking for candidates first is ten times as fast as the pattern alone.
     suspect = column.str.starts_with("0")
     for beginning in ("-0", "+0", " ", "\t"):
         suspect |= column.str.starts_with(beginning)
@@ -140,7 +140,7 @@ def _cast(entries: pl.Series) -> pl.Series | None:
             if numbers.null_count() == entries.null_count():
                 return numbers
         if _are_whole(entries):
-            return None  # beyond 64 bits: not to be rounded behind anybody's back
+            return None  # beyond 64 bits, and never rounded silently
     numbers = entries.cast(pl.Float64, strict=False)
     return numbers if numbers.null_count() == entries.null_count() else None
 

@@ -1,24 +1,26 @@
 """Columns of pandas tables as numbers, and back in their own types."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microagg.aggregates.values import Mask, Values
+from microagg.aggregates.values import Values
+from microagg.core.arrays import Mask
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 
 
-def code_numbers(native: Any) -> Coded:
-    """Return whole numbers and floats as they are."""
+def code_numbers(native: Any, has_nulls: bool = False) -> Coded:
+    """Return integers and floats as they are; in pandas the type says how a value is missing."""
     native = _without_nan(native)
     missing = native.isna().to_numpy()
     dtype = getattr(native.dtype, "numpy_dtype", native.dtype)
     numbers = native.to_numpy(dtype=dtype, na_value=np.nan if dtype.kind == "f" else 0)
-    return Coded(Values.of(numbers, missing), lambda values: _series(native, values))
+    values = Values.of(numbers, missing)
+    return Coded(values, lambda values: _series(native, values), has_nulls=has_nulls)
 
 
 def code_categories(native: Any) -> Coded:
@@ -30,25 +32,45 @@ def code_categories(native: Any) -> Coded:
         codes, categories = _factorised(_with_one_zero(_without_nan(native)))
 
     def decode(values: Values) -> Any:
-        if not len(categories):  # nothing is there
-            return type(native)(None, index=native.index, dtype=native.dtype)
+        if not len(categories):
+            return _nothing(native)
         return _masked(native, categories.take(values.numbers).to_numpy(), values.missing)
 
     missing = codes < 0
     return Coded(Values.of(codes, missing), decode, tuple(categories.tolist()))
 
 
+def decoder_of(native: Any, categories: Sequence[Any]) -> Callable[[Values], Any]:
+    """Return how to turn places among these categories into a column like `native`."""
+    listed = np.empty(len(categories), dtype=object)
+    listed[:] = list(categories)
+
+    def decode(values: Values) -> Any:
+        if not len(listed):
+            return _nothing(native)
+        released = listed[values.numbers]
+        if values.missing is not None:
+            released[values.missing] = None
+        return _masked(native, released, values.missing)
+
+    return decode
+
+
+def _nothing(native: Any) -> Any:
+    return type(native)(None, index=native.index, dtype=native.dtype)
+
+
 def kind_of_objects(native: Any) -> str:
-    """Say what a column of the objects type holds, in the words of pandas."""
+    """Say what a column of objects holds, as pandas names it."""
     import pandas as pd  # type: ignore[import-untyped, unused-ignore]
 
     return str(pd.api.types.infer_dtype(native, skipna=True))
 
 
 def code_instants(native: Any) -> Coded:
-    """Return dates as days, and dates with times as the units in which they are stored.
+    """Return dates as days, and dates with times in the units in which they are stored.
 
-    Those with a zone count by its clocks, so that whole days stay whole days.
+    Times with a zone are local times there, so that whole days stay whole days.
     """
     if native.dtype == object:
         return _date_objects(native)
@@ -58,7 +80,7 @@ def code_instants(native: Any) -> Coded:
     unit = np.datetime_data(native.dtype)[0] if is_plain else _unit_of(native)
     numpy_unit = "s" if unit == "D" else unit  # the coarsest that pandas has
     plain = native if zone is None else _clocks(native, unit, zone)
-    if unit == "D":  # Arrow's dates: NumPy takes only those with times
+    if unit == "D":  # dates of Arrow, which NumPy takes only with times
         plain = native.astype("timestamp[s][pyarrow]")
     stamps = plain.to_numpy(dtype=f"datetime64[{unit}]", na_value=np.datetime64("NaT"))
 
@@ -73,17 +95,18 @@ def code_instants(native: Any) -> Coded:
 
 
 def _clocks(native: Any, unit: str, zone: Any) -> Any:
-    """Return what clocks of the zone show."""
+    """Return local times in the zone."""
     import pandas as pd
 
-    # Of Arrow's own types, earlier versions of pandas show UTC.
+    # For the types of Arrow, earlier versions of pandas show UTC.
     return native.astype(pd.DatetimeTZDtype(unit, zone)).dt.tz_localize(None)
 
 
 def _localised(clocks: Any, zone: Any) -> Any:
-    """Return what clocks of a zone show as times with it.
+    """Return local times as times with a zone.
 
-    Of what they show twice it is the first; what they never show is counted from the day before.
+    When clocks go back, it is the first of two; a time that clocks skip is counted from the day
+    before.
     """
     import pandas as pd
 
@@ -111,7 +134,7 @@ def _date_objects(native: Any) -> Coded:
 
 
 def texts_of(native: Any) -> tuple[pl.Series, Callable[[pl.Series], Any]]:
-    """Return a column of text, and how to make such a column of other texts."""
+    """Return a column of text, and how to turn other texts into such a column."""
     texts = [value if isinstance(value, str) else None for value in native.tolist()]
 
     def back(series: pl.Series) -> Any:
@@ -129,14 +152,14 @@ def _unit_of(native: Any) -> str:
 
 
 def _without_nan(native: Any) -> Any:
-    """Return floats with one mark for what is missing: types of pandas' own may hold two."""
+    """Return floats with one mark for missing values; extension types may hold two."""
     if isinstance(native.dtype, np.dtype) or native.dtype.kind != "f":
         return native
     return native.mask((native != native).fillna(False).to_numpy(dtype=np.bool_))
 
 
 def _with_one_zero(native: Any) -> Any:
-    """Return floats of Arrow, for which -0.0 is another category than 0.0, without it."""
+    """Return floats without -0.0, which Arrow takes for another category than 0.0."""
     if isinstance(native.dtype, np.dtype) or native.dtype.kind != "f":
         return native
     return native.mask((native == 0.0).fillna(False).to_numpy(dtype=np.bool_), 0.0)
@@ -149,8 +172,8 @@ def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
             raise TypeError
     except TypeError:
         raise DataError(
-            f"column {native.name!r} mixes types, so that its values have no order. Convert it to "
-            "text or numbers first."
+            f"column {native.name!r} mixes types, so its values have no order. Convert it to text "
+            "or numbers first."
         ) from None
     return codes.astype(np.int64), categories
 

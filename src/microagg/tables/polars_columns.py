@@ -1,6 +1,6 @@
 """Columns of polars and Arrow tables as numbers, and back in their own types."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,7 +8,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from microagg.aggregates.values import Mask, Values
+from microagg.aggregates.values import Values
+from microagg.core.arrays import Mask
 from microagg.tables.columns import Coded
 
 
@@ -25,7 +26,7 @@ def _from_arrow(native: Any) -> pl.Series:
         pa = nw.Implementation.PYARROW.to_native_namespace()
         if not pa.types.is_timestamp(native.type):
             raise
-        # A zone such as +05:30, which polars does not have.
+        # Polars has no zones such as +05:30.
         return pl.Series(pl.from_arrow(native.cast(pa.timestamp(native.type.unit, "UTC"))))
 
 
@@ -40,22 +41,25 @@ def back(native: Any, series: pl.Series) -> Any:
     return pa.chunked_array([array]).cast(native.type)
 
 
-def code_numbers(native: Any) -> Coded:
-    """Return whole numbers and floats as they are."""
+def code_numbers(native: Any, has_nulls: bool = False) -> Coded:
+    """Return integers and floats as they are; `has_nulls` if other parts of the column have some.
+
+    A missing float is null or NaN, but not both: two marks would tell records of a group apart.
+    """
     series = as_polars(native)
     missing = series.is_null()
-    marks = None
+    mark = None
     if series.dtype.is_float():
+        has_nulls = has_nulls or series.null_count() > 0
         missing = missing | series.is_nan().fill_null(False)
-        # One mark for all: two would tell records of a group apart.
-        marks = None if series.null_count() else np.nan
+        mark = None if has_nulls else np.nan
     numbers = series.fill_null(0).to_numpy()
 
     def decode(values: Values) -> Any:
         released = pl.Series(values.numbers, dtype=series.dtype)
-        return back(native, _with_missing(released, values.missing, marks))
+        return back(native, _with_missing(released, values.missing, mark))
 
-    return Coded(Values.of(numbers, missing.to_numpy()), decode)
+    return Coded(Values.of(numbers, missing.to_numpy()), decode, has_nulls=has_nulls)
 
 
 def code_categories(native: Any) -> Coded:
@@ -71,23 +75,35 @@ def code_categories(native: Any) -> Coded:
             series = series.fill_nan(None)
         categories = series.drop_nulls().unique().sort()
         places = pl.Series(range(len(categories)), dtype=pl.Int64)
-        # The cast is for columns of which nothing is there: these keep their type.
+        # A column with no value at all would keep its type without the cast.
         codes = series.replace_strict(categories, places, return_dtype=pl.Int64).cast(pl.Int64)
-
-    def decode(values: Values) -> Any:
-        n = len(values.numbers)
-        released = categories.gather(values.numbers) if len(categories) else categories.clear(n)
-        return back(native, _with_missing(released, values.missing))
-
     missing = codes.is_null().to_numpy()
-    listed = tuple(categories.to_list())
-    return Coded(Values.of(codes.fill_null(0).to_numpy(), missing), decode, listed)
+    return Coded(
+        Values.of(codes.fill_null(0).to_numpy(), missing),
+        partial(_decoded, native, categories),
+        tuple(categories.to_list()),
+    )
+
+
+def decoder_of(native: Any, categories: Sequence[Any]) -> Callable[[Values], Any]:
+    """Return how to turn places among these categories into a column like `native`."""
+    dtype = as_polars(native).dtype
+    is_text = isinstance(dtype, (pl.Categorical, pl.Enum))
+    # What the type cannot hold was listed, but does not occur.
+    listed = pl.Series(list(categories), dtype=pl.String if is_text else dtype, strict=False)
+    return partial(_decoded, native, listed)
+
+
+def _decoded(native: Any, categories: pl.Series, values: Values) -> Any:
+    n = len(values.numbers)
+    released = categories.gather(values.numbers) if len(categories) else categories.clear(n)
+    return back(native, _with_missing(released, values.missing))
 
 
 def code_instants(native: Any) -> Coded:
-    """Return dates as days, and dates with times as the units in which they are stored.
+    """Return dates as days, and dates with times in the units in which they are stored.
 
-    Those with a zone count by its clocks, so that whole days stay whole days.
+    Times with a zone are local times there, so that whole days stay whole days.
     """
     series = as_polars(native)
     zone = getattr(series.dtype, "time_zone", None)
@@ -106,9 +122,10 @@ def code_instants(native: Any) -> Coded:
 
 
 def _localised(clocks: pl.Series, zone: str) -> pl.Series:
-    """Return what clocks of a zone show as times with it.
+    """Return local times as times with a zone.
 
-    Of what they show twice it is the first; what they never show is counted from the day before.
+    When clocks go back, it is the first of two; a time that clocks skip is counted from the day
+    before.
     """
 
     def located(shown: pl.Series) -> pl.Series:
@@ -124,7 +141,7 @@ def _localised(clocks: pl.Series, zone: str) -> pl.Series:
 
 
 def texts_of(native: Any) -> tuple[pl.Series, Callable[[pl.Series], Any]]:
-    """Return a column of text, and how to make such a column of other texts."""
+    """Return a column of text, and how to turn other texts into such a column."""
     return as_polars(native).cast(pl.String), partial(back, native)
 
 
@@ -137,7 +154,7 @@ def _with_missing(series: pl.Series, missing: Mask | None, mark: float | None = 
 
 
 def nulled(series: pl.Series, where: pl.Series, mark: float | None = None) -> pl.Series:
-    """Return the values with a mark, or nothing, where `where` is true."""
-    # Series.set does not take every type in every version.
+    """Return the values with a mark, or null, where `where` is true."""
+    # Series.set does not work for every type in every version.
     pairs = pl.DataFrame({"value": series, "is_out": where})
     return pairs.select(pl.when("is_out").then(mark).otherwise("value").alias("")).to_series()

@@ -1,4 +1,4 @@
-"""Which column plays which part: quasi-identifier, identifier or sensitive."""
+"""Which column has which role: quasi-identifier, identifier, sensitive, stratum or weight."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,15 +19,15 @@ _WORDS = {
     nw.Categorical: "categories",
     nw.Date: "dates",
     nw.Datetime: "dates with times",
-    nw.Decimal: "numbers of decimal type",
+    nw.Decimal: "decimals",
     nw.Duration: "durations",
     nw.Enum: "categories",
-    nw.Int128: "numbers of 128 bits",
+    nw.Int128: "128-bit integers",
     nw.List: "lists",
     nw.Object: "objects",
-    nw.Struct: "structures",
+    nw.Struct: "structs",
     nw.Time: "times",
-    nw.UInt128: "numbers of 128 bits",
+    nw.UInt128: "128-bit integers",
     nw.Unknown: "unknown type",
 }
 # Digits with a leading zero, such as postcodes.
@@ -52,9 +52,9 @@ class Roles:
     """Columns by role, in the order of the table.
 
     `quasi_identifiers` are released as group aggregates; `assumed` are those of them that nobody
-    named. `identifiers` are dropped, `sensitive` columns are published as they are. Records are
-    grouped within the same `strata`, whose values are published; `weights` is the column that says
-    for how many a record stands, published as it is.
+    named. `identifiers` are dropped, `sensitive` columns are published unchanged. Records are
+    grouped within `strata`, whose values are published; `weights` is the column that says how many
+    units a record stands for, published unchanged.
     """
 
     quasi_identifiers: tuple[str, ...] = ()
@@ -66,12 +66,12 @@ class Roles:
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Columns that are published as they are."""
+        """Columns that are published unchanged."""
         return self.sensitive if self.weights is None else (*self.sensitive, self.weights)
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Columns by which a record could be found in what is published."""
+        """Columns by which a record could be found in the published table."""
         return (*self.quasi_identifiers, *self.strata)
 
 
@@ -85,9 +85,9 @@ def check_named(
     weights: str | None = None,
     typed: Iterable[str] = (),
 ) -> Roles:
-    """Return the roles that were given if every name is a column and has one role only.
+    """Return the roles that were given if every name is a column with only one role.
 
-    Columns of `typed`, of which somebody said more, are quasi-identifiers if they have no role.
+    Columns in `typed`, which were described further, are quasi-identifiers if they have no role.
     """
     given = {
         "quasi_identifiers": as_names("quasi_identifiers", quasi_identifiers),
@@ -107,7 +107,7 @@ def check_named(
         for name in names:
             if taken.setdefault(name, role) != role:
                 raise ParameterError(
-                    f"column {name!r} can play one role only; it is named as "
+                    f"column {name!r} can have only one role; it is named as "
                     f"{_ROLE_WORDS[taken[name]]} and as {_ROLE_WORDS[role]}. Remove one of them."
                 )
     in_order = {role: tuple(c for c in columns if c in names) for role, names in given.items()}
@@ -116,10 +116,10 @@ def check_named(
 
 
 def resolve(frame: Frame, named: Roles) -> Roles:
-    """Give every column a role: numbers without one are quasi-identifiers, other types stop.
+    """Give every column a role: numbers without one are quasi-identifiers, others are refused.
 
-    Nothing is published because nobody thought of it: text, dates and the like need a role, and
-    so does a pandas index that has a name.
+    So nothing is published just because nobody thought of it: text, dates and the like need a role,
+    and so does a pandas index that has a name.
     """
     _check_index(frame, named)
     given = {*named.shown, *named.identifiers, *named.unchanged}
@@ -138,22 +138,22 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     if not quasi_identifiers:
         raise ParameterError(
             "there is no quasi-identifier to protect: every column is an identifier or sensitive. "
-            "Take the columns that could tell who a record is out of those roles."
+            "Give columns that could identify a record another role."
         )
     return replace(named, quasi_identifiers=quasi_identifiers, assumed=assumed)
 
 
 def require_numbers(frame: Frame, columns: Sequence[str]) -> None:
-    """Refuse columns of anything but numbers where constraints speak of them."""
+    """Refuse constraints on columns of anything but numbers."""
     if unusable := [name for name in columns if not is_number(frame, name)]:
         raise DataError(
-            "only whole-number and float columns can be in constraints; got "
+            "constraints can only use columns of integers and floats; got "
             f"{_listing(frame, unusable)}. Convert them to numbers, or remove the constraint."
         )
 
 
 def as_names(role: str, names: Names) -> tuple[str, ...]:
-    """Return the names that were given as a list, as one text, or not at all."""
+    """Return names that were given as a list, as a single one, or not at all."""
     if names is None:
         return ()
     if isinstance(names, str):
@@ -197,7 +197,7 @@ def _needs_a_role(frame: Frame, names: list[str]) -> str:
     text = any(dtype_of(frame, name) == nw.String for name in names)
     markers = " Markers such as NA or ? count as text; leave their fields empty." if text else ""
     return (
-        f"{counted} not of plain numbers: {_listing(frame, names)}. Protect "
+        f"{counted} not plain numbers: {_listing(frame, names)}. Protect "
         f"{'it' if one else 'each'} as a quasi-identifier (--quasi-identifier, or "
         f"quasi_identifiers=[{names[0]!r}] in Python), drop it as an identifier (--identifier, or "
         f"identifiers=[{names[0]!r}]), or publish it unchanged as sensitive (--sensitive, or "
@@ -210,7 +210,7 @@ def _listing(frame: Frame, names: list[str]) -> str:
 
 
 def _describe(frame: Frame, name: str) -> str:
-    """Word the type of a column; of text, in how many records it is."""
+    """Describe the type of a column and, for text, how many records have some."""
     series = frame[name]
     present = len(series) - int(series.null_count())
     if not present:

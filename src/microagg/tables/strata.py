@@ -1,4 +1,4 @@
-"""Strata: parts of a table that are grouped apart from each other."""
+"""Strata: parts of a table that are grouped separately."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
-
-Labels = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 SMALL_STRATA = ("error", "merge")
 
@@ -20,9 +18,9 @@ SMALL_STRATA = ("error", "merge")
 class Strata:
     """The stratum of every record, numbered in the order of their values.
 
-    `released` are the values of the columns that define them, as codes: what counts as equal is
-    shown as one value, and small strata that joined others show the values of these; `n_merged` is
-    the number of those that did.
+    `released` are the values of the columns that define them, as codes: values that count as equal
+    are released as one, and a small stratum that joined another has the values of the other;
+    `n_merged` is how many did.
     """
 
     of_record: Labels
@@ -38,8 +36,8 @@ class Strata:
 def find_strata(columns: Mapping[str, Coded], k: int, *, small: str, X: Floats) -> Strata:
     """Return the strata that the columns define, if each holds at least k records.
 
-    With `small="merge"` those of fewer join others, the smallest first: each joins the stratum
-    whose mean is nearest in X, the first of several, and is released with its values.
+    With `small="merge"` those with fewer join others, smallest first: each joins the stratum whose
+    mean in X is nearest (the first, in a tie) and is released with its values.
     """
     codes = np.column_stack([_with_missing(coded.values) for coded in columns.values()])
     kinds, of_record = np.unique(codes, axis=0, return_inverse=True)
@@ -57,7 +55,7 @@ def find_strata(columns: Mapping[str, Coded], k: int, *, small: str, X: Floats) 
 
 
 def _with_missing(values: Values) -> NDArray[np.int64]:
-    """Return the codes, and -1 where a value is missing: that is a stratum, too."""
+    """Return the codes, and -1 for a missing value, which is a stratum too."""
     numbers = values.numbers.astype(np.int64)
     return numbers if values.missing is None else np.where(values.missing, -1, numbers)
 
@@ -75,7 +73,7 @@ def _too_small(sizes: Labels, k: int, columns: Sequence[str]) -> str:
 
 
 def _joined(X: Floats, of_record: Labels, sizes: Labels, k: int) -> Labels:
-    """Return for every stratum the one that it is released as."""
+    """Return, for every stratum, the one it is released as."""
     sizes = sizes.astype(np.float64)
     sums = np.zeros((len(sizes), X.shape[1]))
     np.add.at(sums, of_record, X)

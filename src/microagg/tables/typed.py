@@ -1,4 +1,4 @@
-"""A column of a table -> a quasi-identifier of a type: guessed from how it is stored, or given."""
+"""A column of a table -> a quasi-identifier of a type, guessed from how it is stored, or given."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,15 @@ from microagg.core.validation import check_choice
 from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnType
 from microagg.tables.dates import as_dates, rounded_to
+from microagg.tables.fitted_types import FittedType, recoded
 from microagg.tables.frames import Frame, dtype_of
 
 INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 FLOATS = (nw.Float32, nw.Float64)
 _CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
+_TEXT = str(nw.String())
 
-# Types that a column can have, by how it is stored; the first is what it has if nobody says more.
+# Types that a column can have, by how it is stored; the first is the default.
 _NUMBERS_AS = (ColumnType.ORDINAL, ColumnType.NOMINAL, ColumnType.BOOLEAN)
 _STORED: tuple[tuple[tuple[Any, ...], tuple[ColumnType, ...]], ...] = (
     (INTEGERS, (ColumnType.INTEGER, *_NUMBERS_AS)),
@@ -35,13 +37,13 @@ _STORED: tuple[tuple[tuple[Any, ...], tuple[ColumnType, ...]], ...] = (
     ((nw.Date,), (ColumnType.DATE,)),
     ((nw.Datetime,), (ColumnType.DATETIME,)),
 )
-# What pandas may hold in columns of its objects type, in its words.
+# What pandas may hold in columns of objects, by its own names.
 _OBJECTS: dict[str, Any] = {"boolean": nw.Boolean, "date": nw.Date}
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What was said of a column; None where it was left to what is in it."""
+class ColumnOptions:
+    """What was said of a column; None is left to what is in it."""
 
     type: ColumnType | None = None
     order: Sequence[Any] | None = None
@@ -51,7 +53,7 @@ class Wish:
 
 
 def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:
-    """Return the types that a column can have, the likeliest first; none for lists and the like."""
+    """Return the types that a column can have, likeliest first; none for lists and the like."""
     dtype = dtype_of(frame, name)
     if dtype == nw.Object and frame.implementation.is_pandas_like():
         dtype = _OBJECTS.get(pandas_columns.kind_of_objects(frame.to_native()[name]), dtype)
@@ -62,7 +64,7 @@ def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:
 
 
 def order_of(frame: Frame, name: str) -> Sequence[Any] | None:
-    """Return the order that the type of a column gives its categories; None if it gives none."""
+    """Return the order of the categories if the type of the column has one, otherwise None."""
     if not _is_ordered(frame, name):
         return None
     order: list[Any] = frame.to_native()[name].dtype.categories.tolist()
@@ -74,45 +76,63 @@ def is_number(frame: Frame, name: str) -> bool:
     return name in frame.columns and dtype_of(frame, name) in (*INTEGERS, *FLOATS)
 
 
-def open_column(frame: Frame, name: str, wish: Wish) -> Column:
-    """Return a column as numbers, of the type that was wished for or else the likeliest."""
-    kind = _type(frame, name, wish)
-    native = frame[name].to_native()
-    backend = _backend(frame)
+def open_column(
+    frame: Frame, name: str, options: ColumnOptions, fitted: FittedType | None = None
+) -> Column:
+    """Return a column as numbers, with the type that was asked for or else the likeliest.
+
+    With `fitted`, the table is a part of a larger one, and its column is opened like the whole:
+    with the same type, the same codes for the same categories, and the same steps for dates.
+    """
+    kind = _type(frame, name, options) if fitted is None else fitted.type
+    stored = str(dtype_of(frame, name)) if fitted is None else fitted.stored
+    backend, native = _backend(frame), frame[name].to_native()
     if kind.is_number:
-        coded = _numbers(backend.code_numbers(native), kind, name)
+        coded = _numbers(backend.code_numbers(native, _has_nulls(fitted)), kind, name)
     elif kind.is_categorical:
-        coded = _categories(backend.code_categories(native), frame, name, kind, wish.order)
+        coded = backend.code_categories(native)
+        if fitted is not None:
+            coded = _coded_like(coded, fitted.categories, backend, native, name)
+        else:
+            coded = _categories(coded, frame, name, kind, options.order)
     else:
-        if dtype_of(frame, name) == nw.String:
+        if stored == _TEXT:
             texts, back = backend.texts_of(native)
-            coded = as_dates(texts, back, kind, name)
+            coded = as_dates(texts, back, kind, name, "" if fitted is None else fitted.written)
         else:
             coded = backend.code_instants(native)
-        coded = rounded_to(coded, wish.resolution, name)
+        coded = rounded_to(coded, options.resolution, name, None if fitted is None else fitted.step)
     return Column(
         name=name,
         type=kind,
         values=coded.values,
         decode=coded.decode,
-        aggregate=_aggregate(kind, wish, name),
+        aggregate=_aggregate(kind, options, name),
         categories=coded.categories,
         unit=coded.unit,
         step=coded.step,
-        weight=wish.weight,
+        weight=options.weight,
+        written=coded.written,
+        has_nulls=coded.has_nulls,
+        stored=stored,
     )
 
 
-def code_strata(frame: Frame, name: str) -> Coded:
-    """Return the values of a column that tells strata apart as codes, in their order."""
+def code_strata(frame: Frame, name: str, categories: Sequence[Any] | None = None) -> Coded:
+    """Return the values of a column that defines strata as codes, in sorted order.
+
+    With `categories`, the codes are their places there: the table is part of a larger one.
+    """
     if not types_of(frame, name):
         raise DataError(
             f"strata must be numbers, text, categories or dates; {name!r} is stored as "
             f"{dtype_of(frame, name)}. Convert it first."
         )
-    native = frame[name].to_native()
-    coded: Coded = _backend(frame).code_categories(native)
-    return coded
+    backend, native = _backend(frame), frame[name].to_native()
+    coded: Coded = backend.code_categories(native)
+    if categories is None:
+        return coded
+    return _coded_like(coded, categories, backend, native, name)
 
 
 def code_numbers(frame: Frame, name: str) -> Values:
@@ -125,27 +145,31 @@ def _backend(frame: Frame) -> ModuleType:
     return pandas_columns if frame.implementation.is_pandas_like() else polars_columns
 
 
+def _has_nulls(fitted: FittedType | None) -> bool:
+    return fitted is not None and fitted.has_nulls
+
+
 def _is_ordered(frame: Frame, name: str) -> bool:
     if not frame.implementation.is_pandas_like():
         return False
     return getattr(frame.to_native()[name].dtype, "ordered", False) is True
 
 
-def _type(frame: Frame, name: str, wish: Wish) -> ColumnType:
+def _type(frame: Frame, name: str, options: ColumnOptions) -> ColumnType:
     possible = types_of(frame, name)
-    wanted = wish.type or (ColumnType.ORDINAL if wish.order is not None else possible[0])
+    wanted = options.type or (ColumnType.ORDINAL if options.order is not None else possible[0])
     if wanted not in possible:
         listing = ", ".join(repr(str(kind)) for kind in possible)
         raise DataError(
-            f"column {name!r} is stored as {dtype_of(frame, name)} and cannot be of the type "
-            f"{str(wanted)!r}; it can be one of {listing}. Choose one of them, or convert it first."
+            f"column {name!r} is stored as {dtype_of(frame, name)} and cannot have the type "
+            f"{str(wanted)!r}, only one of {listing}. Choose one of them, or convert it first."
         )
-    if wish.order is not None and wanted != ColumnType.ORDINAL:
+    if options.order is not None and wanted != ColumnType.ORDINAL:
         raise ParameterError(
             f"column {name!r} has an order, which is for the type 'ordinal'; its type is "
             f"{str(wanted)!r}. Remove the order, or change the type."
         )
-    if wish.resolution is not None and wanted not in (ColumnType.DATE, ColumnType.DATETIME):
+    if options.resolution is not None and wanted not in (ColumnType.DATE, ColumnType.DATETIME):
         raise ParameterError(
             f"column {name!r} has a resolution, which is for dates; its type is {str(wanted)!r}. "
             "Remove the resolution."
@@ -153,30 +177,31 @@ def _type(frame: Frame, name: str, wish: Wish) -> ColumnType:
     return wanted
 
 
-def _aggregate(kind: ColumnType, wish: Wish, name: str) -> Aggregate:
+def _aggregate(kind: ColumnType, options: ColumnOptions, name: str) -> Aggregate:
     possible = AGGREGATES[kind]
-    if wish.aggregate is None:
+    if options.aggregate is None:
         return next(iter(possible.values()))
     what = f"the aggregate of {name!r}, which is {kind},"
-    return possible[check_choice(what, wish.aggregate, possible)]
+    return possible[check_choice(what, options.aggregate, possible)]
 
 
 def _numbers(coded: Coded, kind: ColumnType, name: str) -> Coded:
-    """Return whole numbers as such where they are stored as floats."""
+    """Return floats as integers if that is the type of the column."""
     numbers = coded.values.numbers
     if kind != ColumnType.INTEGER or numbers.dtype.kind != "f":
         return coded
     present = coded.values.present
     if not (np.isfinite(present) & (np.rint(present) == present) & (abs(present) < 2**53)).all():
         raise DataError(
-            f"column {name!r} is to be of the type 'integer', and not all of its numbers are "
-            "whole. Leave its type out, or round it first."
+            f"column {name!r} cannot have the type 'integer': not all of its numbers are whole. "
+            "Leave its type out, or round it first."
         )
 
     def decode(values: Values) -> Any:
         return coded.decode(Values(values.numbers.astype(numbers.dtype), values.missing))
 
-    return Coded(Values(numbers.astype(np.int64), coded.values.missing), decode)
+    whole = Values(numbers.astype(np.int64), coded.values.missing)
+    return replace(coded, values=whole, decode=decode)
 
 
 def _categories(
@@ -184,17 +209,17 @@ def _categories(
 ) -> Coded:
     if kind == ColumnType.BOOLEAN and len(np.unique(coded.values.present)) > 2:
         raise DataError(
-            f"column {name!r} is to be of the type 'boolean', and it has more than two values. "
+            f"column {name!r} cannot have the type 'boolean': it has more than two values. "
             "Use the type 'nominal'."
         )
     if kind != ColumnType.ORDINAL:
         return coded
     if order is not None:
-        return _in_order(coded, order, name)
+        return _in_order(coded, frame, name, order)
     if dtype_of(frame, name) in _CATEGORIES and not _has_own_order(frame, name):
         raise ParameterError(
-            f"column {name!r} is ordinal and holds text: its order must be given, the lowest "
-            f"first (--order {name}=low,middle,high, or 'order' in a plan or in columns=...)."
+            f"column {name!r} is ordinal and holds text, so its order must be given, lowest first "
+            f"(--order {name}=low,middle,high, or 'order' in a plan or in columns=...)."
         )
     return coded
 
@@ -203,35 +228,45 @@ def _has_own_order(frame: Frame, name: str) -> bool:
     return _is_ordered(frame, name) or dtype_of(frame, name) == nw.Enum
 
 
-def _in_order(coded: Coded, order: Sequence[Any], name: str) -> Coded:
+def _in_order(coded: Coded, frame: Frame, name: str, order: Sequence[Any]) -> Coded:
     """Return codes that follow the given order."""
-    place = {category: at for at, category in enumerate(order)}
-    if len(place) < len(order):
-        raise ParameterError(f"the order of column {name!r} names a value twice. Name it once.")
+    stored = {str(category): category for category in coded.categories}
+    is_number_type = dtype_of(frame, name) in (*INTEGERS, *FLOATS)
+    known = tuple(
+        stored.get(entry, _as_number(entry) if is_number_type else entry)
+        if isinstance(entry, str)
+        else entry
+        for entry in order
+    )
+    if len(set(known)) < len(known):
+        raise ParameterError(f"the order of column {name!r} lists a value twice. List it once.")
     occurring = np.unique(coded.values.present).tolist()
-    if unknown := sum(_same(coded.categories[code], place) is None for code in occurring):
+    listed = set(known)
+    if unknown := sum(coded.categories[code] not in listed for code in occurring):
         raise DataError(
             f"the order of column {name!r} leaves out {unknown} of its {len(occurring)} values. "
-            "List every value, the lowest first."
+            "List every value, lowest first."
         )
-    places = [_same(category, place) for category in coded.categories]
-    # One entry at least: where nothing is there, all codes are 0.
-    to_place = np.array([-1 if at is None else at for at in places] or [0], dtype=np.int64)
-    to_code = np.zeros(len(order), dtype=np.int64)
-    for code, at in enumerate(places):
-        if at is not None:
-            to_code[at] = code
-
-    def decode(values: Values) -> Any:
-        return coded.decode(replace(values, numbers=to_code[values.numbers]))
-
-    numbers = to_place[coded.values.numbers]
-    missing = coded.values.missing
-    if missing is not None:
-        numbers = np.where(missing, 0, numbers)
-    return Coded(Values(numbers, missing), decode, tuple(order))
+    return _coded_like(coded, known, _backend(frame), frame[name].to_native(), name)
 
 
-def _same(category: Any, place: dict[Any, int]) -> int | None:
-    """Return the place of a category; on the command line every category is text."""
-    return place.get(category, place.get(str(category)))
+def _as_number(entry: str) -> Any:
+    """Return the number that a text stands for, as on the command line every category is text."""
+    for number_type in (int, float):
+        try:
+            number = number_type(entry)
+        except ValueError:
+            continue
+        if str(number) == entry:
+            return number
+    return entry
+
+
+def _coded_like(
+    coded: Coded, categories: Sequence[Any], backend: ModuleType, native: Any, name: str
+) -> Coded:
+    """Return codes that are places among the given categories."""
+    values = coded.values
+    if len(values.present):
+        values = recoded(values, coded.categories, categories, name)
+    return Coded(values, backend.decoder_of(native, categories), tuple(categories))

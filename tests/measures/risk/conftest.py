@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microagg.tables.pairs import Pair, open_pair
+from microagg.tables.matching import open_pair
+from microagg.tables.pairs import Pair
 
 
 def of_numbers(X: np.ndarray, Z: np.ndarray) -> Pair:

@@ -17,7 +17,7 @@ from microagg.measures.risk.attributes import (
     nominal_distances,
     ordered_distances,
 )
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def plain(classes, values, is_ordered):

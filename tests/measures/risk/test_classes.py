@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from microagg.measures.risk.classes import class_sizes
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def test_hand_computed():

@@ -9,10 +9,10 @@ import pytest
 
 from microagg import protect
 from microagg.core.errors import ParameterError, PrivacyWarning
-from microagg.kernels.agreement import count_within
+from microagg.kernels.attacks.ranges import count_rows_in_ranges
 from microagg.measures.risk.informed import informed
 from microagg.partitions import Univariate
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def grouped_by_column(X, k):
@@ -167,7 +167,7 @@ def test_the_source_of_the_kernel_counts_the_same():
     listed = np.ascontiguousarray(np.argsort(codes, axis=0).T.astype(np.int32))
     begins = np.array([[np.sum(c < v) for v in range(5)] for c in codes.T], dtype=np.int32)
     fits = ((codes >= lows[:, None]) & (codes <= highs[:, None])).all(axis=2)
-    for run in (count_within, count_within.py_func):
+    for run in (count_rows_in_ranges, count_rows_in_ranges.py_func):
         out = np.zeros(8, dtype=np.int64)
         run(lows, highs, codes, counts, listed, begins, out)
         assert out.tolist() == (fits * counts).sum(axis=1).tolist()
@@ -193,7 +193,7 @@ def test_figures_of_the_page(benchmark_file):
 
 def test_what_makes_no_sense_is_refused():
     pair = paired(np.arange(4.0).reshape(4, 1), np.ones((4, 1)))
-    with pytest.raises(ParameterError, match="'c9' is none"):
+    with pytest.raises(ParameterError, match="'c9' is not one"):
         informed(pair, drawn=["c9"])
     with pytest.raises(ParameterError, match="reach"):
         informed(pair, reach=-1)

@@ -11,7 +11,7 @@ from microagg.core.errors import ParameterError
 from microagg.measures.risk.drisk import drisk
 from microagg.measures.risk.intervals import interval_disclosure
 from microagg.partitions import MDAV
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 WIDTHS = (0.01, 0.05, 0.3)
 

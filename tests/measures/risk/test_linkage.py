@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.kernels.linking import make_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import make_box_tree, rank_own_points
 from microagg.measures.risk.linkage import distance_linkage, own_ranks
 from microagg.measures.sampling import sampled_rows, standard_error
 from microagg.partitions import MDAV
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 JS = (1, 2, 5, 10)
 
@@ -50,7 +50,7 @@ def test_ranks_are_those_of_a_plain_scan(numbers_pair, kind, d):
         X = X.round()
     pair = numbers_pair(X, released(kind, X, rng))
     got = own_ranks(pair, np.arange(700), enough=10, n_jobs=2)
-    wanted = plain_ranks(*pair.spaces, 10)
+    wanted = plain_ranks(pair.points_before(), pair.points_after(), 10)
     assert np.array_equal(got[0], wanted[0])
     assert np.array_equal(got[1], wanted[1])
     assert (wanted[0] < 10).any()
@@ -61,7 +61,7 @@ def test_the_kernel_counts_the_same_uncompiled():
     points = rng.integers(0, 4, size=(90, 3)).astype(float)
     counts = rng.integers(1, 4, size=90)
     X, own = rng.integers(0, 4, size=(40, 3)) + 0.5, rng.integers(0, 90, size=40)
-    tree = make_tree(points, counts)
+    tree = make_box_tree(points, counts)
     results = []
     for function in (rank_own_points, rank_own_points.py_func):
         less, equal = np.zeros(40, dtype=np.intp), np.zeros(40, dtype=np.intp)
@@ -150,7 +150,7 @@ def test_categories_and_missing_values_are_linked():
     assert distance_linkage(open_pair(before, before)).linked[1] == 1.0
     pair = open_pair(before, after, quasi_identifiers=["x", "c"])
     less, equal = own_ranks(pair, np.arange(4), enough=10, n_jobs=1)
-    wanted = plain_ranks(*pair.spaces, 10)
+    wanted = plain_ranks(pair.points_before(), pair.points_after(), 10)
     assert (less.tolist(), equal.tolist()) == (wanted[0].tolist(), wanted[1].tolist())
 
 

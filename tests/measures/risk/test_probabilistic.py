@@ -11,9 +11,9 @@ import pytest
 from microagg import protect
 from microagg.core.errors import ParameterError, PrivacyWarning
 from microagg.core.progress import listening
-from microagg.kernels.agreement import count_better, patterns_of, tally_patterns
+from microagg.kernels.attacks.agreement import count_better, patterns_of, tally_patterns
 from microagg.measures.risk.probabilistic import _codes, class_edges, estimate, probabilistic
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 def mixed(n=60, seed=0):
@@ -275,7 +275,7 @@ def test_progress_is_reported():
         probabilistic(mixed(n=10))
     assert {task for task, _, _ in heard} == {
         "tallying agreement",
-        "weighing columns",
+        "estimating weights",
         "linking records",
     }
 

@@ -6,7 +6,7 @@ import pytest
 
 from microagg import information_loss
 from microagg.measures.utility.column_loss import column_loss
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 RNG = np.random.default_rng(3)
 
@@ -27,7 +27,7 @@ def mixed(n=60):
 
 def test_it_is_the_error_in_the_spaces_of_the_pair():
     pair = mixed()
-    X, Z = pair.spaces
+    X, Z = pair.points_before(), pair.points_after()
     loss = column_loss(pair)
     sse = sum((X[i, j] - Z[i, j]) ** 2 for i in range(60) for j in range(X.shape[1]))
     assert loss.sse == pytest.approx(sse)

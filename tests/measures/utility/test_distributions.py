@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import ks_2samp, wasserstein_distance
 
 from microagg.measures.utility.distributions import distributions
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 RNG = np.random.default_rng(2)
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from microagg.measures.utility.eigenvalues import eigenvalues
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 4)) @ RNG.normal(size=(4, 4)) + 1e5

@@ -6,7 +6,7 @@ import pytest
 
 from microagg.measures.utility.il1s import il1s
 from microagg.partitions import MDAV
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,14 @@ from sklearn.linear_model import Ridge
 
 from microagg.core.errors import ParameterError
 from microagg.core.progress import listening
-from microagg.measures.utility.models import _error, _folds, models
-from microagg.tables.pairs import open_pair
+from microagg.measures.utility.models import (
+    _compared,
+    _folds,
+    _standard_error,
+    _Target,
+    models,
+)
+from microagg.tables.matching import open_pair
 
 RNG = np.random.default_rng(8)
 N = 300
@@ -44,12 +50,12 @@ def test_the_linear_model_fold_by_fold():
     """Learns from released rows, is tested on original rows that it has not seen."""
     after = BEFORE.with_columns(a=0.5 * pl.col("a"))
     X, Z = (frame.select("a", "b").to_numpy() for frame in (BEFORE, after))
-    y, folds = BEFORE["y"].to_numpy(), _folds(N, 5, 0)
+    y = BEFORE["y"].to_numpy()
     middle, unit = X.mean(axis=0), X.std(axis=0, ddof=1)
     scaled_y = (y - y.mean()) / y.std(ddof=1)
     wrong = np.zeros((2, N))
-    for fold in range(5):
-        test = folds == fold
+    for fold in _folds(N, 5, 0):
+        test = np.isin(np.arange(N), fold)
         for side, T in enumerate((X, Z)):
             model = Ridge(alpha=1.0).fit((T[~test] - middle) / unit, scaled_y[~test])
             wrong[side, test] = scaled_y[test] - model.predict((X[test] - middle) / unit)
@@ -86,7 +92,7 @@ def test_classes_and_columns_of_two_values_are_classified():
 def test_the_error_of_a_share_is_that_of_its_classes():
     change, classes = RNG.normal(size=12), np.array([0] * 5 + [1] * 7)
     wanted = 5 * change[:5].var(ddof=1) + 7 * change[5:].var(ddof=1)
-    assert _error(change, classes) == pytest.approx(np.sqrt(wanted))
+    assert _standard_error(change, classes) == pytest.approx(np.sqrt(wanted))
 
 
 def test_rare_classes_count_as_much_as_common_ones():
@@ -101,8 +107,11 @@ def test_a_quasi_identifier_can_be_the_target():
 
 
 def test_one_record_more_or_less_in_a_fold():
-    assert sorted(np.bincount(_folds(13, 5, 0))) == [2, 2, 3, 3, 3]
-    assert (_folds(13, 5, 0) != _folds(13, 5, 1)).any()
+    folds = _folds(13, 5, 0)
+    assert sorted(map(len, folds)) == [2, 2, 3, 3, 3]
+    assert sorted(np.concatenate(folds)) == list(range(13))
+    assert [list(fold) for fold in folds] == [list(fold) for fold in _folds(13, 5, 0)]
+    assert [list(fold) for fold in folds] != [list(fold) for fold in _folds(13, 5, 1)]
 
 
 @pytest.mark.parametrize("target", ["y", "class"])
@@ -135,7 +144,34 @@ def test_a_sample_is_seeded_and_says_so():
     assert result != compared("y", most_records=100, seed=4)
 
 
-def test_progress_is_told():
+def test_scores_are_those_of_scikit_learn():
+    from sklearn.metrics import balanced_accuracy_score, r2_score
+
+    rng = np.random.default_rng(1)
+    y, predicted = rng.integers(0, 3, (2, 50))
+    everywhere = np.ones(50, dtype=bool)
+    target = _Target(y, y, everywhere, everywhere, n_classes=3)
+    found = _compared(target, y, predicted, True)
+    assert found.before == 1
+    assert found.after == pytest.approx(balanced_accuracy_score(y, predicted))
+    assert found.difference == pytest.approx(found.after - 1)
+    target = _Target(y / 3, y / 3, everywhere, everywhere, n_classes=None)
+    assert _compared(target, y / 3, predicted / 4, True).after == pytest.approx(
+        r2_score(y / 3, predicted / 4)
+    )
+
+
+def test_a_class_that_only_the_release_has_is_no_error():
+    after = BEFORE.with_columns(pl.Series("class", ["other"] * N))
+    score = compared("class", after=after).models["linear"]
+    assert score.after == 0
+
+
+def test_one_record_has_no_score():
+    assert compared("y", before=BEFORE[:1], after=BEFORE[:1]).models["linear"].before is None
+
+
+def test_progress_is_reported():
     heard = []
     with listening(lambda *message: heard.append(message)):
         compared("y")
@@ -148,5 +184,5 @@ def test_bad_requests():
         compared("clas")
     with pytest.raises(ParameterError, match="n_folds"):
         compared("y", n_folds=1)
-    with pytest.raises(ParameterError, match="no quasi-identifier to predict 'a'"):
+    with pytest.raises(ParameterError, match="no quasi-identifier to predict 'a' from"):
         models(open_pair(BEFORE, BEFORE, quasi_identifiers="a"), "a")

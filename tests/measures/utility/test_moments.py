@@ -8,7 +8,7 @@ import pytest
 
 from microagg.measures.utility import correlations
 from microagg.measures.utility.moments import moments
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 RNG = np.random.default_rng(9)
 

@@ -14,7 +14,7 @@ from microagg.measures.utility.il1s import il1s
 from microagg.measures.utility.models import models
 from microagg.measures.utility.moments import moments
 from microagg.measures.utility.propensity import propensity
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 LOSSES = {
     "column loss": column_loss,

@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 
-from microagg.aggregates.values import Values
 from microagg.measures.utility.predictors import common_categories, pooled, predictors
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
+from microagg.tables.sides import ColumnSide
 
 
 def of(before, after, squares=False):
@@ -34,7 +34,7 @@ def test_rare_categories_are_pooled():
     common = common_categories(codes, 10)
     assert common.tolist() == [3, 7, 5]
     assert common_categories(codes, 2).tolist() == [3, 7]
-    values = Values(np.array([7, 3, 9, 5, 0, 100]), np.array([0, 0, 0, 0, 1, 0], dtype=bool))
+    values = ColumnSide(np.array([7, 3, 9, 5, 0, 100]), np.array([0, 0, 0, 0, 1, 0], dtype=bool))
     assert pooled(values, common).tolist() == [1, 0, 3, 2, -1, 3]
     assert pooled(values, common[:0]).tolist() == [0, 0, 0, 0, -1, 0]
 

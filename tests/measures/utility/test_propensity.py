@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from microagg.measures.utility.propensity import propensity
-from microagg.tables.pairs import open_pair
+from microagg.tables.matching import open_pair
 
 RNG = np.random.default_rng(4)
 

@@ -1,1 +1,1 @@
-"""What an intruder gets out of a release: one attack per file."""
+"""What an intruder can learn from a release: one attack per file."""

@@ -1,4 +1,4 @@
-"""Attribute disclosure: what a class of equal records says about a sensitive column."""
+"""Attribute disclosure: what a class of equal records reveals about a sensitive column."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.tables.pairs import Labels, Pair
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from microagg.core.arrays import Counts, Floats, Labels
+from microagg.tables.pairs import Pair
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class ColumnDisclosure:
 
 @dataclass(frozen=True)
 class AttributeDisclosure:
-    """What the classes say about each sensitive column."""
+    """What the classes reveal about each sensitive column."""
 
     columns: dict[str, ColumnDisclosure]
 
@@ -39,14 +37,14 @@ def attribute_disclosure(pair: Pair) -> AttributeDisclosure:
     In each class of records with equal released quasi-identifiers, with p the distribution of the
     column there and q that in the whole table:
 
-    - distinct: the number of different values; homogeneous is a class with one only;
-    - entropy: exp(-sum p log p), what it would be if all values were equally frequent;
-    - distance: the least work to turn p into q. Moving all from the i-th to the j-th of m values
-      costs |i - j| / (m - 1) for numbers, dates and ordered categories; from any value to any other
-      1 for nominal ones, which makes it sum |p - q| / 2.
+    - distinct: the number of different values; a class with only one is homogeneous;
+    - entropy: exp(-sum p log p), the number of equally frequent values with the same entropy;
+    - distance: the earth mover's distance between p and q. Moving all from the i-th to the j-th of
+      m values costs |i - j| / (m - 1) for numbers, dates and ordered categories; for nominal ones,
+      any move costs 1, which makes it sum |p - q| / 2.
 
-    Means are over classes. A missing value is a value of its own; see `ordered_distances` for what
-    it costs to move one. Time O(n log n) for each column. Source: Machanavajjhala et al. (2007);
+    Means are over classes. A missing value is a value of its own; see `ordered_distances` for the
+    cost of moving it. Time O(n log n) for each column. Source: Machanavajjhala et al. (2007);
     Li, Li and Venkatasubramanian (2007).
     """
     return AttributeDisclosure(
@@ -59,9 +57,9 @@ def attribute_disclosure(pair: Pair) -> AttributeDisclosure:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Every value that occurs in a class, once: ordered by class, then by value.
+    """The distinct values of every class, with counts: ordered by class, then by value.
 
-    `values` are places among the values of the whole table, a missing one comes last.
+    `values` are ranks among the values of the whole table; missing comes last.
     """
 
     classes: Labels
@@ -86,7 +84,7 @@ class Cells:
         return totals
 
     def select(self, kept: NDArray[np.bool_], n_values: int) -> "Cells":
-        """Return the cells of the first values only; a class may be left without any."""
+        """Return the cells of the first values only; a class may end up with none."""
         classes, counts = self.classes[kept], self.counts[kept]
         sizes = np.bincount(classes, weights=counts, minlength=self.n_classes)
         return Cells(
@@ -139,37 +137,37 @@ def cells_of(classes: Labels, values: Values) -> Cells:
 
 
 def nominal_distances(cells: Cells) -> Floats:
-    """Return sum |p - q| / 2 of every class, which is what p has more than q."""
+    """Return sum |p - q| / 2 of every class: the total by which p exceeds q."""
     overall = cells.value_counts / cells.value_counts.sum()
     return cells.total(np.maximum(cells.shares - overall[cells.values], 0.0))
 
 
 def ordered_distances(cells: Cells, *, has_missing: bool) -> Floats:
-    """Return the work to turn p into q in every class, by the order of the values.
+    """Return the earth mover's distance between p and q in every class, by the order of values.
 
     With a the share of missing values in the class and b that in the table, it is
 
-        |a - b| + (1 - max(a, b)) * the work among the values that are present:
+        |a - b| + (1 - max(a, b)) * distance among the values that are present:
 
-    what one side has more of missing values is moved at the full cost of 1, the others keep the
-    order of their values. No less than the least work with missing values at a distance of 1 from
-    all others; the same where nothing is missing.
+    the surplus of missing values on one side is moved at the full cost of 1. This is never less
+    than the least cost with missing values at a distance of 1 from all others, and equal to it
+    where nothing is missing.
     """
     if not has_missing:
-        return _work(cells)
+        return _ordered_distance(cells)
     n_present = len(cells.value_counts) - 1
     is_missing = cells.values == n_present
     here = cells.total(np.where(is_missing, cells.shares, 0.0))
     overall = cells.value_counts[-1] / cells.value_counts.sum()
-    among = _work(cells.select(~is_missing, n_present))
+    among = _ordered_distance(cells.select(~is_missing, n_present))
     return np.asarray(np.abs(here - overall) + (1.0 - np.maximum(here, overall)) * among)
 
 
-def _work(cells: Cells) -> Floats:
-    """Sum over i < m of |P(i) - Q(i)| / (m - 1), with P and Q the cumulative distributions.
+def _ordered_distance(cells: Cells) -> Floats:
+    """Sum |P(i) - Q(i)| / (m - 1) over i < m, with P and Q the cumulative distributions.
 
-    P is constant from one value of a class to the next, and Q rises: so in each such stretch Q is
-    below P first and above it then, and sums of Q over both parts come from sums from the start.
+    Between one value of a class and the next, P is constant and Q rises: Q is first below P, then
+    above it, and the sums of Q over both parts are differences of cumulative sums.
     """
     m = len(cells.value_counts)
     if m < 2 or not len(cells.values):

@@ -1,21 +1,22 @@
-"""k-anonymity and uniqueness: how many records look the same."""
+"""k-anonymity and uniqueness: how many records share their quasi-identifiers."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from microagg.tables.pairs import Labels, Pair, classes_of
+from microagg.core.arrays import Labels
+from microagg.tables.pairs import Pair, classes_of
 
 THRESHOLDS = (2, 3, 5, 10)
 
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """Sizes of the classes of released records that show the same quasi-identifiers.
+    """Sizes of the classes of released records with equal quasi-identifiers.
 
-    `classes_by_size` says how many classes there are of each size. The other shares are of
-    records: unique in their quasi-identifiers before and after, and, by threshold, in released
-    classes of fewer records.
+    `classes_by_size` counts the classes of each size. `unique_before` and `unique_after` are the
+    shares of records that are unique, `records_below` the shares in classes smaller than a
+    threshold.
     """
 
     smallest: int
@@ -28,10 +29,10 @@ class ClassSizes:
 
 
 def class_sizes(pair: Pair) -> ClassSizes:
-    """Return the k that the released table keeps, and how many records stand alone.
+    """Return the k for which the released table is k-anonymous, and how many records are unique.
 
-    A class is a largest set of records that are equal in every quasi-identifier; a missing value
-    is a value, equal to other missing ones only. The smallest class is the k of k-anonymity. Time
+    A class is a maximal set of records that are equal in every quasi-identifier; a missing value is
+    equal only to other missing values. The size of the smallest class is the k of k-anonymity. Time
     O(n log n). Source: Samarati (2001); Sweeney (2002).
     """
     sizes = np.bincount(pair.classes)
@@ -49,7 +50,7 @@ def class_sizes(pair: Pair) -> ClassSizes:
 
 
 def share_below(classes: Labels, k: int) -> float:
-    """Return the share of records that are in classes of fewer than k.
+    """Return the share of records in classes of fewer than k.
 
     >>> share_below(np.array([0, 1, 1, 1]), 2)
     0.25

@@ -1,13 +1,12 @@
-"""dRisk, as the R package sdcMicro has it: records of which every value is nearly given away."""
+"""dRisk, as in the R package sdcMicro: records that are nearly disclosed in every value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from microagg.core.arrays import Floats
 from microagg.measures.risk.intervals import (
-    Floats,
     Shares,
     changes,
-    deviation,
     in_units,
     shares_within,
 )
@@ -18,7 +17,7 @@ WIDTHS = (0.05, 0.1)
 
 @dataclass(frozen=True)
 class DRisk:
-    """Share of records of which every value is within p deviations, by p.
+    """Share of records with every value within p standard deviations, by p.
 
     Empty where there is no number, date or ordered category.
     """
@@ -30,19 +29,18 @@ def drisk(pair: Pair, *, widths: Sequence[float] = WIDTHS) -> DRisk:
     """Return the share of records that are disclosed in all their values at once.
 
     A record with the values x before and z after is disclosed if |x_j - z_j| <= p * s_j in every
-    column j, with s_j the standard deviation (ddof = 1) of the released column. It differs from the
-    interval disclosure of a whole record in that alone: there the deviation is that of the original
-    column. So a release that shrinks the spread narrows the intervals, too.
+    column j, with s_j the standard deviation (ddof = 1) of the released column. Interval disclosure
+    of whole records differs only in using the deviation of the original column. So a release with
+    less spread has narrower intervals here.
 
-    Nominal columns are left out, a missing value must be missing on both sides. Time O(n d).
+    Nominal columns are left out; a missing value must be missing on both sides. Time O(n d).
     Source: `dRisk` of sdcMicro (Templ, Kowarik and Meindl, 2015), after Mateo-Sanz, Sebe and
     Domingo-Ferrer (2004).
     """
-    columns = [column for column in pair.columns.values() if column.is_scaled]
-    _, share = shares_within(columns, widths, in_released_deviations)
+    _, share = shares_within(pair.scaled_columns, widths, in_released_deviations)
     return DRisk(share)
 
 
 def in_released_deviations(column: PairedColumn) -> Floats:
     """Return the change of every record in standard deviations of the released column."""
-    return in_units(changes(column), deviation(column.after))
+    return in_units(changes(column), column.after.scaling.unit)

@@ -1,4 +1,4 @@
-"""The intruder who knows the method: where a value can have gone, in one column after another."""
+"""An intruder who knows the method: which released values are possible, column by column."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,21 +6,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Counts, Mask, Places
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.validation import check_count, check_jobs, did_you_mean
-from microagg.kernels.agreement import count_within
+from microagg.kernels.attacks.ranges import count_rows_in_ranges
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names, as_names
 
-Places = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-# A value nearer to a centre than this share of the largest is on it but for rounding.
+# A value this close to a centre, relative to the largest, equals it up to rounding.
 _ON_CENTRE = 1e-14
-# Rows that are looked at in a block, at most: a fraction of a second.
+# Rows compared in a block, at most: a fraction of a second.
 _BLOCK_ROWS = 2**23
 
 
@@ -28,9 +25,9 @@ _BLOCK_ROWS = 2**23
 class ColumnRuns:
     """How well a column fits groups that are runs of its sorted values.
 
-    `n_centres` are its distinct released values; `consistent` is the share of records whose own is
-    among those that runs allow, 1 if runs it was; `possible` is how many records have a centre that
-    is allowed, on average: with this column alone the intruder is left with so many.
+    `n_centres` is the number of distinct released values; `consistent` is the share of records
+    whose released value is possible if groups are runs, and 1 if they are; `possible` is the mean
+    number of candidates left by this column alone.
     """
 
     n_centres: int
@@ -40,13 +37,13 @@ class ColumnRuns:
 
 @dataclass(frozen=True)
 class InformedLinkage:
-    """What is left to guess for an intruder who knows that groups are runs of sorted values.
+    """Records linked by an intruder who knows that groups are runs of sorted values.
 
-    A candidate for a record is a released record that it can have become. `consistent` is the share
-    of records that are among their own candidates, `linked` the share that is linked if one of the
-    candidates is picked at random, `guessed` that without any knowledge, `single` the share whose
-    only candidate is their own. `columns` took part; `left_out` did not, and `drawn` exclude
-    nothing. Of more than 100,000 records `n_sampled` were looked for.
+    The candidates of a record are the released records that could be its own. `consistent` is the
+    share of records that are among their own candidates, `linked` the share linked correctly if a
+    candidate is picked at random, `guessed` that without any knowledge, `single` the share whose
+    only candidate is their own. `columns` were used; `left_out` were not, and `drawn` rule nothing
+    out. Above 100,000 records, `n_sampled` were linked.
     """
 
     linked: float
@@ -64,7 +61,7 @@ class InformedLinkage:
 
 
 class _Runs(NamedTuple):
-    """Centres of a column: the code of every released record, and which an original can have."""
+    """Centres of a column: the code of every released record, and those possible for a query."""
 
     codes: Places
     lows: Places
@@ -80,29 +77,29 @@ def informed(
     seed: int = 0,
     n_jobs: int | None = -1,
 ) -> InformedLinkage:
-    """Link records by excluding, column by column, what they cannot have become.
+    """Link records by ruling out, column by column, the released values they cannot have.
 
     Where groups are runs of the sorted values, a value strictly between two neighbouring centres
-    went to one of these two, a value beyond the last centre to that one. A value that equals a
-    centre went there or, if its group holds nothing but copies of it, to a centre next to it. This
-    holds for means, medians, and whatever else lies between the ends of a group. Candidates are the
-    released records that fit in every column.
+    belongs to one of the two, and a value beyond the last centre to that one. A value equal to a
+    centre belongs to it or, if a group consists of copies of that value only, to a centre next to
+    it. This holds for means, medians, and anything else between the ends of a group. Candidates are
+    the released records that fit in every column.
 
-    Columns of numbers, dates and ordered categories without missing values take part, each as if
-    it were grouped by itself; `columns[...].consistent` says whether it looks so. Time O(n d) plus
-    the rows that fit in the column where fewest do, for every record; memory O(n d).
+    Numbers, dates and ordered categories without missing values are used, each as if it were
+    grouped by itself; `columns[...].consistent` says whether that is plausible. Time O(n d) plus,
+    for every record, the rows that fit in the most selective column; memory O(n d).
     Source: [1]_, [2]_.
 
     Parameters
     ----------
     pair : the table before and after
-    drawn : columns whose records drew their centre by chance (`fcm`, `efcm`): whatever the
-        released value, it is possible, so that they exclude nothing
-    reach : so many centres further on either side are possible, too: an intruder who allows for
+    drawn : columns whose records drew their centre at random (`fcm`, `efcm`): every released value
+        is possible, so they rule nothing out
+    reach : how many further centres on either side count as possible: an intruder who allows for
         rounding, noise or a draw
-    most : how many original records to look for; None is all up to 100,000 records, and of more
+    most : how many original records to link; None means all up to 100,000 records, and above that
         as many as make 10^10 pairs
-    seed : that of the sample, if not all are looked for
+    seed : seed of the sample, if not all are linked
     n_jobs : threads; the result does not depend on them
 
     References
@@ -115,7 +112,7 @@ def informed(
     Examples
     --------
     >>> import polars as pl
-    >>> from microagg.tables.pairs import open_pair
+    >>> from microagg.tables.matching import open_pair
     >>> before = pl.DataFrame({"x": [1, 2, 3, 4, 5, 6], "y": [6, 1, 5, 2, 4, 3]})
     >>> after = pl.DataFrame({"x": [2, 2, 2, 5, 5, 5], "y": [5, 2, 5, 2, 5, 2]})
     >>> found = informed(open_pair(before, after))
@@ -162,7 +159,7 @@ def _check_drawn(pair: Pair, drawn: Names) -> tuple[str, ...]:
     for name in names:
         if name not in pair.columns:
             raise ParameterError(
-                f"drawn must name quasi-identifiers; {name!r} is none."
+                f"drawn must name quasi-identifiers; {name!r} is not one."
                 f"{did_you_mean(name, pair.columns)}"
             )
     return tuple(name for name in pair.columns if name in names)
@@ -173,7 +170,7 @@ def _takes_part(column: PairedColumn) -> bool:
 
 
 def _runs(column: PairedColumn, rows: NDArray[np.intp], reach: int) -> _Runs:
-    """Return the centres that are possible for the original values of these records."""
+    """Return the centres that are possible for these records."""
     centres, codes = np.unique(column.after.numbers.astype(np.float64), return_inverse=True)
     values = column.before.numbers[rows].astype(np.float64)
     margin = _ON_CENTRE * max(np.abs(centres).max(), np.abs(values).max())
@@ -190,7 +187,7 @@ def _fits(column: _Runs, rows: NDArray[np.intp]) -> Mask:
 
 
 def _possible(column: _Runs) -> float:
-    """Return how many released records fit a query in this column, on average."""
+    """Return the mean number of released records that fit in this column."""
     begins = _begins(column.codes)
     return float((begins[column.highs + 1] - begins[column.lows]).mean())
 
@@ -201,10 +198,10 @@ def _begins(codes: Places) -> Counts:
 
 
 def _candidates(runs: list[_Runs], n: int, n_queries: int, n_jobs: int) -> Counts:
-    """Return for how many released records nothing speaks against, for every query."""
+    """Return the number of released records that fit in every column, for each linked record."""
     if not runs:
         return np.full(n_queries, n, dtype=np.int64)
-    # What excludes most is checked first.
+    # The most selective column is checked first.
     runs = sorted(runs, key=_possible)
     codes, counts = np.unique(
         np.column_stack([column.codes for column in runs]), axis=0, return_counts=True
@@ -223,9 +220,9 @@ def _candidates(runs: list[_Runs], n: int, n_queries: int, n_jobs: int) -> Count
     found = np.empty(len(ranges), dtype=np.int64)
 
     def work(some: slice) -> None:
-        count_within(lows[some], highs[some], codes, counts, listed, begins, found[some])
+        count_rows_in_ranges(lows[some], highs[some], codes, counts, listed, begins, found[some])
 
     size = max(1, _BLOCK_ROWS // len(codes))
     blocks = [slice(at, at + size) for at in range(0, len(ranges), size)]
-    side_by_side(work, blocks, n_jobs=n_jobs, task="excluding records")
+    side_by_side(work, blocks, n_jobs=n_jobs, task="ruling out records")
     return found[which.reshape(-1)]

@@ -1,4 +1,4 @@
-"""Interval disclosure: original values in a narrow interval around the released ones."""
+"""Interval disclosure: original values within a narrow interval around the released ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats
 from microagg.core.validation import check_number
 from microagg.tables.pairs import Pair, PairedColumn
-from microagg.tables.scaling import scaling
-
-Floats = NDArray[np.float64]
 
 WIDTHS = (0.01, 0.05, 0.1)
 
-# Differences of ranks are multiples of a half; p * n may be rounded to just below one.
+# Rank differences are multiples of a half; p * n may be rounded to just below one.
 _SAME_RANK = 1.0 + 1e-12
 
 Shares = dict[float, float]
@@ -24,10 +22,10 @@ Shares = dict[float, float]
 
 @dataclass(frozen=True)
 class IntervalDisclosure:
-    """Shares of records whose original value lies in the interval, by the width p.
+    """Shares of records whose original value lies within the interval, by the width p.
 
-    `by_deviation` and `by_rank` are of single columns, `every_by_deviation` and `every_by_rank` of
-    records for which it holds in all these columns at once (empty where there is no such column).
+    `by_deviation` and `by_rank` are for single columns, `every_by_deviation` and `every_by_rank`
+    for all these columns at once (empty where there are none).
     """
 
     by_deviation: dict[str, Shares]
@@ -37,20 +35,20 @@ class IntervalDisclosure:
 
 
 def interval_disclosure(pair: Pair, *, widths: Sequence[float] = WIDTHS) -> IntervalDisclosure:
-    """Return how often a released value gives the original one away but for a small interval.
+    """Return how often a released value discloses the original one within a small interval.
 
-    Of a number, date or ordered category, x before and z after, the original one is disclosed
+    With x the original number, date or ordered category and z the released one, x is disclosed
 
     - by deviation if |x - z| <= p * s, with s the standard deviation (ddof = 1) of the original
       column;
-    - by rank if |r(x) - r(z)| <= p * n, with n original values and r(v) the number of them below
-      v, plus half the number of those equal to v.
+    - by rank if |r(x) - r(z)| <= p * n, with n original values, and r(v) the number of them below
+      v plus half the number equal to v.
 
     A missing value is disclosed if it was released as missing, and a value released as missing is
     not. Nominal columns are left out. Time O(n log n) for each column. Source: Mateo-Sanz, Sebe and
     Domingo-Ferrer (2004).
     """
-    columns = [column for column in pair.columns.values() if column.is_scaled]
+    columns = pair.scaled_columns
     by_deviation, every_by_deviation = shares_within(columns, widths, in_deviations)
     by_rank, every_by_rank = shares_within(columns, widths, in_ranks)
     return IntervalDisclosure(by_deviation, by_rank, every_by_deviation, every_by_rank)
@@ -61,9 +59,9 @@ def shares_within(
     widths: Sequence[float],
     measure: Callable[[PairedColumn], Floats],
 ) -> tuple[dict[str, Shares], Shares]:
-    """Share of records changed by at most each width, in every column and in all at once.
+    """Return the share of records changed by at most each width: by column, and in all at once.
 
-    `measure` gives the change of every record, in whatever unit the widths are.
+    `measure` gives the change of every record in the units of the widths.
     """
     if not columns:
         return {}, {}
@@ -83,20 +81,20 @@ def _shares(changes: Floats, widths: Sequence[float]) -> Shares:
 
 def in_deviations(column: PairedColumn) -> Floats:
     """Return the change of every record in standard deviations of the original column."""
-    return in_units(changes(column), deviation(column.before))
+    return in_units(changes(column), column.before.scaling.unit)
 
 
 def in_ranks(column: PairedColumn) -> Floats:
     """Return the change of every record in ranks, as a share of the number of original values."""
-    ordered = np.sort(column.before.present)
+    ordered = column.before.ordered
     moved = np.abs(_ranks(ordered, column.before) - _ranks(ordered, column.after))
     return _with_missing(column, moved / (_SAME_RANK * max(1, len(ordered))))
 
 
 def _ranks(ordered: NDArray[Any], values: Values) -> Floats:
-    """Return the number of `ordered` below each value, and half of those equal to it.
+    """Return the number of `ordered` below each value plus half the number equal to it.
 
-    Looked up in order, values find their neighbourhood in the cache: several times faster.
+    Looking values up in sorted order makes good use of the cache: several times faster.
     """
     different, rows = np.unique(values.numbers, return_inverse=True)
     below = np.searchsorted(ordered, different)
@@ -105,28 +103,23 @@ def _ranks(ordered: NDArray[Any], values: Values) -> Floats:
 
 
 def changes(column: PairedColumn) -> Floats:
-    """Return |x - z| of every record; 0 for missing twice, infinity for missing once."""
+    """Return |x - z| of every record: 0 if both are missing, infinity if one is."""
     before, after = (v.numbers.astype(np.float64) for v in (column.before, column.after))
     return _with_missing(column, np.abs(before - after))
 
 
 def in_units(changes: Floats, unit: float) -> Floats:
-    """Return changes in a unit; where that is 0, what did change is out of any interval."""
+    """Return changes in a unit; if that is 0, any change is outside every interval."""
     if unit > 0.0:
-        with np.errstate(over="ignore"):  # infinitely many units are out of any interval, too
+        with np.errstate(over="ignore"):  # infinity is outside every interval, too
             return changes / unit
     return np.where(changes == 0.0, 0.0, np.inf)
 
 
-def deviation(values: Values) -> float:
-    """Return the standard deviation (ddof = 1) of those that are not missing, 0 if below two."""
-    return scaling(values.present).unit if len(values.present) > 1 else 0.0
-
-
 def _with_missing(column: PairedColumn, changes: Floats) -> Floats:
-    n = len(changes)
-    before, after = (
-        np.zeros(n, dtype=np.bool_) if values.missing is None else values.missing
-        for values in (column.before, column.after)
-    )
-    return np.where(before & after, 0.0, np.where(before | after, np.inf, changes))
+    before, after = column.before, column.after
+    if before.missing is None and after.missing is None:
+        return changes
+    changes[before.is_present != after.is_present] = np.inf
+    changes[~before.is_present & ~after.is_present] = 0.0
+    return changes

@@ -1,25 +1,22 @@
-"""Distance-based record linkage: records whose nearest released record is the own one."""
+"""Distance-based record linkage: records whose nearest released record is their own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import paced, report
 from microagg.core.validation import check_count, check_jobs
-from microagg.kernels.linking import Tree, make_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import BoxTree, make_box_tree, rank_own_points
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows, standard_error
 from microagg.tables.pairs import Pair
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 CANDIDATES = (1, 2, 5, 10)
 TASK = "linking records"
 
-# What a thread takes at a time; of it, it reports every fraction of a second.
+# Records that a thread takes at a time; it reports progress several times a second.
 _PER_ITEM = 2000
 
 
@@ -27,8 +24,8 @@ _PER_ITEM = 2000
 class DistanceLinkage:
     """Shares of records whose own released record is among the j nearest, by j.
 
-    `guessed` is what pure guessing reaches, `standard_errors` what the shares may be off by where
-    only `n_sampled` of all records were linked; they are 0 where all were.
+    `guessed` are the shares reached by guessing. `standard_errors` are those of the shares if only
+    `n_sampled` of the records were linked, and 0 if all were.
     """
 
     linked: dict[int, float]
@@ -48,16 +45,16 @@ def distance_linkage(
 ) -> DistanceLinkage:
     """Return the expected share of records that an intruder links by distance.
 
-    He has the original quasi-identifiers and takes the nearest released records, in units of the
-    original's standard deviations (`Pair.spaces`). Where `less` released records are strictly
-    nearer than the own one and `equal`, the own one included, exactly as near, the own one is
-    among the first j with the probability
+    The intruder has the original quasi-identifiers and picks the nearest released records, in units
+    of the original's standard deviations. If `less` released records are strictly nearer than a
+    record's own, and `equal` of them (its own included) exactly as near, its own is among the first
+    j with probability
 
         clip((j - less) / equal, 0, 1)
 
-    Of more than `most` records a sample of `most` is linked, to all released ones. The result is
-    the same on any number of threads. Time at worst O(n) for each record linked, mostly far less;
-    memory O(n d). Source: Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001).
+    If there are more than `most` records, a sample of that size is linked to all released ones. The
+    result does not depend on the number of threads. Time at worst O(n) per linked record, usually
+    far less; memory O(n d). Source: Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001).
     """
     wanted = [check_count("candidates", j) for j in candidates]
     rows = sampled_rows(pair.n_records, most, seed)
@@ -72,30 +69,32 @@ def distance_linkage(
 
 
 def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tuple[Rows, Rows]:
-    """For each of the rows, released records nearer than the own one, and exactly as near.
+    """Count, for each row, the released records nearer than its own, and those exactly as near.
 
-    Where at least `enough` are nearer, the numbers are `enough` and 0.
+    Where at least `enough` are nearer, the counts are `enough` and 0.
     """
-    X, Z = pair.spaces
-    _, first, sizes = np.unique(pair.classes, return_index=True, return_counts=True)
-    tree = make_tree(Z[first], sizes)
-    less, equal = np.zeros(len(X), dtype=np.intp), np.zeros(len(X), dtype=np.intp)
-    # Neighbours one after another find the tree's leaves in the cache.
-    ordered = rows[np.argsort(tree.places[pair.classes[rows]], kind="stable")]
-    items = [ordered[at : at + _PER_ITEM] for at in range(0, len(ordered), _PER_ITEM)]
+    own = pair.classes
+    _, first, sizes = np.unique(own, return_index=True, return_counts=True)
+    tree = make_box_tree(pair.points_after(first), sizes)
+    # Records that are close together find the same leaves of the tree in the cache.
+    order = np.argsort(tree.places[own[rows]], kind="stable")
+    items = [order[at : at + _PER_ITEM] for at in range(0, len(order), _PER_ITEM)]
+    less, equal = np.zeros(len(rows), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
 
     def link(item: Rows) -> None:
-        _link(tree, X, item, pair.classes, enough, less, equal)
+        some = rows[item]
+        less[item], equal[item] = _link(tree, pair.points_before(some), own[some], enough)
 
     side_by_side(link, items, n_jobs=check_jobs(n_jobs), task=TASK)
-    return less[rows], equal[rows]
+    return less, equal
 
 
-def _link(
-    tree: Tree, X: Floats, rows: Rows, own: Rows, enough: int, out_less: Rows, out_equal: Rows
-) -> None:
+def _link(tree: BoxTree, points: Floats, own: Rows, enough: int) -> tuple[Rows, Rows]:
+    """Link these records, the points of one item."""
+    less, equal = np.zeros(len(points), dtype=np.intp), np.zeros(len(points), dtype=np.intp)
     done = 0
-    for part in paced(rows):
-        rank_own_points(tree, X, part, own, enough, out_less, out_equal)
+    for part in paced(np.arange(len(points))):
+        rank_own_points(tree, points, part, own, enough, less, equal)
         done += len(part)
-        report(TASK, done, len(rows))
+        report(TASK, done, len(points))
+    return less, equal

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage: agreement of columns, weighed by how much it tells."""
+"""Probabilistic record linkage: agreement of columns, weighted by how informative it is."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Counts, Floats, Rows
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import report
 from microagg.core.validation import check_choice, check_count, check_jobs
-from microagg.kernels.agreement import MOST_COLUMNS, count_better, tally_patterns
+from microagg.kernels.attacks.agreement import MOST_COLUMNS, count_better, tally_patterns
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 WITHIN = (1, 2, 5, 10)
 SIZE, NOTHING, MATCHES = "size", "nothing", "matches"
@@ -27,7 +26,7 @@ KNOWLEDGE = (SIZE, NOTHING, MATCHES)
 
 # Pairs in a block: a fraction of a second.
 _BLOCK_PAIRS = 2**24
-# Shares stay so far from 0 and 1, so that a single pair never settles anything.
+# Probabilities stay this far from 0 and 1, so that no single column is decisive.
 _MARGIN = 1e-6
 _START_M = 0.9
 _TOLERANCE = 1e-8
@@ -36,7 +35,7 @@ _MOST_ITERATIONS = 1000
 
 @dataclass(frozen=True)
 class ColumnWeight:
-    """How often a column agrees, among matches (m) and others (u), and what that weighs in bits."""
+    """How often a column agrees among matches (m) and other pairs (u), and the weights in bits."""
 
     m: float
     u: float
@@ -46,11 +45,11 @@ class ColumnWeight:
 
 @dataclass(frozen=True)
 class ProbabilisticLinkage:
-    """How many records are linked to their own by agreement of columns.
+    """Shares of records that are linked correctly by the agreement of columns.
 
-    `linked[j]` is the share of records whose own released record is among the j best, ties shared;
-    `guessed[j]` what guessing reaches. Of more than 100,000 records
-    `n_sampled` were looked for, and `standard_errors` say how far the shares can be off.
+    `linked[j]` is the share of records whose own released record is among the j best, ties broken
+    at random; `guessed[j]` is the share reached by guessing. Above 100,000 records, `n_sampled`
+    were linked, and `standard_errors` are those of the shares.
     """
 
     linked: dict[int, float]
@@ -66,7 +65,7 @@ class ProbabilisticLinkage:
 
 @dataclass(frozen=True)
 class Estimates:
-    """What EM found: m and u of every column, and the share of pairs that are matches."""
+    """Estimates by EM: m and u of every column, and the share of pairs that are matches."""
 
     m: Floats
     u: Floats
@@ -83,27 +82,28 @@ def probabilistic(
     seed: int = 0,
     n_jobs: int | None = -1,
 ) -> ProbabilisticLinkage:
-    """Link every original record to the released ones that agree with it in the most telling way.
+    """Link every original record to the released one that agrees with it best.
 
-    Two values agree if they are the same category or fall into the same of `n_classes` classes of
-    about as many original records each; two missing values agree, one alone does not. With m the
-    share of matches and u the share of other pairs that agree on a column, agreement weighs
-    log2(m / u) and disagreement log2((1 - m) / (1 - u)); the weights of the columns add up. EM
-    estimates m and u from all pairs, under independence of the columns.
+    Two values agree if they are the same category, or fall into the same of `n_classes` classes
+    with about equal numbers of original records; two missing values agree, a missing and a present
+    one do not. With m the share of matches and u the share of other pairs that agree on a column,
+    agreement has the weight log2(m / u) and disagreement log2((1 - m) / (1 - u)); the weights of
+    the columns add up. EM estimates m and u from all pairs, assuming independent columns.
 
     Time O(q r) for q distinct original and r distinct released rows of classes, memory
-    O(n d + 2^d). Of more than 16 columns those are used on which chance agrees least. Source: [1]_.
+    O(n d + 2^d). Of more than 16 columns, those least likely to agree by chance are used.
+    Source: [1]_.
 
     Parameters
     ----------
     pair : the table before and after
     knowing : what the intruder knows besides the values. "size": every record has one match, so
-        that their share is 1/n; "nothing": EM estimates the share, too; "matches": m and u of the
-        true matches, which no intruder knows: as a rule the most that such weights can do
+        the share of matches is 1/n; "nothing": EM estimates that share, too; "matches": m and u of
+        the true matches, which no intruder knows: usually the best such weights can do
     n_classes : classes of a column of numbers, dates or ordered categories
-    most : how many original records to look for; None is all up to 100,000 records, and of more
+    most : how many original records to link; None means all up to 100,000 records, and above that
         as many as make 10^10 pairs
-    seed : that of the sample, if not all are looked for
+    seed : seed of the sample, if not all are linked
     n_jobs : threads; the result does not depend on them
 
     References
@@ -114,7 +114,7 @@ def probabilistic(
     Examples
     --------
     >>> import polars as pl
-    >>> from microagg.tables.pairs import open_pair
+    >>> from microagg.tables.matching import open_pair
     >>> table = pl.DataFrame({"age": [20, 30, 40, 50], "sex": ["f", "m", "f", "m"]})
     >>> probabilistic(open_pair(table, table)).linked[1]
     1.0
@@ -157,7 +157,7 @@ def probabilistic(
 
 
 def _coded(pair: Pair, n_classes: int) -> tuple[Codes, Codes, list[str]]:
-    """Return both sides in codes, equal where values agree, and the columns that are used."""
+    """Return both sides as codes, equal where values agree, and the columns that are used."""
     sides = [_codes(column, n_classes) for column in pair.columns.values()]
     names = list(pair.columns)
     if len(names) > MOST_COLUMNS:
@@ -175,16 +175,16 @@ def _codes(column: PairedColumn, n_classes: int) -> tuple[Codes, Codes]:
         edges = class_edges(before.present.astype(np.float64), n_classes)
         return _classes(before, edges), _classes(after, edges)
     both = np.concatenate([before.numbers, after.numbers])
-    codes = np.unique(both, return_inverse=True)[1].reshape(-1) + 1
+    codes = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int32) + np.int32(1)
     halves = codes[: len(before.numbers)], codes[len(before.numbers) :]
     return _with_missing(before, halves[0]), _with_missing(after, halves[1])
 
 
 def class_edges(numbers: Floats, n_classes: int) -> Floats:
-    """Return what separates at most `n_classes` classes of about as many numbers each.
+    """Return the edges of at most `n_classes` classes with about equal numbers of values.
 
-    An edge lies halfway between two neighbours among the distinct numbers. So equal numbers stay
-    together, and where there are few distinct ones, others fall into the class of the nearest.
+    Edges lie halfway between neighbouring distinct values. So equal values stay together, and where
+    there are few distinct ones, other values fall into the class of the nearest.
 
     >>> class_edges(np.array([1.0, 1.0, 1.0, 2.0, 4.0, 8.0]), 2).tolist()
     [1.5]
@@ -200,29 +200,30 @@ def class_edges(numbers: Floats, n_classes: int) -> Floats:
 
 
 def _classes(values: Values, edges: Floats) -> Codes:
-    return _with_missing(values, np.searchsorted(edges, values.numbers, side="right") + 1)
+    classes = np.searchsorted(edges, values.numbers, side="right").astype(np.int32)
+    return _with_missing(values, classes + np.int32(1))
 
 
 def _with_missing(values: Values, codes: Codes) -> Codes:
-    return codes if values.missing is None else np.where(values.missing, 0, codes)
+    return codes if values.missing is None else np.where(values.missing, np.int32(0), codes)
 
 
 def _agreement_by_chance(before: Codes, after: Codes) -> float:
-    """Return the share of all pairs that agree on a column, from the counts of its codes."""
+    """Return the share of all pairs that agree on a column."""
     n_codes = int(max(before.max(), after.max())) + 1
     first, second = (np.bincount(codes, minlength=n_codes) for codes in (before, after))
     return float(first / len(before) @ (second / len(after)))
 
 
 class _Pairs:
-    """All pairs of an original and a released record, as far as they differ in their codes."""
+    """All pairs of an original and a released record; equal rows of codes are compared once."""
 
     def __init__(self, queries: Codes, released: Codes, own: Codes, n_jobs: int) -> None:
         n_columns = released.shape[1]
         patterns = (queries == own) @ (1 << np.arange(n_columns))
         narrow = np.min_scalar_type(int(max(queries.max(), released.max())))
         queries, released = (np.ascontiguousarray(side.T, narrow) for side in (queries, released))
-        # Two original records are one query if their codes and their own patterns are the same.
+        # Original records with equal codes and equal own patterns are one query.
         first, self.query_of, self.query_counts = _distinct([*queries, patterns])
         self.queries, self.own = queries[:, first], patterns[first]
         first, _, self.released_counts = _distinct([*released])
@@ -250,7 +251,7 @@ class _Pairs:
         return total
 
     def compare(self, ranks: NDArray[np.int32]) -> tuple[Counts, Counts]:
-        """Return how many released records every original one prefers to, and likes as, its own."""
+        """Count the released records that rank above each record's own, and those that tie."""
         better, equal = (np.empty(len(self.own), dtype=np.int64) for _ in range(2))
         own = ranks[self.own]
 
@@ -273,8 +274,8 @@ class _Pairs:
         side_by_side(work, blocks, n_jobs=self.n_jobs, task=task)
 
 
-def _distinct(keys: list[NDArray[Any]]) -> tuple[Codes, Codes, Counts]:
-    """Return a record of each kind by its keys, which kind each one is, and how many are alike."""
+def _distinct(keys: list[NDArray[Any]]) -> tuple[Rows, Rows, Counts]:
+    """Return the first record of each distinct row of keys, the row of every record, the counts."""
     order = np.lexsort(keys)
     is_new = np.zeros(len(order), dtype=np.bool_)
     is_new[0] = True
@@ -288,12 +289,12 @@ def _distinct(keys: list[NDArray[Any]]) -> tuple[Codes, Codes, Counts]:
 
 
 def estimate(counts: Counts, n_records: int, *, known_share: bool) -> Estimates:
-    """Return m, u and the share of matches that explain how many pairs have each pattern.
+    """Return the m, u and share of matches that best explain the counts of the patterns.
 
-    EM for two kinds of pairs, in each of which columns agree independently. It begins with
-    m = 0.9, u the share of all pairs that agree, and one match for each record, and ends when no
-    share changes by more than 1e-8, or after 1,000 iterations. With `known_share` the share of
-    matches stays where it begins.
+    EM for a mixture of matches and other pairs, in each of which columns agree independently. It
+    starts from m = 0.9, u the share of all pairs that agree, and one match per record, and stops
+    when no estimate changes by more than 1e-8, or after 1,000 iterations. With `known_share`, the
+    share of matches is kept at its start.
     """
     bits, weights = _observed(counts)
     m = np.full(bits.shape[1], _START_M)
@@ -302,7 +303,7 @@ def estimate(counts: Counts, n_records: int, *, known_share: bool) -> Estimates:
     n_iterations = 0
     for _ in range(_MOST_ITERATIONS):
         n_iterations += 1
-        report("weighing columns", n_iterations, _MOST_ITERATIONS)
+        report("estimating weights", n_iterations, _MOST_ITERATIONS)
         odds = bits @ np.log(m / u) + (1 - bits) @ np.log((1 - m) / (1 - u))
         is_match = weights * expit(odds + np.log(share / (1 - share)))
         matched = max(float(is_match.sum()), np.finfo(np.float64).tiny)
@@ -318,7 +319,7 @@ def estimate(counts: Counts, n_records: int, *, known_share: bool) -> Estimates:
 
 
 def _observed(counts: Counts) -> tuple[Floats, Floats]:
-    """Return the patterns that occur, as zeros and ones, and their shares."""
+    """Return the patterns that occur, as rows of zeros and ones, and their shares."""
     patterns = np.flatnonzero(counts)
     n_columns = len(counts).bit_length() - 1
     bits = (patterns[:, None] >> np.arange(n_columns)) & 1
@@ -338,10 +339,10 @@ def _inside(shares: Floats | float) -> Floats:
 
 
 def _ranks(agreement: Floats, disagreement: Floats) -> NDArray[np.int32]:
-    """Return the place of every pattern in the order of their weights, equal for equal weights."""
+    """Return the rank of every pattern by its weight; equal weights have equal ranks."""
     weights = np.zeros(1)
     for yes, no in zip(agreement, disagreement, strict=True):
         weights = np.concatenate([weights + no, weights + yes])
-    # Weights that differ in the order of their terms alone are equal.
+    # Weights that differ only by the order of summation are equal.
     ranks = np.unique(weights.round(9), return_inverse=True)[1]
     return ranks.reshape(-1).astype(np.int32)

@@ -1,1 +1,1 @@
-"""What a release lost: one loss per file."""
+"""What a release is still good for: one measure per file."""

@@ -1,4 +1,4 @@
-"""How the correlations between columns changed; pairs of columns by the records that have both."""
+"""Changes of the correlations between columns, each over the records that have both values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,20 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.measures.utility.scaled import Floats, Mask, ScaledColumn
+from microagg.core.arrays import Floats, Mask
+from microagg.tables.pairs import PairedColumn
 
-# Rows at once: sums of products need copies of them.
+# Rows in a block: sums of products need copies of them.
 _BLOCK = 1 << 16
-# A share of the squares that is rounding and no variance.
+# A variance below this share of the squares is rounding error.
 _NO_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class CorrelationChange:
-    """Changes of the correlations over all pairs of columns, and the pair that changed most.
+    """Absolute changes of the correlations over all pairs of columns; the pair that changed most.
 
-    `n_lost` pairs had a correlation before and have none after, as a column became constant or
-    missing: they are in neither figure. None where no pair has a correlation before and after.
+    `n_lost` pairs have a correlation before but not after, because a column became constant or
+    missing; they count in neither figure. None where no pair has a correlation on both sides.
     """
 
     largest: float | None
@@ -31,31 +32,45 @@ class CorrelationChange:
     n_lost: int
 
 
-def pearson_change(columns: Sequence[ScaledColumn]) -> CorrelationChange:
-    """Compare the matrices of Pearson's correlations."""
-    return _change(columns, [c.before for c in columns], [c.after for c in columns])
+_NO_PAIRS = CorrelationChange(None, None, None, None, None, 0, 0)
 
 
-def spearman_change(columns: Sequence[ScaledColumn]) -> CorrelationChange:
-    """Compare the matrices of Spearman's rank correlations.
-
-    Ranks are those among all values that the column has; equal values share the mean of theirs.
-    """
-    before = [_ranks(column.before, column.is_there_before) for column in columns]
-    return _change(columns, before, [_ranks(c.after, c.is_there_after) for c in columns])
-
-
-def _change(
-    columns: Sequence[ScaledColumn], before: list[Floats], after: list[Floats]
-) -> CorrelationChange:
+def pearson_change(columns: Sequence[PairedColumn]) -> CorrelationChange:
+    """Compare the matrices of Pearson's correlations of scaled columns."""
     if len(columns) < 2:
-        return CorrelationChange(None, None, None, None, None, 0, 0)
-    sides = [
-        correlation_matrix(before, [column.is_there_before for column in columns]),
-        correlation_matrix(after, [column.is_there_after for column in columns]),
-    ]
+        return _NO_PAIRS
+    before = correlation_matrix(
+        [column.scaled_before for column in columns],
+        [column.before.is_present for column in columns],
+    )
+    after = correlation_matrix(
+        [column.scaled_after for column in columns],
+        [column.after.is_present for column in columns],
+    )
+    return _change(columns, before, after)
+
+
+def spearman_change(columns: Sequence[PairedColumn]) -> CorrelationChange:
+    """Compare the matrices of Spearman's rank correlations of scaled columns.
+
+    Ranks are among all values present in the column; equal values share the mean of theirs.
+    """
+    if len(columns) < 2:
+        return _NO_PAIRS
+    before = correlation_matrix(
+        [_ranks(column.scaled_before, column.before.is_present) for column in columns],
+        [column.before.is_present for column in columns],
+    )
+    after = correlation_matrix(
+        [_ranks(column.scaled_after, column.after.is_present) for column in columns],
+        [column.after.is_present for column in columns],
+    )
+    return _change(columns, before, after)
+
+
+def _change(columns: Sequence[PairedColumn], before: Floats, after: Floats) -> CorrelationChange:
     rows, others = np.triu_indices(len(columns), 1)
-    old, new = (side[rows, others] for side in sides)
+    old, new = (side[rows, others] for side in (before, after))
     defined = ~np.isnan(old) & ~np.isnan(new)
     n_lost = int(np.count_nonzero(~np.isnan(old) & np.isnan(new)))
     if not defined.any():
@@ -74,9 +89,9 @@ def _change(
 
 
 def correlation_matrix(columns: Sequence[Floats], present: Sequence[Mask]) -> Floats:
-    """Return the correlations, each over the records where both columns are present.
+    """Return the correlations, each over the records where both values are present.
 
-    NaN where one of the two does not vary there. Sums of products, O(n d^2), block by block.
+    NaN where one of the columns does not vary there. O(n d^2), block by block.
     """
     sums = pairwise_sums(columns, present)
     spread = sums.squares - np.square(sums.values) / sums.counts
@@ -89,7 +104,7 @@ def correlation_matrix(columns: Sequence[Floats], present: Sequence[Mask]) -> Fl
 class PairwiseSums:
     """Sums over the records that have both i and j: of 1, of i, of i * i and of i * j.
 
-    The count of a pair that no record has is 1, so that one can divide by it.
+    The count of a pair that no record has is set to 1, to divide by.
     """
 
     counts: Floats
@@ -99,7 +114,7 @@ class PairwiseSums:
 
 
 def pairwise_sums(columns: Sequence[Floats], present: Sequence[Mask]) -> PairwiseSums:
-    """Add up the columns about their own means, so that a common offset costs no digits."""
+    """Sum the columns about their own means, so that a common offset costs no digits."""
     d = len(columns)
     middles = np.array([_middle(x, own) for x, own in zip(columns, present, strict=True)])
     counts, values, squares, products = (np.zeros((d, d)) for _ in range(4))
@@ -115,7 +130,7 @@ def pairwise_sums(columns: Sequence[Floats], present: Sequence[Mask]) -> Pairwis
 
 
 def _middle(column: Floats, present: Mask) -> float:
-    """Return the mean; of equal values exactly that value, so that nothing is left of them."""
+    """Return the mean; of equal values exactly that value, so that their sums are exactly 0."""
     own = column[present]
     if not len(own):
         return 0.0

@@ -1,26 +1,22 @@
-"""How far the distribution of each column moved."""
+"""Distances between the distributions of each column before and after."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.measures.utility.scaled import Floats, share_missing
-from microagg.tables.encoding import near_zero
+from microagg.tables.category_points import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
-from microagg.tables.scaling import Scaling, scaling
 
 
 @dataclass(frozen=True)
 class ColumnDistribution:
-    """Distances between the distributions of one column, and what is missing of it.
+    """Distances between the distributions of one column, and the share of it that is missing.
 
-    Numbers, dates and ordered categories have `kolmogorov_smirnov` and `wasserstein` (in units of
-    the original's deviation), both of the values that are present; nominal columns have
+    Numbers, dates and ordered categories have `kolmogorov_smirnov` and `wasserstein` (in standard
+    deviations of the original), both over the values present; nominal columns have
     `total_variation`, in which missing is one more category. None where a distance does not apply,
-    nothing is present on one side, or the original has no deviation to measure by.
+    nothing is present on one side, or the original has no deviation.
     """
 
     missing_before: float
@@ -32,7 +28,7 @@ class ColumnDistribution:
 
 @dataclass(frozen=True)
 class Distributions:
-    """The distances of every column, and the largest of each kind over all columns."""
+    """The distances of every column, and the largest of each kind."""
 
     columns: dict[str, ColumnDistribution]
     largest_kolmogorov_smirnov: float | None
@@ -63,45 +59,32 @@ def distributions(pair: Pair) -> Distributions:
 
 def _distances(column: PairedColumn) -> ColumnDistribution:
     before, after = column.before, column.after
-    missing = share_missing(before), share_missing(after)
+    missing = _share_missing(before), _share_missing(after)
     if not column.is_scaled:
         return ColumnDistribution(*missing, total_variation=_total_variation(before, after))
-    if not len(before.present) or not len(after.present):
+    if not before.is_present.any() or not after.is_present.any():
         return ColumnDistribution(*missing)
-    before, after = near_zero(before, after)
-    steps, gaps = _gaps(before.present, after.present)
+    # One merge serves both distances. SciPy's ks_2samp and wasserstein_distance each sort and merge
+    # anew, and the second turns whole numbers into floats first: above 2**53 it loses digits.
+    sides = [before.ordered, np.sort(after.present)]
+    steps = np.sort(np.concatenate(sides), kind="stable")  # merges what is sorted
+    below = [np.searchsorted(side, steps, side="right") / len(side) for side in sides]
+    gaps = np.abs(below[0] - below[1])
+    wasserstein = None
+    if not column.is_constant:
+        wasserstein = float(np.diff(before.standardise(Values(steps))) @ gaps[:-1])
     return ColumnDistribution(
-        *missing,
-        kolmogorov_smirnov=float(gaps.max()),
-        wasserstein=_wasserstein(steps, gaps, scaling(before.present)),
+        *missing, kolmogorov_smirnov=float(gaps.max()), wasserstein=wasserstein
     )
 
 
-def _gaps(before: NDArray[Any], after: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-    """Return all values in their order, and how far apart the shares up to each of them are."""
-    sides = [np.sort(before), np.sort(after)]
-    steps = np.sort(np.concatenate(sides), kind="stable")  # merges what is sorted
-    below = [np.searchsorted(side, steps, side="right") / len(side) for side in sides]
-    return steps, np.abs(below[0] - below[1])
-
-
-def _wasserstein(steps: NDArray[Any], gaps: Floats, scale: Scaling) -> float | None:
-    if scale.unit == 0.0:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond numbers, in tiny deviations
-        widths = np.diff((steps.astype(np.float64) - scale.offset) / scale.unit)
-        distance = float(widths @ gaps[:-1])
-    return distance if np.isfinite(distance) else None
+def _share_missing(values: Values) -> float:
+    return values.n_missing / len(values.numbers)
 
 
 def _total_variation(before: Values, after: Values) -> float:
-    codes = [_with_missing(side) for side in (before, after)]
+    codes = [category_codes(side) for side in (before, after)]
     _, places = np.unique(np.concatenate(codes), return_inverse=True)
     places, n = places.reshape(-1), len(codes[0])
     counts = np.bincount(places[:n], minlength=places.max() + 1)
     return float(np.abs(counts - np.bincount(places[n:], minlength=len(counts))).sum() / (2 * n))
-
-
-def _with_missing(values: Values) -> NDArray[np.int64]:
-    codes = values.numbers.astype(np.int64)
-    return codes if values.missing is None else np.where(values.missing, -1, codes)

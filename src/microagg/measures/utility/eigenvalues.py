@@ -1,25 +1,25 @@
-"""How the eigenvalues of the scaled columns changed."""
+"""Changes of the eigenvalues of the correlation matrix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from microagg.core.arrays import Floats, Mask
 from microagg.measures.utility.correlations import pairwise_sums
-from microagg.measures.utility.scaled import Floats, Mask, scaled_columns
 from microagg.tables.pairs import Pair
 
-# Eigenvalues below this share of their sum are zero but for rounding.
+# Eigenvalues below this share of their sum are zero within rounding error.
 _ZERO_SHARE = 1e-10
 
 
 @dataclass(frozen=True)
 class Eigenvalues:
-    """Sum of the relative changes, and the eigenvalues themselves, the largest first.
+    """Sum of the relative changes, and the eigenvalues themselves, largest first.
 
-    `n_zero` eigenvalues of the original are zero, as columns depend on each other linearly: they
-    have no relative change and are not in the sum. `released_at_zero` is the sum of the released
-    eigenvalues in their places; above 0, the dependence was broken. Columns in `constant` do not
+    `n_zero` eigenvalues of the original are zero because columns are linearly dependent; they have
+    no relative change and are left out of the sum. `released_at_zero` is the sum of the released
+    eigenvalues in their places; above 0, the dependence is broken. Columns in `constant` do not
     vary in the original and are left out. None where no eigenvalue is left.
     """
 
@@ -32,26 +32,26 @@ class Eigenvalues:
 
 
 def eigenvalues(pair: Pair) -> Eigenvalues:
-    """Return how much the shape of the cloud of records changed, apart from its size.
+    """Return how much the shape of the data changed, apart from its scale.
 
         change = sum over i of |e_i(x) - e_i(z)| / e_i(x)
 
-    where e_1 >= e_2 >= ... are the eigenvalues of the covariance matrix of the scaled columns, and
-    each table is scaled by its own means and standard deviations (ddof = 1). So both matrices are
-    correlation matrices, and what shrinks all columns alike does not count. A covariance is taken
-    over the records where both columns are present. Numbers, dates and ordered categories count.
-    A column that the release made constant has no spread left: all its covariances are 0.
+    where e_1 >= e_2 >= ... are the eigenvalues of the covariance matrix of the numbers, dates and
+    ordered categories, each table standardised by its own means and standard deviations (ddof = 1).
+    Both are thus correlation matrices, and shrinking all columns alike changes nothing. A
+    covariance is over the records where both values are present. A column that is constant in the
+    release only has covariances of 0.
 
     Exact, O(n d^2). Source: sdcMicro's `dUtility` with `method="eigen"`, which gives infinity or
     an arbitrary number where an eigenvalue of the original is zero.
     """
-    columns = scaled_columns(pair)
+    columns = pair.scaled_columns
     measured = [column for column in columns if not column.is_constant]
     constant = tuple(column.name for column in columns if column.is_constant)
     if not measured:
         return Eigenvalues(None, (), (), 0, 0.0, constant)
-    before = _spectrum([c.before for c in measured], [c.is_there_before for c in measured])
-    after = _spectrum([c.after for c in measured], [c.is_there_after for c in measured])
+    before = _spectrum([c.scaled_before for c in measured], [c.before.is_present for c in measured])
+    after = _spectrum([c.scaled_after for c in measured], [c.after.is_present for c in measured])
     zero = before <= _ZERO_SHARE * before.sum()
     change = np.abs(before - after)[~zero] / before[~zero]
     released = after[zero]
@@ -67,7 +67,7 @@ def eigenvalues(pair: Pair) -> Eigenvalues:
 
 
 def _spectrum(columns: Sequence[Floats], present: Sequence[Mask]) -> Floats:
-    """Return the eigenvalues of the covariances of the columns scaled by their own deviations."""
+    """Return the eigenvalues of the covariances, in units of the columns' own deviations."""
     sums = pairwise_sums(columns, present)
     products = sums.products - sums.values * sums.values.T / sums.counts
     covariances = products / np.maximum(sums.counts - 1.0, 1.0)

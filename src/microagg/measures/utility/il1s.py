@@ -1,20 +1,19 @@
-"""IL1s: absolute changes of the cells, in units of the original's deviations."""
+"""IL1s: absolute changes of the cells, in units of the original's standard deviations."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from microagg.measures.utility.scaled import ScaledColumn, scaled_columns
-from microagg.tables.pairs import Pair
+from microagg.tables.pairs import Pair, PairedColumn
 
 
 @dataclass(frozen=True)
 class IL1s:
-    """The sum over all cells, its mean per cell, and the mean per cell of each column.
+    """The sum over all cells, the mean per cell, and the mean per cell of each column.
 
-    `n_cells` were measured. `n_missing` were not, as they are missing before or after; columns in
-    `constant` were not, as the original has no deviation to measure by. None where there is no
-    cell.
+    `n_cells` were measured; `n_missing` were not, as they are missing before or after. Columns in
+    `constant` are left out, as they have no standard deviation in the original. None where there is
+    no cell.
     """
 
     total: float
@@ -30,23 +29,23 @@ def il1s(pair: Pair) -> IL1s:
 
         IL1s = sum over cells of |x - z| / (sqrt(2) * sd(x))
 
-    where sd(x) is the standard deviation of the cell's column in the original (ddof = 1). It is
-    measured on numbers, dates and ordered categories. Columns that are constant in the original
-    are left out and named, whatever was released for them. Exact, O(n d).
+    where sd(x) is the standard deviation of the cell's column in the original (ddof = 1). Numbers,
+    dates and ordered categories are measured. Columns that are constant in the original are left
+    out and named, whatever was released for them. Exact, O(n d).
 
     Sources: Yancey, Winkler and Creecy (2002); the sum is that of sdcMicro's `dUtility` with
     `method="IL1s"`.
 
     >>> import polars as pl
-    >>> from microagg.tables.pairs import open_pair
+    >>> from microagg.tables.matching import open_pair
     >>> before = pl.DataFrame({"x": [0.0, 2.0]})  # sd = sqrt(2)
     >>> round(il1s(open_pair(before, before.with_columns(pl.lit(1.0).alias("x")))).total, 12)
     1.0
     """
-    columns = scaled_columns(pair)
+    columns = pair.scaled_columns
     measured = [column for column in columns if not column.is_constant]
     totals = [_total(column) for column in measured]
-    counts = [int(np.count_nonzero(column.is_there)) for column in measured]
+    counts = [int(np.count_nonzero(column.is_present)) for column in measured]
     total, n_cells = sum(totals), sum(counts)
     return IL1s(
         total=total,
@@ -61,6 +60,6 @@ def il1s(pair: Pair) -> IL1s:
     )
 
 
-def _total(column: ScaledColumn) -> float:
-    change = np.abs(column.before - column.after)[column.is_there]
+def _total(column: PairedColumn) -> float:
+    change = np.abs(column.scaled_before - column.scaled_after)[column.is_present]
     return float(change.sum() / np.sqrt(2.0))

@@ -1,4 +1,4 @@
-"""IL = 100 * SSE / SST: the share of the spread that grouping removes."""
+"""IL = 100 * SSE / SST: the share of the variation that grouping removes."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.validation import check_labels, check_matrix
-from microagg.kernels.groups import squared_error, summarise
+from microagg.kernels.basics.group_sums import squared_error, summarise
 
 
 class Errors(NamedTuple):
@@ -24,8 +24,8 @@ class Errors(NamedTuple):
 def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
     """Return 100 * SSE / SST in per cent: 0 loses nothing, 100 leaves only the overall mean.
 
-    SSE is the sum of squared distances between the records and their group's mean, SST that
-    between the records and the mean of all. X is taken as it is: standardise it first where its
+    SSE is the sum of squared distances between the records and the mean of their group, SST that
+    between the records and the overall mean. X is taken as it is: standardise it first if its
     columns have different units, as `protect` does.
 
     >>> information_loss([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])  # doctest: +ELLIPSIS

@@ -1,4 +1,4 @@
-"""Models trained on the release and tested on the original, against models of the original."""
+"""Models trained on the release against models trained on the original, tested on the original."""
 
 import warnings
 from collections.abc import Callable
@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats, Mask, Rows
 from microagg.core.errors import ParameterError
 from microagg.core.progress import report
 from microagg.core.validation import check_count, did_you_mean
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows
 from microagg.measures.utility.predictors import common_categories, pooled, predictors
-from microagg.measures.utility.scaled import Floats, Mask, is_there, scaled
 from microagg.tables.pairs import Pair, PairedColumn
 
 _TASK = "training models"
-# Classes beyond so many commonest ones are one class.
+# Classes beyond the most common ones are pooled.
 MOST_CLASSES = 9
-# Trees in a row; where every class needs its own, fewer.
+# Boosting rounds; fewer where every class needs a tree of its own.
 _TREES, _TREES_PER_CLASS = 50, 20
 
 
 @dataclass(frozen=True)
 class ModelScore:
-    """One kind of model: its score trained on the original and on the release, and what is lost.
+    """Scores of one kind of model, trained on the original and on the release.
 
     `difference` = after - before; `standard_error` is that of the difference over the tested
-    records, for the models as they were trained. None where a score has no meaning: the target
-    does not vary, or there is nothing to train on.
+    records, with the models as trained. None where a score is undefined: the target does not vary,
+    or there is nothing to train on.
     """
 
     before: float | None
@@ -41,10 +41,10 @@ class ModelScore:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Scores of predicting `target` by `features`, each by models of several kinds.
+    """Scores of models that predict `target` from `features`, by kind of model.
 
     `task` is "regression" (`score` is R2: 1 is perfect, 0 no better than the mean) or
-    "classification" (balanced accuracy, the mean over classes of the share that is recognised).
+    "classification" (balanced accuracy: the mean over classes of the share predicted correctly).
     """
 
     target: str
@@ -62,31 +62,30 @@ class ModelComparison:
 def models(
     pair: Pair, target: str, *, seed: int = 0, n_folds: int = 5, most_records: int = MOST_RECORDS
 ) -> ModelComparison:
-    """Compare models of `target` that learned from the release with those of the original.
+    """Compare models of `target` trained on the release with models trained on the original.
 
-    Records are dealt into folds by chance. For each fold, one model learns from the original rows
-    of the other folds' records and one from the released rows of the same records; both are tested
-    on the original rows of the fold. Features are the quasi-identifiers other than the target,
-    which may be one of them or a sensitive column. Numbers, dates and ordered categories are
-    predicted (regression), other columns and those of only two values are classified. Two kinds of
-    models: linear (ridge or logistic) and boosted trees.
+    Records are split into folds at random. For each fold, one model is trained on the original rows
+    of the other folds and one on the released rows of the same records; both are tested on the
+    original rows of the fold. Features are the quasi-identifiers other than the target, which may
+    be one of them or a sensitive column. Numbers, dates and ordered categories are predicted by
+    regression; other columns, and those of only two values, by classification. There are two kinds
+    of models: linear (ridge or logistic) and boosted trees.
 
-    Exact up to `most_records`, by a seeded sample of so many above.
+    Exact up to `most_records`, on a seeded sample of that size above.
     """
     check_count("n_folds", n_folds, at_least=2)
     check_count("most_records", most_records, at_least=2)
-    column = _target(pair, target)
+    column = _target_column(pair, target)
     features = tuple(name for name in pair.columns if name != target)
     if not features:
         raise ParameterError(
-            f"there is no quasi-identifier to predict {target!r} by. Name a target that is not the "
-            "only quasi-identifier."
+            f"there is no quasi-identifier to predict {target!r} from. Name a target that is not "
+            "the only quasi-identifier."
         )
     rows = sampled_rows(pair.n_records, most_records, seed)
+    sample = pair
     if len(rows) < pair.n_records:
         sample, column = pair.take(rows), column.take(rows)
-    else:
-        sample = pair
     task = _classes(column) if _is_classified(column) else _numbers(column)
     X, Z = predictors((sample.columns[name] for name in features), squares=False)
     folds = _folds(sample.n_records, n_folds, seed)
@@ -101,25 +100,33 @@ def models(
         score="R2" if task.n_classes is None else "balanced accuracy",
         n_classes=task.n_classes,
         models=scores,
-        n_folds=int(folds.max()) + 1,
+        n_folds=len(folds),
         n_records=pair.n_records,
         n_sampled=sample.n_records,
-        n_tested=int(np.count_nonzero(task.is_there_before)),
+        n_tested=int(np.count_nonzero(task.is_tested)),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """What is predicted, on both sides: numbers, or classes from 0 on."""
+    """What is predicted, on both sides: numbers, or classes from 0 on.
+
+    Records are tested where the original has a value, and trained on where their side has one.
+    """
 
     before: NDArray[Any]
     after: NDArray[Any]
-    is_there_before: Mask
-    is_there_after: Mask
+    is_tested: Mask
+    is_present_after: Mask
     n_classes: int | None
 
+    @property
+    def tested(self) -> NDArray[Any]:
+        """The true values of the tested records."""
+        return self.before[self.is_tested]
 
-def _target(pair: Pair, name: str) -> PairedColumn:
+
+def _target_column(pair: Pair, name: str) -> PairedColumn:
     known = {**pair.columns, **pair.sensitive}
     if name not in known:
         raise ParameterError(
@@ -130,7 +137,7 @@ def _target(pair: Pair, name: str) -> PairedColumn:
 
 
 def _is_classified(column: PairedColumn) -> bool:
-    """Whether the target is a class: no numbers, or two values also after the release."""
+    """Whether the target is a class: nominal, or of two values, in the release as well."""
     both = np.concatenate((column.before.present, column.after.present))
     return not column.is_scaled or len(np.unique(both)) == 2
 
@@ -138,19 +145,23 @@ def _is_classified(column: PairedColumn) -> bool:
 def _classes(column: PairedColumn) -> _Target:
     common = common_categories(column.before.present, MOST_CLASSES)
     before, after = (pooled(side, common) for side in (column.before, column.after))
-    there = is_there(column.before), is_there(column.after)
-    return _Target(before, after, *there, n_classes=len(np.unique(before[there[0]])))
+    present = column.before.is_present, column.after.is_present
+    return _Target(before, after, *present, n_classes=len(np.unique(before[present[0]])))
 
 
 def _numbers(column: PairedColumn) -> _Target:
-    own = scaled(column)
-    return _Target(own.before, own.after, own.is_there_before, own.is_there_after, None)
+    present = column.before.is_present, column.after.is_present
+    return _Target(column.scaled_before, column.scaled_after, *present, n_classes=None)
 
 
-def _folds(n: int, n_folds: int, seed: int) -> NDArray[np.intp]:
-    """Return the fold of each record; sizes differ by one at most."""
-    folds = np.arange(n, dtype=np.intp) % min(n_folds, n)
-    return np.random.default_rng(seed).permutation(folds)
+def _folds(n: int, n_folds: int, seed: int) -> list[Rows]:
+    """Return the records of each fold; sizes differ by one at most."""
+    if n < 2:
+        return [np.arange(n)]
+    from sklearn.model_selection import KFold
+
+    folds = KFold(min(n_folds, n), shuffle=True, random_state=seed)
+    return [test for _, test in folds.split(np.zeros(n))]
 
 
 def _score(
@@ -158,58 +169,61 @@ def _score(
     target: _Target,
     X: Floats,
     Z: Floats,
-    folds: NDArray[np.intp],
+    folds: list[Rows],
     place: tuple[int, int],
 ) -> ModelScore:
-    """Predict every record by models that did not see it, and compare."""
-    n_folds = int(folds.max()) + 1
-    tested = target.is_there_before
+    """Predict every record by models that have not seen it, and compare the scores."""
     predictions = [np.zeros(len(X)), np.zeros(len(X))]
-    sides = ((X, target.before, tested), (Z, target.after, target.is_there_after))
+    sides = (
+        (X, target.before, target.is_tested),
+        (Z, target.after, target.is_present_after),
+    )
     is_complete, converged = [True, True], True
-    for fold in range(n_folds):
-        test = np.flatnonzero((folds == fold) & tested)
-        for at, (rows, values, there) in enumerate(sides):
-            report(_TASK, 2 * (place[0] * n_folds + fold) + at, 2 * place[1] * n_folds)
-            train = np.flatnonzero((folds != fold) & there)
+    n_fits = 2 * len(folds)
+    for at_fold, fold in enumerate(folds):
+        test = fold[target.is_tested[fold]]
+        is_other = np.ones(len(X), dtype=np.bool_)
+        is_other[fold] = False
+        for at, (rows, values, is_present) in enumerate(sides):
+            report(_TASK, place[0] * n_fits + 2 * at_fold + at, place[1] * n_fits)
+            train = np.flatnonzero(is_other & is_present)
             if not len(train):
                 is_complete[at] = False
             elif len(test):
-                found, quiet = _predicted(
-                    kind(target.n_classes), rows[train], values[train], X[test]
-                )
+                model = kind(target.n_classes)
+                found, ok = _predicted(model, rows[train], values[train], X[test])
                 predictions[at][test] = found
-                converged &= quiet
-    report(_TASK, 2 * (place[0] + 1) * n_folds, 2 * place[1] * n_folds)
-    gains = [
-        _gains(target, side) if ok else None
-        for side, ok in zip(predictions, is_complete, strict=True)
+                converged &= ok
+    report(_TASK, (place[0] + 1) * n_fits, place[1] * n_fits)
+    tested = [
+        prediction[target.is_tested] if complete else None
+        for prediction, complete in zip(predictions, is_complete, strict=True)
     ]
-    return _compared(gains[0], gains[1], target, converged)
+    return _compared(target, tested[0], tested[1], converged)
 
 
 def _predicted(model: Any, X: Floats, y: NDArray[Any], test: Floats) -> tuple[NDArray[Any], bool]:
-    """Train and predict; what does not vary needs no model."""
+    """Train and predict, and say whether the fit converged; a constant needs no model."""
     if y.min() == y.max():
         return np.full(len(test), y[0]), True
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
-    # One thread: no sum depends on how threads share it, and waiting for each other costs more
-    # than they gain as soon as the machine has other work.
+    # One thread: no sum depends on how it is split among threads, and on a busy machine threads
+    # spend more time waiting for each other than they save.
     with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
         predicted = _answers(model, y, test)
-    quiet = not any(issubclass(w.category, ConvergenceWarning) for w in caught)
-    return predicted, quiet
+    converged = not any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    return predicted, converged
 
 
 def _answers(model: Any, y: NDArray[Any], test: Floats) -> NDArray[Any]:
-    """Return predictions; of classes the one that gains most by what was learned.
+    """Return predictions; of classes, the one whose probability is highest relative to its share.
 
-    That is the probability over the share in the training records: rare classes count as much as
-    common ones in the score. Weights in training would do the same in many times the time.
+    In the score, rare classes count as much as common ones. Class weights in training would do the
+    same, but take many times longer.
     """
     if not hasattr(model, "predict_proba"):
         return np.asarray(model.predict(test))
@@ -218,12 +232,40 @@ def _answers(model: Any, y: NDArray[Any], test: Floats) -> NDArray[Any]:
     return np.asarray(model.classes_[likely])
 
 
-def _gains(target: _Target, predicted: NDArray[Any]) -> Floats | None:
-    """Return what each tested record adds to the score, but for a constant."""
-    tested = target.is_there_before
-    y, predicted = target.before[tested], predicted[tested]
-    if not len(y) or y.min() == y.max():
-        return None
+def _compared(
+    target: _Target,
+    before: NDArray[Any] | None,
+    after: NDArray[Any] | None,
+    converged: bool,
+) -> ModelScore:
+    """Score the predictions of the tested records by models of both sides."""
+    truth = target.tested
+    if not len(truth) or truth.min() == truth.max():
+        return ModelScore(None, None, None, None, converged)
+    scores = [None if side is None else _accuracy(target, side) for side in (before, after)]
+    if before is None or after is None:
+        return ModelScore(scores[0], scores[1], None, None, converged)
+    change = _contributions(target, after) - _contributions(target, before)
+    strata = np.zeros(len(truth), dtype=np.intp) if target.n_classes is None else truth
+    return ModelScore(
+        scores[0], scores[1], float(change.sum()), _standard_error(change, strata), converged
+    )
+
+
+def _accuracy(target: _Target, predicted: NDArray[Any]) -> float:
+    from sklearn.metrics import r2_score, recall_score
+
+    if target.n_classes is None:
+        return float(r2_score(target.tested, predicted))
+    # Balanced accuracy; scikit-learn's own function warns of classes that only the release has.
+    classes = np.unique(target.tested)
+    recall = recall_score(target.tested, predicted, labels=classes, average="macro")
+    return float(recall)
+
+
+def _contributions(target: _Target, predicted: NDArray[Any]) -> Floats:
+    """Return what each tested record adds to the score, up to a constant."""
+    y = target.tested
     if target.n_classes is None:
         gains: Floats = -np.square(y - predicted) / np.square(y - y.mean()).sum()
         return gains
@@ -231,24 +273,8 @@ def _gains(target: _Target, predicted: NDArray[Any]) -> Floats | None:
     return np.where(y == predicted, weights, 0.0)
 
 
-def _compared(
-    before: Floats | None, after: Floats | None, target: _Target, converged: bool
-) -> ModelScore:
-    base = 1.0 if target.n_classes is None else 0.0
-    scores = [None if gains is None else base + float(gains.sum()) for gains in (before, after)]
-    difference = error = None
-    if before is not None and after is not None:
-        change = after - before
-        difference = float(change.sum())
-        strata = np.zeros(len(change), dtype=np.intp)
-        if target.n_classes is not None:
-            strata = target.before[target.is_there_before]
-        error = _error(change, strata)
-    return ModelScore(scores[0], scores[1], difference, error, converged)
-
-
-def _error(change: Floats, strata: NDArray[np.intp]) -> float:
-    """Return the standard error of the sum of changes; classes are sampled each for itself."""
+def _standard_error(change: Floats, strata: NDArray[np.intp]) -> float:
+    """Return the standard error of the sum of changes; every class is a stratum of its own."""
     counts = np.maximum(np.bincount(strata), 1)
     means = np.bincount(strata, weights=change) / counts
     spread = np.bincount(strata, weights=np.square(change - means[strata]))
@@ -266,7 +292,7 @@ def _linear(n_classes: int | None) -> Any:
 def _boosted(n_classes: int | None) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    # Chance only decides what such models do with bins of very many records.
+    # The seed matters only for the bins of very many records.
     shared = {"early_stopping": False, "random_state": 0}
     if n_classes is None:
         return HistGradientBoostingRegressor(max_iter=_TREES, **shared)

@@ -1,20 +1,18 @@
-"""Means, deviations, quantiles and correlations, before and after."""
+"""Means, standard deviations, quantiles and correlations, before and after."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import (
     CorrelationChange,
     pearson_change,
     spearman_change,
 )
-from microagg.measures.utility.scaled import Floats, ScaledColumn, scaled
 from microagg.tables.pairs import Pair, PairedColumn
-from microagg.tables.scaling import Scaling, scaling
+from microagg.tables.sides import ColumnSide
 
 # Shares of the records below the quantiles.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -24,11 +22,11 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 class ColumnMoments:
     """One column before and after: mean, sd and variance (ddof = 1) in its own units.
 
-    Dates count in their unit of time since 1970, ordered categories by their place. `mean_change`
-    is in units of the original's deviation; the other changes are (after - before) / before, that
-    of the mean only for numbers. Quantiles, by their share of the records, are distances from the
-    original's mean in units of its deviation. None says that there is no such number: nothing is
-    present, one value has no deviation, or the original's is 0.
+    Dates count in their unit of time since 1970, ordered categories by rank. `mean_change` is in
+    standard deviations of the original; the other changes are (after - before) / before, that of
+    the mean for numbers only. Quantiles, by their share of the records, are distances from the
+    original's mean in its standard deviations. None means undefined: nothing is present, there is
+    one value only, or the original does not vary.
     """
 
     n_before: int
@@ -50,7 +48,7 @@ class ColumnMoments:
 
 @dataclass(frozen=True)
 class Moments:
-    """What summary statistics are before and after: of each column, and of pairs of columns."""
+    """Summary statistics before and after: of each column, and of pairs of columns."""
 
     columns: dict[str, ColumnMoments]
     pearson: CorrelationChange
@@ -58,35 +56,30 @@ class Moments:
 
 
 def moments(pair: Pair) -> Moments:
-    """Return the summary statistics of numbers, dates and ordered categories before and after.
+    """Return summary statistics of numbers, dates and ordered categories, before and after.
 
-    Every statistic is that of the values that are present on its side, every correlation that of
-    the records where both columns are present. Quantiles interpolate between neighbours.
+    Statistics are of the values present on their side, correlations of the records where both
+    columns are present. Quantiles interpolate between neighbours.
 
     Exact for any number of records: O(n d log n + n d^2).
     """
-    columns = [column for column in pair.columns.values() if column.is_scaled]
-    scaled_ones = [scaled(column) for column in columns]
+    columns = pair.scaled_columns
     return Moments(
-        {
-            column.name: _column(column, own)
-            for column, own in zip(columns, scaled_ones, strict=True)
-        },
-        pearson_change(scaled_ones),
-        spearman_change(scaled_ones),
+        {column.name: _column(column) for column in columns},
+        pearson_change(columns),
+        spearman_change(columns),
     )
 
 
-def _column(column: PairedColumn, own: ScaledColumn) -> ColumnMoments:
-    before, after = (_statistics(side.present) for side in (column.before, column.after))
-    sides = _quantiles(own)
-    unit = own.scaling.unit
+def _column(column: PairedColumn) -> ColumnMoments:
+    before, after = (_statistics(side) for side in (column.before, column.after))
+    sides = _quantiles(column)
     return ColumnMoments(
-        n_before=len(column.before.present),
-        n_after=len(column.after.present),
+        n_before=before.n,
+        n_after=after.n,
         mean_before=before.mean,
         mean_after=after.mean,
-        mean_change=_ratio(_difference(before.mean, after.mean), unit),
+        mean_change=_ratio(_difference(before.mean, after.mean), column.before.scaling.unit),
         mean_relative_change=_relative(before.mean, after.mean) if column.type.is_number else None,
         sd_before=before.sd,
         sd_after=after.sd,
@@ -102,6 +95,7 @@ def _column(column: PairedColumn, own: ScaledColumn) -> ColumnMoments:
 
 @dataclass(frozen=True)
 class _Statistics:
+    n: int
     mean: float | None
     sd: float | None
 
@@ -110,19 +104,18 @@ class _Statistics:
         return None if self.sd is None else _finite(self.sd * self.sd)
 
 
-def _statistics(present: NDArray[Any]) -> _Statistics:
-    if not len(present):
-        return _Statistics(None, None)
-    mean, sd = scaling(present) if len(present) > 1 else Scaling(float(present[0]), 0.0)
-    return _Statistics(mean, sd if len(present) > 1 else None)
+def _statistics(side: ColumnSide) -> _Statistics:
+    n = len(side.numbers) - side.n_missing
+    mean, sd = side.scaling
+    return _Statistics(n, mean if n else None, sd if n > 1 else None)
 
 
-def _quantiles(column: ScaledColumn) -> tuple[Floats, Floats] | None:
-    if column.is_constant or not column.is_there_after.any():
+def _quantiles(column: PairedColumn) -> tuple[Floats, Floats] | None:
+    if column.is_constant or not column.after.is_present.any():
         return None
     return (
-        np.quantile(column.before[column.is_there_before], QUANTILES),
-        np.quantile(column.after[column.is_there_after], QUANTILES),
+        np.quantile(column.scaled_before[column.before.is_present], QUANTILES),
+        np.quantile(column.scaled_after[column.after.is_present], QUANTILES),
     )
 
 
@@ -147,7 +140,7 @@ def _relative(before: float | None, after: float | None) -> float | None:
 
 
 def _relative_square(before: float | None, after: float | None) -> float | None:
-    """Return the relative change of the squares, which may be out of range themselves."""
+    """Return the relative change of the squares, which themselves may overflow."""
     if before is None or after is None or before == 0.0:
         return None
     ratio = after / before

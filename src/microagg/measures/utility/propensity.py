@@ -1,38 +1,37 @@
-"""pMSE: how well a model tells released records from original ones."""
+"""pMSE: how well a model can distinguish released records from original ones."""
 
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from microagg.core.arrays import Floats
 from microagg.core.progress import report
 from microagg.core.validation import check_count
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows
 from microagg.measures.utility.predictors import predictors
-from microagg.measures.utility.scaled import Floats
 from microagg.tables.pairs import Pair
 
-_TASK = "telling released records from original ones"
-# Weight of the coefficients against the likelihood: only keeps them finite where a model is sure.
+_TASK = "fitting propensity scores"
+# Penalty on the coefficients: just enough to keep them finite where classes are separable.
 _PENALTY = 1e-6
-# Directions with a smaller share of the variance of the predictors are rounding.
+# Directions with less of the variance than this are rounding error.
 _LEAST_VARIANCE = 1e-10
-# Numbers in the matrix of predictors; where there are very many of these, fewer records are taken.
+# Largest matrix of predictors; with very many predictors, fewer records are used.
 _MOST_CELLS = 50_000_000
 _FIRST_RECORDS = 1_000
-# Parts of a sample that are left out in turn.
+# Parts of the jackknife.
 _PARTS = 10
 
 
 @dataclass(frozen=True)
 class Propensity:
-    """pMSE, from 0 (nothing tells the tables apart) to 0.25 (every record is told apart).
+    """pMSE, from 0 (the tables are indistinguishable) to 0.25 (every record is recognised).
 
-    `expected` and `standard_deviation` are those of data drawn anew from the right model of the
+    `expected` and `standard_deviation` are for data drawn anew from the correct model of the
     original; `ratio` = pmse / expected, `standardised` = (pmse - expected) / standard deviation;
-    None where there is nothing to tell apart by. `n_parameters` counts those that can be
-    estimated, with the intercept. `sampling_error` is a standard error, None if all records were
-    taken.
+    None where there are no predictors. `n_parameters` counts those that can be estimated, including
+    the intercept. `sampling_error` is a standard error, None if all records were used.
     """
 
     pmse: float
@@ -48,16 +47,16 @@ class Propensity:
 
 
 def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -> Propensity:
-    """Return how well a logistic model tells original from released records.
+    """Return how well a logistic model can distinguish released records from original ones.
 
         pMSE = mean over the N = 2n records of both tables of (p_i - 1/2)^2
 
     where p_i is the model's probability that record i is a released one. Its predictors are the
-    quasi-identifiers, numbers with their squares: groups keep the means of columns, so that
-    without squares nothing could be seen. With k parameters and c = 1/2, the expected value is
+    quasi-identifiers, numbers with their squares: microaggregation preserves means, so a model
+    without squares would see no difference. With k parameters and c = 1/2, the expected value is
     (k - 1)(1 - c)^2 c / N and the standard deviation sqrt(2 (k - 1)) (1 - c)^2 c / N.
 
-    Exact up to `most_records`, by a seeded sample of so many above. O(n p^2) for p predictors.
+    Exact up to `most_records`, on a seeded sample of that size above. O(n p^2) for p predictors.
     Sources: Woo, Reiter, Oganian and Karr (2009); Snoke, Raab, Nowok, Dibben and Slavkovic (2018).
     """
     check_count("most_records", most_records, at_least=2 * _PARTS)
@@ -66,7 +65,7 @@ def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -
     is_sample = len(rows) < pair.n_records
     sample = pair.take(rows) if is_sample else pair
     n = sample.n_records
-    basis = _independent(np.vstack(predictors(sample.columns.values(), squares=True)))
+    basis = _independent(predictors(sample.columns.values(), squares=True).reshape(2 * n, -1))
     report(_TASK, 1, 2 + _PARTS)
     p, converged = _probabilities(basis)
     pmse = float(np.square(p - 0.5).mean())
@@ -90,22 +89,23 @@ def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -
 
 
 def _affordable(pair: Pair) -> int:
-    """Return for how many records the matrix of predictors stays within bounds."""
+    """Return for how many records the matrix of predictors stays within limits."""
     width = sum(3 if column.is_scaled else 12 for column in pair.columns.values())
     return max(_FIRST_RECORDS, _MOST_CELLS // (2 * width))
 
 
 def _independent(design: Floats) -> Floats:
-    """Return predictors that are uncorrelated, of variance 1, and span the same.
+    """Return uncorrelated predictors of variance 1 with the same span; `design` is overwritten.
 
-    What can be predicted by them is the same, what depends on others is gone, and a model of them
-    is found in few steps.
+    They predict the same, linearly dependent ones are gone, and the fit takes few steps.
     """
     design -= design.mean(axis=0)
     spread = np.sqrt(np.square(design).mean(axis=0))
-    design = design[:, spread > 0.0] / spread[spread > 0.0]
+    if not (varies := spread > 0.0).all():
+        design = design[:, varies]
     if not design.shape[1]:
         return design
+    design /= spread[varies]
     variances, axes = np.linalg.eigh(design.T @ design / len(design))
     kept = variances > _LEAST_VARIANCE * variances[-1]
     basis: Floats = design @ (axes[:, kept] / np.sqrt(variances[kept]))
@@ -113,7 +113,7 @@ def _independent(design: Floats) -> Floats:
 
 
 def _probabilities(basis: Floats) -> tuple[Floats, bool]:
-    """Return the probability of each row to be of the second half, and whether it was found."""
+    """Return the probability that each row is in the second half; whether the fit converged."""
     if not basis.shape[1]:
         return np.full(len(basis), 0.5), True
     from sklearn.exceptions import ConvergenceWarning
@@ -129,9 +129,9 @@ def _probabilities(basis: Floats) -> tuple[Floats, bool]:
 
 
 def _error(basis: Floats, seed: int, n_records: int) -> float:
-    """Return the standard error of the pMSE of a sample, by leaving out a tenth of it in turn.
+    """Return the standard error of the pMSE of a sample: a jackknife over tenths of it.
 
-    Each time the model is fitted anew; the two rows of a record are left out together.
+    The model is refitted each time; the two rows of a record are left out together.
     """
     n = len(basis) // 2
     parts = np.random.default_rng(seed).permutation(np.arange(n) % _PARTS)

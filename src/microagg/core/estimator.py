@@ -1,0 +1,49 @@
+"""What every method answers, whether it forms groups or lets records draw centres."""
+
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.core.arrays import Labels
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A method with its parameters; after `fit`, also what it found.
+
+    Names that end with an underscore are learned. `interrupted_` and `timed_out_` say whether a
+    search was ended from the keyboard or by its time budget; they are false where no search is.
+    """
+
+    draws: ClassVar[bool]  # records draw what they get, and k is not guaranteed
+    single_column: ClassVar[bool]  # takes one column only
+
+    k: int
+    labels_: Labels  # the group, or centre, of every record
+    centers_: NDArray[Any]  # what each label stands for: real or whole numbers
+    n_groups_: int
+    sse_: float  # squared distances between the records and their centres, summed
+    interrupted_: bool
+    timed_out_: bool
+
+    def __init__(self, k: int = ..., **options: Any) -> None: ...
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Group the records of X."""
+        ...
+
+    def fit_predict(self, X: ArrayLike, y: object = None) -> Labels:
+        """Group the records of X and return the label of each."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        ...
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name."""
+        ...
+
+    def has_chance(self) -> bool:
+        """Whether the result depends on a seed, with the parameters as they are."""
+        ...

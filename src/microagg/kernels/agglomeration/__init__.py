@@ -1,0 +1,1 @@
+"""Groups formed from the bottom up: clusters that merge while their sizes allow it."""

@@ -1,0 +1,1 @@
+"""What an intruder would try: record linkage by distance, by agreement and by ranges."""

@@ -1,0 +1,1 @@
+"""What other kernels build on: distances, sums of groups, sorting, rounding."""

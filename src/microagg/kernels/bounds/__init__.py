@@ -1,0 +1,1 @@
+"""What no partition can go below: bounds from neighbours and from column generation."""

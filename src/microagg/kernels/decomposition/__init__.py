@@ -1,0 +1,1 @@
+"""Groups that are dissolved or shrunk where that lowers the squared error."""

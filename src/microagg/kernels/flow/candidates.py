@@ -1,0 +1,63 @@
+"""Which centres a record may be assigned to: the near ones, found among all of them."""
+
+import numpy as np
+
+from microagg.core.arrays import Floats, Rows
+from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.neighbours.blocks import Blocks, bound_from_below, measure_block, nearest
+
+
+@kernel
+def list_preferred(
+    X: Floats, rows: Rows, lifted: Blocks, first_slot: int, out_centre: Rows
+) -> None:
+    """List the centres that the given rows prefer, into the slots from `first_slot` on."""
+    width = out_centre.shape[1] - first_slot
+    point = np.zeros(X.shape[1] + 1)
+    distances = np.empty(width)
+    found = np.empty(width, dtype=np.intp)
+    for i in rows:
+        point[:-1] = X[i]
+        nearest(lifted, point, distances, found)
+        out_centre[i, first_slot:] = found
+
+
+@kernel
+def offer_centres(
+    records: Blocks,
+    centres: Floats,
+    begin: int,
+    stop: int,
+    count: int,
+    first_listed: int,
+    used: Rows,
+    out_centre: Rows,
+) -> None:
+    """Make the centres candidates of the `count` records nearest to them, where they are not yet.
+
+    A centre far out is among the near ones of no record but its own; without offers it could
+    neither take nor give. used[i] is the next slot for offers to record i, up to `first_listed`.
+    """
+    distances = np.empty(count)
+    rows = np.empty(count, dtype=np.intp)
+    for g in range(begin, stop):
+        nearest(records, centres[g], distances, rows)
+        for i in rows:
+            if used[i] < first_listed and not (out_centre[i, first_listed:] == g).any():
+                out_centre[i, used[i]] = g
+                used[i] += 1
+
+
+@inner_kernel
+def holds_nearer(blocks: Blocks, point: Floats, limit: float, but: int) -> bool:
+    """Whether a record other than `but` is nearer to `point` than this squared distance."""
+    bound_from_below(blocks, point)
+    for block in range(blocks.bounds.shape[0]):
+        if blocks.bounds[block] >= limit:
+            continue
+        count = blocks.counts[block]
+        measure_block(blocks.values, block, count, point, blocks.distances)
+        for slot in range(count):
+            if blocks.distances[slot] < limit and blocks.rows[block, slot] != but:
+                return True
+    return False

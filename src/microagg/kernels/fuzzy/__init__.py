@@ -1,0 +1,1 @@
+"""Memberships of records in fuzzy clusters, and draws by them."""

@@ -1,0 +1,1 @@
+"""The records nearest to, or farthest from, a point: exact searches among boxes of records."""

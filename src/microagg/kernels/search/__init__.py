@@ -1,0 +1,1 @@
+"""Local search: records that change groups while the squared error falls."""

@@ -1,0 +1,227 @@
+"""Steps that lower the squared error: migrations, exchanges and chains of two migrations.
+
+D(i, B) is the squared distance of record i from the centre of group B, a and b are the sizes of
+A and B. Record i of A
+
+- moves to B: b/(b+1) D(i, B) - a/(a-1) D(i, A);
+- changes places with j of B: D(i, B) + D(j, A) - D(i, A) - D(j, B) - |i-j|^2 (1/a + 1/b);
+- is replaced in A by j: D(j, A) - D(i, A) - |i-j|^2 / a.
+
+Looked at are only groups that hold a near neighbour of the record.
+"""
+
+import numpy as np
+
+from microagg.kernels.basics.distances import squared_distance
+from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.search.assignment import join, least_gain, leave
+from microagg.kernels.search.state import (
+    MARK,
+    WAITING,
+    Search,
+    bring_up_to_date,
+    dequeue,
+    send,
+    touch,
+)
+
+# Neighbours of a record that are asked for the second half of a chain.
+_NEAREST = 8
+# Rounding of a centre, as a share of what counts as noise of its records.
+_OF_NOISE = 0.1
+
+
+@kernel
+def descend(search: Search, k: int, most: int) -> int:
+    """Improve until no record that waits can gain, or `most` were looked at; returns how many."""
+    seen = 0
+    while search.counters[WAITING] > 0 and seen < most:
+        row = dequeue(search)
+        improve_record(search, k, row)
+        seen += 1
+    return seen
+
+
+@inner_kernel
+def improve_record(search: Search, k: int, i: int) -> bool:
+    """Make the best step that begins with record i, if any gains."""
+    assignment = search.assignment
+    A = assignment.labels[i]
+    change, j, B, C = best_between_two(search, k, i, -assignment.noise[A])
+    change, home, filler = best_refill(search, k, i, change)
+    if home >= 0:
+        j, B, C = filler, home, A
+    if B < 0:
+        return False
+    third = A  # the group beside A and B that has a part in it, if any
+    if j >= 0:
+        third = C if C != A else assignment.labels[j]
+    least = least_gain(assignment, (A, B)) + least_gain(assignment, (third, third))
+    if -change <= least + rounding_of(search, i, j, (A, B, third)):
+        return False
+    touch(search, A)
+    touch(search, B)
+    leave(assignment, i)  # first, so that a full group has room for j
+    if j >= 0:
+        send(search, j, C)
+    join(assignment, i, B)
+    bring_up_to_date(search, A)
+    bring_up_to_date(search, B)
+    if third not in (A, B):
+        bring_up_to_date(search, third)
+    return True
+
+
+@inner_kernel
+def rounding_of(search: Search, i: int, j: int, groups: tuple[int, int, int]) -> float:
+    """How far off the change of a step can be, because the centres are rounded.
+
+    In tight groups of large numbers that is more than the noise of their errors, and steps that
+    change nothing would be made for ever.
+    """
+    assignment, X = search.assignment, search.X
+    reach = np.sqrt(assignment.own[i])
+    reach += np.sqrt(squared_distance(X[i], assignment.centers[groups[1]]))
+    if j >= 0:
+        reach += np.sqrt(squared_distance(X[i], X[j]))
+    noise = 0.0
+    for group in groups:
+        noise = max(noise, assignment.noise[group])
+    return _OF_NOISE * np.sqrt(noise) * reach
+
+
+@inner_kernel
+def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int, int]:
+    """The best change of record i's group: change, j, B, C; i goes to B, and j (or -1) to C.
+
+    Notes the groups with room that i could join, for `best_refill`.
+    """
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    a, own = assignment.sizes[A], assignment.own[i]
+    freed = own * a / (a - 1) if a > k else 0.0
+    best, best_j, best_B, best_C = limit, -1, -1, -1
+    search.counters[MARK] += 1
+    search.marked[A] = search.counters[MARK]
+    search.homes[:] = -1
+    search.home_costs[:] = np.inf
+    for m in search.near[i]:
+        B = assignment.labels[m]
+        if search.marked[B] == search.counters[MARK]:
+            continue
+        search.marked[B] = search.counters[MARK]
+        b = assignment.sizes[B]
+        to_B = squared_distance(X[i], assignment.centers[B])
+        if b < 2 * k - 1:
+            cost = to_B * b / (b + 1)
+            note_home(search, B, cost)
+            if a > k and cost - freed < best:
+                best, best_j, best_B = cost - freed, -1, B
+        change, j = best_exchange(search, i, B, best)
+        if j >= 0:
+            best, best_j, best_B, best_C = change, j, B, A
+        if a > k:
+            change, j, C = best_push(search, k, i, B, to_B - freed, best)
+            if j >= 0:
+                best, best_j, best_B, best_C = change, j, B, C
+    return best, best_j, best_B, best_C
+
+
+@inner_kernel
+def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, int]:
+    """The member of B with which record i changes places at the least change below `limit`.
+
+    The four distances come down to 2 (x_i - x_j).(c_A - c_B). Only where the distances of the two
+    from their centres add up to more than that of the centres can an exchange gain.
+    """
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    center, other = assignment.centers[A], assignment.centers[B]
+    missing = np.sqrt(squared_distance(center, other)) - np.sqrt(assignment.own[i])
+    best_j = -1
+    if assignment.radii[B] <= missing:
+        return limit, best_j
+    least = missing * missing if missing > 0.0 else -1.0
+    share = 1.0 / assignment.sizes[A] + 1.0 / assignment.sizes[B]
+    for slot in range(assignment.sizes[B]):
+        j = assignment.members[B, slot]
+        if assignment.own[j] <= least:
+            continue
+        cross, square = 0.0, 0.0
+        for column in range(X.shape[1]):
+            gap = X[i, column] - X[j, column]
+            cross += gap * (center[column] - other[column])
+            square += gap * gap
+        change = 2.0 * cross - square * share
+        if change < limit:
+            limit, best_j = change, j
+    return limit, best_j
+
+
+@inner_kernel
+def best_push(
+    search: Search, k: int, i: int, B: int, entry: float, limit: float
+) -> tuple[float, int, int]:
+    """Record i joins B, and a member j of B goes on to a third group C; `entry` is the rest."""
+    assignment, X = search.assignment, search.X
+    A, b = assignment.labels[i], assignment.sizes[B]
+    best_j, best_C = -1, -1
+    for slot in range(b):
+        j = assignment.members[B, slot]
+        rest = entry - assignment.own[j] - squared_distance(X[i], X[j]) / b
+        if rest >= limit:
+            continue
+        for at in range(min(_NEAREST, search.near.shape[1])):
+            C = assignment.labels[search.near[j, at]]
+            c = assignment.sizes[C]
+            if C in (A, B) or c >= 2 * k - 1:
+                continue
+            change = rest + squared_distance(X[j], assignment.centers[C]) * c / (c + 1)
+            if change < limit:
+                limit, best_j, best_C = change, j, C
+    return limit, best_j, best_C
+
+
+@inner_kernel
+def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int]:
+    """Record i joins another group, and its place in A is filled by one that a third can spare.
+
+    Returns the change, the group that i joins and the record that fills its place.
+    """
+    assignment, X = search.assignment, search.X
+    A = assignment.labels[i]
+    a, own = assignment.sizes[A], assignment.own[i]
+    home, second = search.homes
+    cost, second_cost = search.home_costs
+    best_home, best_filler = -1, -1
+    if home < 0:
+        return limit, best_home, best_filler
+    for slot in range(a):
+        member = assignment.members[A, slot]
+        for at in range(min(_NEAREST, search.near.shape[1])):
+            j = search.near[member, at]
+            C = assignment.labels[j]
+            c = assignment.sizes[C]
+            if C == A or c <= k:
+                continue
+            entry = cost if home != C else second_cost
+            change = entry - own - assignment.own[j] * c / (c - 1)
+            if change - own / (a - 1) >= limit:  # no filler saves more than i itself cost
+                continue
+            change += squared_distance(X[j], assignment.centers[A])
+            change -= squared_distance(X[i], X[j]) / a
+            if change < limit:
+                limit, best_filler = change, j
+                best_home = home if home != C else second
+    return limit, best_home, best_filler
+
+
+@inner_kernel
+def note_home(search: Search, group: int, cost: float) -> None:
+    """Keep the two groups with room that the record in question would join most cheaply."""
+    homes, costs = search.homes, search.home_costs
+    if cost < costs[0]:
+        homes[1], costs[1] = homes[0], costs[0]
+        homes[0], costs[0] = group, cost
+    elif cost < costs[1]:
+        homes[1], costs[1] = group, cost

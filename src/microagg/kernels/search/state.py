@@ -1,0 +1,206 @@
+"""Groups under search, with a journal that can take a trial back.
+
+A trial changes a handful of groups. The first time it touches one, the members are written down;
+when the trial ends badly, they are put back. So taking back costs what was touched, whatever n is.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.core.arrays import Floats, Mask, Rows
+from microagg.kernels.compile import inner_kernel
+from microagg.kernels.search.assignment import Assignment, join, leave, make_assignment, refresh
+
+# Places of the counters of a `Search`.
+TRIAL, TOUCHED, FREE, HEAD, WAITING, MARK = range(6)
+
+
+class Search(NamedTuple):
+    """An assignment, the neighbours of its records, a journal and a queue of records to look at."""
+
+    X: Floats
+    near: Rows  # record x place: its nearest others, nearest first
+    assignment: Assignment
+    old_members: Rows  # members, sizes and errors of the groups touched, as they were
+    old_sizes: Rows
+    old_errors: Floats
+    touched_in: Rows  # trial in which each group was last touched
+    touched: Rows  # groups touched in this trial
+    free: Rows  # numbers of groups not in use, in the first places
+    free_place: Rows  # where each of them stands
+    queue: Rows  # ring of records
+    queued: Mask
+    marked: Rows  # of groups: the last look at candidates that met each of them
+    homes: Rows  # the two cheapest groups for the record that is looked at
+    home_costs: Floats
+    counters: Rows
+    chance: NDArray[np.uint64]  # state of the random numbers
+
+
+def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Search:
+    """Lay out groups of k to 2k-1 records, numbered from 0, for a search; all are queued."""
+    assignment = make_assignment(X, labels, k)
+    room, slots = assignment.members.shape
+    n_groups = int(labels.max()) + 1
+    free_place = np.full(room, -1, dtype=np.intp)
+    free_place[n_groups:] = np.arange(room - n_groups)
+    counters = np.zeros(6, dtype=np.intp)
+    counters[FREE] = room - n_groups
+    counters[WAITING] = len(X)
+    return Search(
+        X=X,
+        near=near,
+        assignment=assignment,
+        old_members=np.zeros((room, slots), dtype=np.intp),
+        old_sizes=np.zeros(room, dtype=np.intp),
+        old_errors=np.zeros(room),
+        touched_in=np.full(room, -1, dtype=np.intp),
+        touched=np.zeros(room, dtype=np.intp),
+        free=np.r_[np.arange(n_groups, room), np.zeros(n_groups, dtype=np.intp)],
+        free_place=free_place,
+        queue=np.arange(len(X)),
+        queued=np.ones(len(X), dtype=np.bool_),
+        marked=np.zeros(room, dtype=np.intp),
+        homes=np.full(2, -1, dtype=np.intp),
+        home_costs=np.full(2, np.inf),
+        counters=counters,
+        chance=np.array([seed], dtype=np.uint64),
+    )
+
+
+@inner_kernel
+def draw(search: Search, below: int) -> int:
+    """A random whole number from 0 to below - 1: splitmix64."""
+    chance = search.chance
+    chance[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = chance[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = (z ^ (z >> np.uint64(31))) >> np.uint64(32)
+    number: int = np.intp((z * np.uint64(below)) >> np.uint64(32))  # type: ignore[assignment]
+    return number
+
+
+@inner_kernel
+def draw_share(search: Search) -> float:
+    """A random number above 0 and below 1."""
+    return (draw(search, 1 << 31) + 0.5) / (1 << 31)
+
+
+@inner_kernel
+def begin_trial(search: Search) -> None:
+    """Forget what was touched before."""
+    search.counters[TRIAL] += 1
+    search.counters[TOUCHED] = 0
+
+
+@inner_kernel
+def touch(search: Search, group: int) -> None:
+    """Write down a group before it changes, once in a trial."""
+    counters = search.counters
+    if search.touched_in[group] == counters[TRIAL]:
+        return
+    search.touched_in[group] = counters[TRIAL]
+    search.touched[counters[TOUCHED]] = group
+    counters[TOUCHED] += 1
+    size = search.assignment.sizes[group]
+    search.old_sizes[group] = size
+    search.old_errors[group] = search.assignment.errors[group]
+    for slot in range(size):
+        search.old_members[group, slot] = search.assignment.members[group, slot]
+
+
+@inner_kernel
+def errors_of_touched(search: Search) -> tuple[float, float]:
+    """Squared error of the touched groups before the trial and now."""
+    before = 0.0
+    after = 0.0
+    for at in range(search.counters[TOUCHED]):
+        group = search.touched[at]
+        before += search.old_errors[group]
+        after += search.assignment.errors[group]
+    return before, after
+
+
+@inner_kernel
+def take_back(search: Search) -> None:
+    """Undo the trial."""
+    assignment = search.assignment
+    for at in range(search.counters[TOUCHED]):
+        group = search.touched[at]
+        size = search.old_sizes[group]
+        if size == 0 and assignment.sizes[group] > 0:
+            release_number(search, group)
+        elif size > 0 and assignment.sizes[group] == 0:
+            use_number(search, group)
+        assignment.sizes[group] = size
+        for slot in range(size):
+            row = search.old_members[group, slot]
+            assignment.members[group, slot] = row
+            assignment.labels[row] = group
+        if size > 0:
+            refresh(search.X, assignment, group)
+
+
+@inner_kernel
+def release_number(search: Search, group: int) -> None:
+    """The group is no longer in use."""
+    at = search.counters[FREE]
+    search.free[at] = group
+    search.free_place[group] = at
+    search.counters[FREE] += 1
+    search.assignment.errors[group] = 0.0
+
+
+@inner_kernel
+def use_number(search: Search, group: int) -> None:
+    """The group is in use from now on."""
+    search.counters[FREE] -= 1
+    last = search.free[search.counters[FREE]]
+    at = search.free_place[group]
+    search.free[at] = last
+    search.free_place[last] = at
+    search.free_place[group] = -1
+
+
+@inner_kernel
+def enqueue(search: Search, row: int) -> None:
+    """Have a record looked at, unless it waits already."""
+    if search.queued[row]:
+        return
+    search.queued[row] = True
+    n = search.queue.shape[0]
+    at = search.counters[HEAD] + search.counters[WAITING]
+    search.queue[at - n if at >= n else at] = row
+    search.counters[WAITING] += 1
+
+
+@inner_kernel
+def dequeue(search: Search) -> int:
+    """The record that waited longest."""
+    head = search.counters[HEAD]
+    row = search.queue[head]
+    search.counters[HEAD] = head + 1 if head + 1 < search.queue.shape[0] else 0
+    search.counters[WAITING] -= 1
+    search.queued[row] = False
+    return row
+
+
+@inner_kernel
+def bring_up_to_date(search: Search, group: int) -> None:
+    """Sum up a group whose members changed, and have them looked at."""
+    assignment = search.assignment
+    refresh(search.X, assignment, group)
+    for slot in range(assignment.sizes[group]):
+        enqueue(search, assignment.members[group, slot])
+
+
+@inner_kernel
+def send(search: Search, row: int, group: int) -> None:
+    """Move a record to another group; `bring_up_to_date` must follow for both."""
+    touch(search, search.assignment.labels[row])
+    touch(search, group)
+    leave(search.assignment, row)
+    join(search.assignment, row, group)

@@ -1,0 +1,230 @@
+"""Trials: shake a few neighbouring groups, let them settle, keep what came out or take it back."""
+
+import numpy as np
+
+from microagg.core.arrays import Floats, Rows
+from microagg.kernels.basics.distances import squared_distance
+from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.search.assignment import join, refresh
+from microagg.kernels.search.descent import descend
+from microagg.kernels.search.state import (
+    FREE,
+    MARK,
+    TOUCHED,
+    Search,
+    begin_trial,
+    bring_up_to_date,
+    draw,
+    draw_share,
+    errors_of_touched,
+    release_number,
+    send,
+    take_back,
+    touch,
+    use_number,
+)
+
+# A trial shakes so many groups at most.
+MOST_GROUPS = 6
+# One trial in so many looks at spare records all over the table: that takes longer.
+_RARELY = 24
+_UNTIL_ALL_IS_SETTLED = 1 << 62
+
+
+@kernel
+def run_trials(
+    search: Search, k: int, begin: int, stop: int, total: int, hot: float, cold: float
+) -> None:
+    """Make trials `begin` to `stop` of `total`; a worse outcome is kept more and more rarely.
+
+    It is kept with probability exp(-loss / (t * error)), error that of the groups touched before,
+    so that sparse and dense regions cool alike; t falls from `hot` to `cold` geometrically.
+    """
+    groups = np.empty(MOST_GROUPS + 2, dtype=np.intp)
+    rows = np.empty((MOST_GROUPS + 2) * 2 * k, dtype=np.intp)
+    distances = np.empty(rows.shape[0])
+    for trial in range(begin, stop):
+        heat = hot * (cold / hot) ** (trial / total)
+        begin_trial(search)
+        if draw(search, _RARELY) == 0:
+            gather_spare_records(search, k)
+        elif not shake_neighbours(search, k, groups, rows, distances):
+            continue
+        descend(search, k, _UNTIL_ALL_IS_SETTLED)
+        before, after = errors_of_touched(search)
+        if after > before + heat * before * -np.log(draw_share(search)):
+            take_back(search)
+
+
+@inner_kernel
+def shake_neighbours(search: Search, k: int, groups: Rows, rows: Rows, distances: Floats) -> bool:
+    """Make some neighbouring groups anew, or let some of their records change places."""
+    count = choose_groups(search, groups)
+    if count < 2:
+        return False
+    if draw(search, 3) > 0:
+        rebuild(search, k, groups, count, rows, distances)
+    else:
+        exchange_some(search, groups, count)
+    return True
+
+
+@inner_kernel
+def gather_spare_records(search: Search, k: int) -> None:
+    """Make one more group, of the records nearest to a random one that their groups can spare.
+
+    Spare records may lie far apart, one here and one there, so that no group that is made of
+    neighbours can hold them.
+    """
+    sizes, members = search.assignment.sizes, search.assignment.members
+    donor = choose_donor(search, k)
+    if donor < 0:
+        return
+    seed = members[donor, draw(search, sizes[donor])]
+    group = search.free[search.counters[FREE] - 1]
+    touch(search, group)
+    use_number(search, group)
+    for _ in range(k):
+        best, nearest = np.inf, -1
+        for other in range(sizes.shape[0]):
+            if other == group or sizes[other] <= k:
+                continue
+            for slot in range(sizes[other]):
+                row = members[other, slot]
+                distance = squared_distance(search.X[seed], search.X[row])
+                if nearest < 0 or distance < best:
+                    best, nearest = distance, row
+        send(search, nearest, group)
+    for at in range(search.counters[TOUCHED]):
+        bring_up_to_date(search, search.touched[at])
+
+
+@inner_kernel
+def choose_donor(search: Search, k: int) -> int:
+    """The group of a random spare record; -1 if there are not enough of them for a group."""
+    spare = 0
+    for size in search.assignment.sizes:
+        spare += max(0, size - k)
+    if spare < k or search.counters[FREE] == 0:
+        return -1
+    left = draw(search, spare)
+    for group in range(search.assignment.sizes.shape[0]):
+        left -= max(0, search.assignment.sizes[group] - k)
+        if left < 0:
+            return group
+    return -1
+
+
+@inner_kernel
+def choose_groups(search: Search, out_groups: Rows) -> int:
+    """A random record's group and others that hold near neighbours of it; returns how many."""
+    labels = search.assignment.labels
+    row = draw(search, labels.shape[0])
+    wanted = 2 + draw(search, MOST_GROUPS - 1)
+    search.counters[MARK] += 1
+    out_groups[0] = labels[row]
+    search.marked[labels[row]] = search.counters[MARK]
+    count = 1
+    for _ in range(4 * wanted):
+        group = labels[search.near[row, draw(search, search.near.shape[1])]]
+        if count < wanted and search.marked[group] != search.counters[MARK]:
+            search.marked[group] = search.counters[MARK]
+            out_groups[count] = group
+            count += 1
+    return count
+
+
+@inner_kernel
+def exchange_some(search: Search, groups: Rows, count: int) -> None:
+    """Let one to three random pairs of records change places."""
+    members, sizes = search.assignment.members, search.assignment.sizes
+    for _ in range(1 + draw(search, 3)):
+        at = draw(search, count)
+        A, B = groups[at], groups[(at + 1 + draw(search, count - 1)) % count]
+        touch(search, A)
+        touch(search, B)
+        slot, other = draw(search, sizes[A]), draw(search, sizes[B])
+        i, j = members[A, slot], members[B, other]
+        members[A, slot], members[B, other] = j, i
+        search.assignment.labels[i], search.assignment.labels[j] = B, A
+        bring_up_to_date(search, A)
+        bring_up_to_date(search, B)
+
+
+@inner_kernel
+def rebuild(
+    search: Search, k: int, groups: Rows, count: int, rows: Rows, distances: Floats
+) -> None:
+    """Make as many groups, one more or one fewer, of the same records, around random ones."""
+    assignment = search.assignment
+    m = 0
+    for g in range(count):
+        touch(search, groups[g])
+        for slot in range(assignment.sizes[groups[g]]):
+            rows[m] = assignment.members[groups[g], slot]
+            m += 1
+        assignment.sizes[groups[g]] = 0
+    count = change_count(search, k, groups, count, m)
+    left = m
+    for g in range(count):
+        left = form_random_group(search, k, groups[g], rows, left, distances)
+    for at in range(left):
+        join_cheapest(search, k, groups, count, rows[at])
+    for g in range(count):
+        bring_up_to_date(search, groups[g])
+
+
+@inner_kernel
+def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> int:
+    """Decide how many groups to make of m records, and give or take their numbers."""
+    luck = draw(search, 4)
+    least = (m + 2 * k - 2) // (2 * k - 1)
+    if luck == 0 and count - 1 >= least:
+        count -= 1
+        release_number(search, groups[count])
+    elif luck == 1 and count + 1 <= m // k and search.counters[FREE] > 0:
+        groups[count] = search.free[search.counters[FREE] - 1]
+        touch(search, groups[count])
+        use_number(search, groups[count])
+        count += 1
+    return count
+
+
+@inner_kernel
+def form_random_group(
+    search: Search, k: int, group: int, rows: Rows, left: int, distances: Floats
+) -> int:
+    """A random one of the first `left` rows and its k-1 nearest become a group; the rest is left.
+
+    Returns how many rows are left.
+    """
+    X = search.X
+    seed = rows[draw(search, left)]
+    for at in range(left):
+        distances[at] = squared_distance(X[seed], X[rows[at]])
+    for _ in range(k):
+        best = 0
+        for at in range(1, left):
+            if distances[at] < distances[best]:
+                best = at
+        join(search.assignment, rows[best], group)
+        left -= 1
+        rows[best], distances[best] = rows[left], distances[left]
+    refresh(X, search.assignment, group)
+    return left
+
+
+@inner_kernel
+def join_cheapest(search: Search, k: int, groups: Rows, count: int, row: int) -> None:
+    """Add a record to that of the groups with room where it costs least."""
+    assignment = search.assignment
+    best, home = np.inf, -1
+    for g in range(count):
+        size = assignment.sizes[groups[g]]
+        if size < 2 * k - 1:
+            cost = squared_distance(search.X[row], assignment.centers[groups[g]])
+            cost *= size / (size + 1)
+            if home < 0 or cost < best:
+                best, home = cost, groups[g]
+    join(assignment, row, home)
+    refresh(search.X, assignment, home)

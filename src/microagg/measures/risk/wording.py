@@ -1,0 +1,165 @@
+"""Disclosure risk in plain words."""
+
+from collections.abc import Iterator, Mapping
+
+from microagg.core.words import counted
+from microagg.measures.risk.attributes import AttributeDisclosure, ColumnDisclosure
+from microagg.measures.risk.classes import ClassSizes
+from microagg.measures.risk.drisk import DRisk
+from microagg.measures.risk.informed import InformedLinkage
+from microagg.measures.risk.intervals import IntervalDisclosure
+from microagg.measures.risk.linkage import DistanceLinkage
+from microagg.measures.risk.probabilistic import ProbabilisticLinkage
+from microagg.measures.wording import Row, estimate, in_per_cent
+
+# Columns count as grouped one by one if at least this share of the records fits.
+_MOSTLY = 0.99
+
+
+def class_rows(classes: ClassSizes) -> Iterator[Row]:
+    """Word the sizes of the groups."""
+    others = classes.smallest - 1
+    unique = in_per_cent(classes.unique_after)
+    yield Row(
+        "smallest group",
+        counted(classes.smallest, "record"),
+        f"Every record shares its quasi-identifiers with at least {counted(others, 'other')}."
+        if others
+        else f"{unique} of the records have quasi-identifiers that no other record has.",
+        public=True,
+    )
+    yield Row(
+        "unique records",
+        f"{unique} (before: {in_per_cent(classes.unique_before)})",
+        "Share of records with a combination of quasi-identifiers that no other record has.",
+    )
+
+
+def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[Row]:
+    """Word distance linkage; in groups of at least `smallest` records it is limited."""
+    first, *_, last = found.linked
+    sizes = found.n_sampled, found.n_records
+    limit = f" at most {in_per_cent(1 / smallest)} in groups of {smallest:,} or more," * (
+        smallest > 1
+    )
+    yield Row(
+        "linked by distance",
+        estimate(found.linked[first], found.standard_errors[first], *sizes),
+        "Share of records that an intruder links correctly, knowing all the true quasi-identifiers "
+        f"and picking the most similar released record;{limit} "
+        f"{in_per_cent(found.guessed[first])} by guessing.",
+        public=True,
+    )
+    yield Row(
+        f"among the {last} nearest",
+        estimate(found.linked[last], found.standard_errors[last], *sizes),
+        f"Share of records whose own released record is among the {last} most similar; "
+        f"{in_per_cent(found.guessed[last])} by guessing.",
+        public=True,
+    )
+
+
+def probabilistic_row(found: ProbabilisticLinkage) -> Row:
+    """Word probabilistic linkage."""
+    return Row(
+        "probabilistic linkage",
+        estimate(found.linked[1], found.standard_errors[1], found.n_sampled, found.n_records),
+        "The same as linked by distance, but the intruder compares column by column, and agreement "
+        "counts for more the rarer it is by chance; "
+        f"{in_per_cent(found.guessed[1])} by guessing.",
+        public=True,
+    )
+
+
+def informed_rows(found: InformedLinkage) -> Iterator[Row]:
+    """Word what an intruder gains by knowing the method; nothing if no column takes part."""
+    if not (found.columns or found.drawn):
+        return
+    figure = estimate(found.linked, found.standard_error, found.n_sampled, found.n_records)
+    if found.drawn:
+        meaning = (
+            "Records drew their values at random, so knowing the method rules nothing out with "
+            "certainty. What is likely is another matter: see the linkage figures."
+        )
+    elif found.consistent >= _MOSTLY:
+        meaning = (
+            "Each column appears to have been grouped by itself. Share of records that an intruder "
+            "links correctly by ruling out those that do not fit the true values; for "
+            f"{in_per_cent(found.single)} of the records only their own remains."
+        )
+    else:
+        figure = "does not apply"
+        meaning = (
+            "The columns were not grouped one by one, so the order of the values rules nothing out."
+        )
+    yield Row("knowing the method", figure, meaning, public=True)
+
+
+def nearness_rows(intervals: IntervalDisclosure, found: DRisk) -> Iterator[Row]:
+    """Word how close the released values are to the true ones."""
+    for words, meaning, shares in (
+        (
+            "within {} of a standard deviation",
+            "Share of records whose true values are this close to the released ones in every "
+            "column of numbers, dates or ordered categories.",
+            intervals.every_by_deviation,
+        ),
+        (
+            "within {} of all ranks",
+            "The same with distances in ranks: how many of the column's values lie between.",
+            intervals.every_by_rank,
+        ),
+    ):
+        for width, share in _middle(shares):
+            yield Row(words.format(in_per_cent(width)), in_per_cent(share), meaning)
+    for width, share in found.share.items():
+        yield Row(
+            f"dRisk({width:g})",
+            f"{share:.5g}",
+            f"sdcMicro's measure, from 0 to 1: share of records with every value within {width:g} "
+            "standard deviations (of the released column) of the true one.",
+        )
+
+
+def _middle(shares: Mapping[float, float]) -> list[tuple[float, float]]:
+    """Return the middle of the widths: one row is enough to read."""
+    listed = list(shares.items())
+    return listed[len(listed) // 2 : len(listed) // 2 + 1]
+
+
+def attribute_rows(found: AttributeDisclosure) -> Iterator[Row]:
+    """Word what groups reveal about each sensitive column."""
+    for name, column in found.columns.items():
+        yield from _column_rows(name, column)
+
+
+def _column_rows(name: str, found: ColumnDisclosure) -> Iterator[Row]:
+    groups = counted(found.homogeneous_classes, "group")
+    revealed = f"Anyone known to be in such a group is known to have its value of {name!r}."
+    yield Row(
+        f"{name}: groups with one value",
+        f"{groups} ({counted(found.homogeneous_records, 'record')})",
+        f"{revealed if found.homogeneous_classes else 'Every group has several values.'} "
+        f"A group has at least {counted(found.smallest_distinct, 'distinct value')}; by entropy, "
+        f"at least {found.smallest_entropy:.3g} (l-diversity).",
+        public=True,
+    )
+    yield Row(
+        f"{name}: distance from the table",
+        f"{found.largest_distance:.3g}",
+        "Largest distance between the distribution in a group and in the whole table, from 0 (the "
+        f"group reveals nothing) to 1; {found.mean_distance:.3g} on average (t-closeness).",
+        public=True,
+    )
+
+
+def attribute_notes(found: AttributeDisclosure, n_classes: int) -> Iterator[str]:
+    """Say which sensitive values follow from being in a group."""
+    for name, column in found.columns.items():
+        if column.homogeneous_classes and n_classes > 1:
+            groups = counted(column.homogeneous_classes, "group")
+            yield (
+                f"In {groups} ({counted(column.homogeneous_records, 'record')}) all records have "
+                f"the same value of {name!r}: anyone known to be among them is known to have it, "
+                "even if nobody can be identified."
+            )

@@ -1,0 +1,162 @@
+"""What is measured: two tables, and what is known about their columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from microagg.core.errors import ParameterError
+from microagg.core.registry import find
+from microagg.files.dialect import Dialect
+from microagg.files.formats import open_table
+from microagg.plans.beside import manifest_beside, manifest_path
+from microagg.plans.columns import columns_by_name
+from microagg.plans.manifest import Manifest
+from microagg.plans.plan import Plan
+from microagg.tables.columns import ColumnType
+from microagg.tables.frames import open_frame
+from microagg.tables.matching import open_pair
+from microagg.tables.pairs import Pair
+from microagg.tables.roles import SENSITIVE, WEIGHT, Names, as_names
+from microagg.tables.typed import ColumnOptions
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns an intruder may know, which are left out, and what their values are.
+
+    `read_from` is the manifest that said so, if one did; `is_drawn` says that records drew their
+    values (`fcm`, `efcm`).
+    """
+
+    quasi_identifiers: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    column_options: Mapping[str, ColumnOptions] = field(default_factory=dict)
+    is_drawn: bool = False
+    read_from: str | None = None
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether no column is named."""
+        return not (
+            self.quasi_identifiers or self.left_out or self.sensitive or self.column_options
+        )
+
+    @classmethod
+    def given(
+        cls,
+        quasi_identifiers: Names,
+        identifiers: Names,
+        sensitive: Names,
+        columns: Mapping[str, Any] | None,
+    ) -> "Roles":
+        """Return what arguments say."""
+        if any("role" in said for said in (columns or {}).values() if isinstance(said, Mapping)):
+            raise ParameterError(
+                "columns takes types and orders; roles are given as quasi_identifiers, identifiers "
+                "and sensitive. Remove the role."
+            )
+        return cls(
+            as_names("quasi_identifiers", quasi_identifiers),
+            as_names("identifiers", identifiers),
+            as_names("sensitive", sensitive),
+            Plan.of(k=1, columns=columns_by_name(columns)).column_options,
+        )
+
+    @classmethod
+    def by_plan(cls, plan: Plan, columns: tuple[str, ...]) -> "Roles":
+        """Return what a plan says of the columns of a protected table; the others are protected."""
+        left_out = (*plan.identifiers, *plan.columns_as(WEIGHT))
+        sensitive = tuple(name for name in plan.columns_as(SENSITIVE) if name in columns)
+        return cls(
+            tuple(name for name in columns if name not in (*left_out, *sensitive)),
+            left_out,
+            sensitive,
+            plan.column_options,
+            find(plan.method).draws,
+        )
+
+    @classmethod
+    def by_manifest(cls, found: Manifest, path: str) -> "Roles":
+        """Return what the manifest of a release says."""
+        left_out = (*found.identifiers, *([] if found.weights is None else [found.weights]))
+        return cls(
+            (*found.quasi_identifiers, *found.strata),
+            left_out,
+            found.sensitive,
+            _types(found) | found.plan.column_options,
+            find(found.method).draws,
+            path,
+        )
+
+    def within(self, columns: tuple[str, ...]) -> "Roles":
+        """Return what concerns these columns: those of either table."""
+        kept = tuple(name for name in self.left_out if name in columns)
+        said = {name: own for name, own in self.column_options.items() if name in columns}
+        return replace(self, left_out=kept, column_options=said)
+
+
+def _types(found: Manifest) -> dict[str, ColumnOptions]:
+    """Return the types of the columns; an order is in the plan, or in the table itself."""
+    types = {name: ColumnType(column.type) for name, column in found.columns.items()}
+    return {n: ColumnOptions(type=t) for n, t in types.items() if t is not ColumnType.ORDINAL}
+
+
+def open_subject(
+    original: Any,
+    protected: Any,
+    roles: Roles,
+    plan: Plan | str | PathLike[str] | None,
+    dialect: Dialect,
+    key: str | None,
+) -> tuple[Pair, Roles]:
+    """Pair two tables, each a DataFrame or a file, and return what is known about their columns.
+
+    Where neither arguments nor a plan say anything, the manifest beside the protected file does.
+    """
+    _check_two_files(original, protected)
+    before, after = (_table(table, dialect) for table in (original, protected))
+    shown = tuple(open_frame(after).columns)
+    known = tuple(dict.fromkeys((*open_frame(before).columns, *shown)))
+    if plan is not None:
+        if not roles.says_nothing:
+            raise ParameterError(
+                "columns are given beside a plan. Put them into the plan, or leave the plan out."
+            )
+        asked = plan if isinstance(plan, Plan) else Plan.read(plan)
+        roles = Roles.by_plan(asked, shown).within(known)
+    elif roles.says_nothing and _is_path(protected):
+        path = str(protected)
+        if (found := manifest_beside(path)) is not None:
+            roles = Roles.by_manifest(found, str(manifest_path(path))).within(known)
+    pair = open_pair(
+        before,
+        after,
+        key=key,
+        quasi_identifiers=[name for name in roles.quasi_identifiers if name != key],
+        identifiers=[name for name in roles.left_out if name != key],
+        sensitive=roles.sensitive,
+        column_options=roles.column_options,
+    )
+    return pair, roles
+
+
+def _is_path(table: object) -> bool:
+    return isinstance(table, (str, PathLike))
+
+
+def _table(table: Any, dialect: Dialect) -> Any:
+    return open_table(str(table), dialect=dialect).table() if _is_path(table) else table
+
+
+def _check_two_files(original: object, protected: object) -> None:
+    if not (_is_path(original) and _is_path(protected)):
+        return
+    first, second = Path(str(original)), Path(str(protected))
+    is_same = first.exists() and second.exists() and first.samefile(second)
+    if str(original) == str(protected) or is_same:
+        raise ParameterError(
+            "the original and the protected table must be two files; both are the same one."
+        )

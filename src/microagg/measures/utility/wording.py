@@ -1,0 +1,133 @@
+"""Utility in plain words. No row is public: figures of single columns could reveal values."""
+
+from collections.abc import Iterator
+
+from microagg.measures.utility.column_loss import ColumnLoss
+from microagg.measures.utility.distributions import Distributions
+from microagg.measures.utility.eigenvalues import Eigenvalues
+from microagg.measures.utility.il1s import IL1s
+from microagg.measures.utility.models import ModelComparison
+from microagg.measures.utility.moments import Moments
+from microagg.measures.utility.propensity import Propensity
+from microagg.measures.wording import Row
+
+# Smaller changes, in standard deviations, are rounding error.
+_NOTHING = 1e-9
+
+
+def loss_rows(loss: ColumnLoss) -> Iterator[Row]:
+    """Word the information loss of the released values."""
+    if loss.information_loss is None:
+        return
+    meaning = (
+        "Information loss of the values as released (rounded, medians, most frequent categories), "
+        "every record counted once. 0 % keeps every value, 100 % is as bad as the overall mean; "
+        "categories can be worse than that."
+    )
+    known = {name: lost for name, lost in loss.columns.items() if lost is not None}
+    if len(known) > 1:
+        worst = max(known, key=lambda name: known[name])
+        meaning += f" The highest is that of {worst!r}: {known[worst]:.3g} %."
+    yield Row("loss of released values", f"{loss.information_loss:.4g} %", meaning)
+
+
+def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[Row]:
+    """Word the two measures of sdcMicro."""
+    if cells.mean is not None:
+        yield Row(
+            "IL1s",
+            f"{cells.total:,.6g} in total, {cells.mean:.3g} per value",
+            "sdcMicro's measure: change of the values, in units of 1.41 standard deviations.",
+        )
+    if found.change is not None:
+        yield Row(
+            "eigenvalues",
+            f"{found.change if found.change > _NOTHING else 0:.3g}",
+            "sdcMicro's measure: sum of the relative changes of the eigenvalues of the correlation "
+            "matrix; 0 if none changed.",
+        )
+
+
+def moment_rows(found: Moments) -> Iterator[Row]:
+    """Word the largest changes of means, variances and correlations."""
+    means = {n: abs(c.mean_change) for n, c in found.columns.items() if c.mean_change is not None}
+    if means:
+        worst = max(means, key=lambda name: means[name])
+        moved = means[worst] > _NOTHING
+        yield Row(
+            "means",
+            f"{means[worst]:.3g} standard deviations" if moved else "unchanged",
+            f"Largest change of a mean, in {worst!r}." if moved else "Every mean is preserved.",
+        )
+    variances = {
+        n: c.variance_relative_change
+        for n, c in found.columns.items()
+        if c.variance_relative_change is not None
+    }
+    if variances:
+        worst = max(variances, key=lambda name: abs(variances[name]))
+        yield Row(
+            "variances",
+            f"{100 * variances[worst]:+.3g} %",
+            f"Largest change of a variance, in {worst!r}."
+            f"{' Averages vary less than records.' if variances[worst] < 0 else ''}",
+        )
+    pearson = found.pearson
+    if pearson.largest is not None and pearson.most_changed is not None:
+        a, b = pearson.most_changed
+        yield Row(
+            "correlations",
+            f"{pearson.largest:.3g}, on average {pearson.mean:.3g}",
+            f"The largest change is between {a!r} and {b!r}. Correlations range from -1 to 1.",
+        )
+
+
+def distribution_rows(found: Distributions) -> Iterator[Row]:
+    """Word the largest distances between the distributions of a column."""
+    for words, figure, meaning in (
+        (
+            "Kolmogorov-Smirnov",
+            found.largest_kolmogorov_smirnov,
+            "Largest distance between the distributions of a column before and after, from 0 "
+            "(identical) to 1.",
+        ),
+        (
+            "Wasserstein",
+            found.largest_wasserstein,
+            "How far the distribution of a column moved at most, in its standard deviations.",
+        ),
+        (
+            "total variation",
+            found.largest_total_variation,
+            "Largest change of the shares of a column's categories, from 0 (identical) to 1.",
+        ),
+    ):
+        if figure is not None:
+            yield Row(words, f"{figure:.3g}", meaning)
+
+
+def propensity_rows(found: Propensity) -> Iterator[Row]:
+    """Word pMSE, unless there are no predictors."""
+    if found.ratio is None:
+        return
+    error = "" if found.sampling_error is None else f" ± {found.sampling_error:.2g}"
+    yield Row(
+        "pMSE",
+        f"{found.pmse:.3g}{error}, {found.ratio:.3g} times the expected value",
+        "How well a model distinguishes released from original records, from 0 (not at all) to "
+        "0.25. Two samples of one population give about twice the expected value.",
+    )
+
+
+def model_rows(found: ModelComparison | None) -> Iterator[Row]:
+    """Word how well models trained on the release predict the original."""
+    for name, score in {} if found is None else found.models.items():
+        if found is None or score.before is None or score.after is None:
+            continue
+        error = "" if score.standard_error is None else f" ± {score.standard_error:.2g}"
+        yield Row(
+            f"predicting {found.target}: {name}",
+            f"{score.after:.3g} (trained on the original: {score.before:.3g})",
+            f"{found.score} of a model trained on the released table and tested on original "
+            f"records it has not seen; the difference is {score.difference:+.2g}{error}.",
+        )

@@ -1,0 +1,243 @@
+"""Two tables -> a pair: which record of one is which of the other, and what each column is."""
+
+from collections.abc import Mapping, Sequence
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from microagg.core.arrays import Labels
+from microagg.core.errors import DataError, ParameterError
+from microagg.tables.columns import ColumnType
+from microagg.tables.dates import is_written_as
+from microagg.tables.frames import Frame, open_frame, polars_column
+from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
+from microagg.tables.roles import Names, Roles, as_names, check_named
+from microagg.tables.typed import ColumnOptions, open_column, order_of, types_of
+
+
+def open_pair(
+    original: object,
+    protected: object,
+    *,
+    key: str | None = None,
+    quasi_identifiers: Names = None,
+    identifiers: Names = (),
+    sensitive: Names = (),
+    column_options: Mapping[str, ColumnOptions] | None = None,
+) -> Pair:
+    """Pair the records of two tables: in their order, or by a key that both have.
+
+    Quasi-identifiers are the columns named as such, or else all that were changed; unchanged
+    columns without a role are sensitive. `identifiers` are left out.
+    """
+    before, after = open_frame(original), open_frame(protected)
+    said = column_options or {}
+    left_out = {*as_names("identifiers", identifiers), *([] if key is None else [key])}
+    known = tuple(dict.fromkeys((*before.columns, *after.columns)))
+    named = check_named(
+        known,
+        quasi_identifiers=quasi_identifiers,
+        identifiers=sorted(left_out),
+        sensitive=sensitive,
+    )
+    check_named(known, quasi_identifiers=tuple(said))  # they must be columns
+    common = _common_columns(before, after, left_out)
+    _check_released(common, named)
+    _check_indexes(before, after, key)
+    rows = _matched(before, after, key)
+    keys = _random_keys(before, after, common, named)
+    measured = [name for name in common if name not in keys]
+    paired = {name: _paired(before, after, rows, name, said) for name in measured}
+    changed = [name for name in measured if paired[name].is_changed]
+    if keys and not changed:  # they are all that was changed, so they are no keys
+        paired |= {name: _paired(before, after, rows, name, said) for name in keys}
+        measured, changed, keys = common, keys, []
+    chosen, assumed = _chosen_columns(measured, changed, named)
+    return Pair(
+        {name: paired[name] for name in measured if name in chosen},
+        {name: paired[name] for name in measured if name in (*named.sensitive, *assumed)},
+        (*(name for name in before.columns if name not in after.columns), *keys),
+        assumed,
+        len(before) - len(after),
+    )
+
+
+def _chosen_columns(
+    measured: Sequence[str], changed: Sequence[str], named: Roles
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the quasi-identifiers, and the columns that are assumed to be sensitive."""
+    chosen = named.quasi_identifiers or tuple(c for c in changed if c not in named.sensitive)
+    rest = tuple(c for c in measured if c not in (*chosen, *named.sensitive))
+    if not chosen and not rest:
+        raise ParameterError(
+            "there is no quasi-identifier to measure: every column is sensitive or left out. Take "
+            "one out of those roles."
+        )
+    return (chosen, rest) if chosen else (rest, ())
+
+
+def _check_released(common: Sequence[str], named: Roles) -> None:
+    for name in (*named.quasi_identifiers, *named.sensitive):
+        if name not in common:
+            raise DataError(
+                f"the protected table has no column {name!r}, so it cannot be measured. Remove its "
+                "role."
+            )
+
+
+def _common_columns(before: Frame, after: Frame, left_out: set[str]) -> list[str]:
+    """Return the columns that both have, if the protected table has no other."""
+    new = [c for c in after.columns if c not in before.columns and c not in left_out]
+    if new:
+        listing = ", ".join(map(repr, new[:12]))
+        raise DataError(
+            f"the protected table has columns that the original does not have: {listing}. Rename "
+            "them, or name them as identifiers (--identifier) to leave them out."
+        )
+    common = [c for c in before.columns if c in after.columns and c not in left_out]
+    if not common:
+        raise DataError("the two tables have no column in common. Are these the right tables?")
+    return common
+
+
+def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
+    """Return the record of the original behind every protected one; None if in their order."""
+    if not len(before) or not len(after):
+        raise DataError("a table has no records.")
+    if key is None:
+        if len(before) != len(after):
+            raise DataError(
+                "both tables must have the same records in the same order; the original has "
+                f"{len(before):,} and the protected one {len(after):,}. Name a column to match "
+                "them by (--key)."
+            )
+        return None
+    ids = []
+    for word, frame in (("original", before), ("protected", after)):
+        if key not in frame.columns:
+            raise ParameterError(f"the {word} table has no column {key!r} to match records by.")
+        column = polars_column(frame[key]).alias("key")
+        if column.null_count() or column.n_unique() < len(column):
+            raise DataError(
+                f"the key {key!r} must be present and different in every record; in the {word} "
+                "table it is not. Choose another."
+            )
+        ids.append(column)
+    ids = _alike(ids, key)
+    places = ids[0].to_frame().with_row_index("row")
+    found = ids[1].to_frame().join(places, on="key", how="left", maintain_order="left")["row"]
+    if missing := found.null_count():
+        raise DataError(
+            f"{missing:,} records of the protected table have a key {key!r} that is not in the "
+            "original. Are these the right tables?"
+        )
+    return found.cast(pl.Int64).to_numpy().astype(np.intp)
+
+
+def _check_indexes(before: Frame, after: Frame, key: str | None) -> None:
+    """Refuse pandas tables with the same index in a different order."""
+    if key is not None or not all(f.implementation.is_pandas_like() for f in (before, after)):
+        return
+    first, second = (frame.to_native().index for frame in (before, after))
+    same = len(first) == len(second) and not first.equals(second)
+    if same and first.is_unique and first.isin(second).all():
+        raise DataError(
+            "both tables have the same index in a different order, but records are matched by "
+            "position. Sort one of them, as in protected.loc[original.index]."
+        )
+
+
+def _random_keys(before: Frame, after: Frame, common: Sequence[str], named: Roles) -> list[str]:
+    """Return the columns without a role that hold random keys in the protected table."""
+    if named.quasi_identifiers:
+        return []
+    return [
+        name
+        for name in common
+        if name not in named.sensitive
+        and _is_random_key(polars_column(before[name]), polars_column(after[name]))
+    ]
+
+
+def _is_random_key(before: pl.Series, after: pl.Series) -> bool:
+    """Whether a column was different in every record, and was replaced by the numbers 1 to n."""
+    if not after.dtype.is_integer() or after.null_count() or before.null_count():
+        return False
+    if before.dtype == after.dtype and before.equals(after):
+        return False
+    is_unique = before.n_unique() == len(before)
+    return is_unique and after.sort().to_list() == list(range(1, len(after) + 1))
+
+
+def _paired(
+    before: Frame,
+    after: Frame,
+    matches: Labels | None,
+    name: str,
+    said: Mapping[str, ColumnOptions],
+) -> PairedColumn:
+    """Code both sides of a column together, so that equal values have equal numbers."""
+    sides = [polars_column(frame[name]).alias("") for frame in (before, after)]
+    if matches is not None:
+        sides[0] = sides[0].gather(matches)
+    both = pl.concat(_alike(sides, name))
+    frame = nw.from_native(both.alias(name).to_frame(), eager_only=True)
+    if not types_of(frame, name):
+        raise DataError(
+            f"column {name!r} is stored as {both.dtype}, which cannot be measured. Name it as an "
+            "identifier (--identifier) to leave it out."
+        )
+    options = said.get(name, ColumnOptions())
+    if options.type is None and options.order is None:
+        options = ColumnOptions(order=order_of(before, name), type=_type_of_text(frame, name))
+    column = open_column(frame, name, options)
+    n = len(sides[1])
+    numbers = column.values.numbers
+    if numbers.dtype.kind == "f" and np.isinf(numbers).any():
+        raise DataError(f"column {name!r} holds infinite numbers. Remove or replace them.")
+    rows = np.arange(2 * n)
+    before_values, after_values = column.values.take(rows[:n]), column.values.take(rows[n:])
+    return OriginalColumn.of(column, before_values).paired(after_values)
+
+
+def _type_of_text(frame: Frame, name: str) -> ColumnType | None:
+    """Return the type of text that is all dates, or all dates with times; None for other text."""
+    if frame[name].dtype != nw.String:
+        return None
+    series = frame[name].drop_nulls()
+    kinds = (ColumnType.DATE, ColumnType.DATETIME)
+    return next((kind for kind in kinds if len(series) and is_written_as(series, kind)), None)
+
+
+def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
+    """Return both sides in one type, if both are numbers, text, or times."""
+    sides = [s.cast(pl.Float64) if s.dtype.is_decimal() else s for s in sides]
+    types = [side.dtype for side in sides]
+    if types[0] == types[1] == pl.Null:
+        return [side.cast(pl.Float64) for side in sides]
+    if types[0] == types[1] and not isinstance(types[0], pl.Categorical):
+        return sides
+    if pl.Null in types:  # a side without any value takes the type of the other
+        other = types[1] if types[0] == pl.Null else types[0]
+        return [side.cast(other) for side in sides]
+    if all(dtype.is_numeric() for dtype in types):
+        whole = all(dtype.is_integer() and dtype != pl.UInt64 for dtype in types)
+        return [side.cast(pl.Int64 if whole else pl.Float64) for side in sides]
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    if all(isinstance(dtype, texts) for dtype in types):
+        return [side.cast(pl.String) for side in sides]
+    if all(isinstance(dtype, (pl.Date, pl.Datetime)) for dtype in types):
+        zones = {getattr(dtype, "time_zone", None) for dtype in types}
+        if len(zones) == 1:
+            return [side.cast(pl.Datetime("us", zones.copy().pop())) for side in sides]
+    raise DataError(
+        f"column {name!r} holds {_word(types[0])} in the original and {_word(types[1])} in the "
+        "protected table. Convert one of them, or leave the column out (--identifier)."
+    )
+
+
+def _word(dtype: pl.DataType) -> str:
+    if dtype.is_numeric():
+        return "numbers"
+    return "text" if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) else str(dtype)
