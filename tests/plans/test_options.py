@@ -110,7 +110,9 @@ class TestTheSignature:
             name: own[name] for name in own.keys() - others if own[name] != all_of_them[name]
         }
         # A sweep is many searches.
-        assert differing == ({} if study is microagg.compare else {"effort": "fast", "bound": "fast"})
+        assert differing == (
+            {} if study is microagg.compare else {"effort": "fast", "bound": "fast"}
+        )
 
 
 class TestTheDocstring:

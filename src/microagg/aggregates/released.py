@@ -2,35 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.aggregates.choices import Aggregate, Missing
 from microagg.aggregates.mean import group_means, in_type, means_in_type
 from microagg.aggregates.median import group_medians
 from microagg.aggregates.mode import group_modes
 from microagg.aggregates.values import SAME_SHARE, Values
 from microagg.constraints.system import Satisfied, System
 from microagg.core.arrays import Floats, Labels
-
-
-class Aggregate(StrEnum):
-    """What a group releases of a column."""
-
-    MEAN = "mean"
-    MEDIAN = "median"
-    LOWER_MEDIAN = "lower median"
-    MODE = "mode"
-
-
-class Missing(StrEnum):
-    """What to do where values of quasi-identifiers are missing."""
-
-    ERROR = "error"
-    VALUE = "value"
-    IMPUTE = "impute"
 
 
 def group_values(

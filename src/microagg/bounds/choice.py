@@ -2,11 +2,9 @@
 
 from typing import NamedTuple
 
-from microagg.bounds.lower import PATIENCE, TIGHTNESS, bound_on, gap, proves_optimal
+from microagg.bounds.choices import AUTO, NONE
+from microagg.bounds.lower import PATIENCE, bound_on, gap, proves_optimal
 from microagg.core.arrays import Floats, Labels
-
-AUTO, NONE = "auto", "none"
-BOUNDS = (AUTO, *TIGHTNESS, NONE)
 
 # Records up to which the fast bound takes less time than grouping: with a search, and where the
 # grouping itself takes no time worth mentioning, a second or two at most.

@@ -5,12 +5,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from microagg.bounds.choices import TIGHTNESS
 from microagg.bounds.fast import neighbour_shares
 from microagg.core.arrays import Floats, Labels
 from microagg.core.validation import check_choice, check_k, check_matrix, check_number
 from microagg.partitions.univariate import Univariate
 
-TIGHTNESS = ("fast", "tight")
 # Seconds that a tight bound may take.
 PATIENCE = 600.0
 # Roundings of a term of an SSE, with room to spare; there is one more for each record of a group.

@@ -8,7 +8,7 @@ from io import StringIO
 
 # Lines are no longer than this, nor than the terminal is wide, within reason.
 _WIDEST, _NARROWEST = 100, 60
-_NUMBER = re.compile(r"[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
+_NUMBER = re.compile(r"<?[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
 # A line of dashes under the header, and no other lines.
 _RULES = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 

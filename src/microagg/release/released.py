@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from microagg.aggregates.choices import Missing
 from microagg.aggregates.mean import in_type
 from microagg.aggregates.medoid import medoids
-from microagg.aggregates.released import Missing, group_values
+from microagg.aggregates.released import group_values
 from microagg.aggregates.values import Values
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels

@@ -141,7 +141,7 @@ class Comparison(Sequence[Row]):
 
 def _cells(row: Row, least: float | None, decimals: int, *, added: bool) -> list[str]:
     if row.error is not None or row.information_loss is None:
-        return [row.method, *["failed", *[""] * (5 + added)]]
+        return [row.method, *[""] * (5 + added), "failed"]
     is_small = (row.min_group or 0) < row.k
     marks = "!" if is_small else "*" if row.information_loss == least else ""
     return [
