@@ -259,8 +259,7 @@ class Plan(Model):
         """Return the plan in a TOML file, such as `microagg plan` drafts."""
         if not isinstance(path, (str, PathLike)):
             raise ParameterError(
-                "a plan is a microagg.Plan or the name of a plan file; got "
-                f"{type(path).__name__}."
+                f"a plan is a microagg.Plan or the name of a plan file; got {type(path).__name__}."
             )
         return cls.of(**read_plan(Path(path)))
 
