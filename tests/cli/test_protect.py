@@ -13,7 +13,7 @@ import time
 import polars as pl
 import pytest
 
-from microagg.cli.layout import names
+from microagg.core.words import listed_names
 from microagg.files import reading as files
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
@@ -105,7 +105,7 @@ def test_time_is_that_of_the_whole_command(run, monkeypatch):
     ],
 )
 def test_names_in_a_summary_are_told_apart(column, shown):
-    assert names(["age", column]) == f"age, {shown}"
+    assert listed_names(["age", column]) == f"age, {shown}"
 
 
 def test_summary_says_when_all_were_assumed_and_nothing_when_none(run):
@@ -289,7 +289,7 @@ def test_constraints_hold_in_the_file_and_the_summary_says_what_it_took(run, fol
 def test_a_draw_says_what_it_promises_and_what_came_out(run):
     outcome = run("protect", *OK_7, "--method", "efcm", "--seed", "1")
     assert outcome.out.startswith("60 records drew from 8 centres with efcm at k = 7\n")
-    assert "'efcm' draws and keeps no k" in outcome.err
+    assert "'efcm' draws and does not guarantee k" in outcome.err
     assert "anonym" not in outcome.out + outcome.err
     facts = facts_of(outcome.out)
     assert re.match(r"nothing: [0-9]+ of [0-9]+ centres expect fewer than 7", facts["promise"])

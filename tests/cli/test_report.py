@@ -11,7 +11,7 @@ FAST = ("--method", "mdav", "--bound", "none")
 def test_both_versions_are_written_with_the_table(run, folder):
     outcome = run(*OK, *FAST, "--report", "in.html", "--public-report", "out.html")
     assert (outcome.code, outcome.err) == (0, "")
-    assert "in.html, which must not leave the house" in outcome.out
+    assert "in.html (keep this file internal)" in outcome.out
     assert "public report     out.html\n" in outcome.out
     inside, outside = ((folder / name).read_text() for name in ("in.html", "out.html"))
     for page in (inside, outside):

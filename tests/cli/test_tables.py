@@ -138,7 +138,7 @@ def test_bad_plans(refused, folder, plan, code, words):
         (("--column-weight", "age=heavy"), 2, "column's weight must be"),
         (("--missing", "valu"), 2, "missing must be one of"),
         (("--small-strata", "join"), 2, "small_strata must be one of"),
-        (("--strata", "size", "--sensitive", "size"), 2, "'size' can play one role only"),
+        (("--strata", "size", "--sensitive", "size"), 2, "'size' can have one role only"),
         (("--weights", "sex"), 3, "weights in 'sex' must be numbers"),
         (("--block", "age,sx"), 2, "'sx' is none"),
         (("--delimiter", "ab"), 2, "delimiter must be"),
@@ -194,7 +194,7 @@ def test_blocks_warn(run):
 def test_an_audit_and_a_key(run):
     done = run("protect", "survey.csv", "-k", "4", *MDAV, *ROLES, "--keep-key", "--audit", "a.csv")
     assert done.code == 0, done.err
-    assert "must not leave the house" in done.err
+    assert "keep this file internal" in done.err
     audit, released = table("a.csv"), table("survey-protected.csv")
     assert [row["key"] for row in audit] == [row["id"] for row in released]
     assert [row["id"] for row in audit] == [row["id"] for row in table("survey.csv")]

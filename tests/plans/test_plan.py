@@ -6,9 +6,11 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.plans.columns import columns_by_name
 from microagg.plans.drafting import draft, guess_columns
-from microagg.plans.plan import Plan, columns_by_name
+from microagg.plans.plan import Plan
 from microagg.tables.frames import open_frame
+from microagg.tables.roles import Roles
 
 
 def test_what_is_left_out_has_a_default():
@@ -28,7 +30,7 @@ def test_what_is_left_out_has_a_default():
         ({"k": 3, "missing": "values"}, "missing must be one of 'error', 'value', 'impute'"),
         ({"k": 3, "scale": "z"}, "scale must be one of"),
         ({"k": 3, "keep_key": "yes"}, "keep_key must be True or False"),
-        ({"k": 3, "blocks": "a,b"}, "blocks in a plan is not as expected"),
+        ({"k": 3, "blocks": "a,b"}, "blocks must be a list of lists of columns"),
         ({"k": 3, "columns": {"a": {"rol": "x"}}}, r"column 'a' has no key 'rol'\. Did you mean"),
         ({"k": 3, "columns": {"a": {"role": "quasi"}}}, "column 'a': a role must be one of"),
         ({"k": 3, "columns": {"a": {"type": "number"}}}, "column 'a': a type must be one of"),
@@ -52,20 +54,15 @@ def test_roles_come_from_columns():
             "d": {"order": ["x", "y"]},
         },
     )
-    assert plan.roles() == {
-        "quasi_identifiers": ["a"],
-        "identifiers": ["b"],
-        "sensitive": [],
-        "strata": [],
-        "weights": "c",
-    }
-    assert set(plan.column_options()) == {"a", "d"}
+    assert plan.roles_in("abcde") == Roles(
+        quasi_identifiers=("a", "d"), identifiers=("b",), weights="c"
+    )
+    assert set(plan.column_options) == {"a", "d"}
 
 
 def test_one_column_holds_weights():
-    plan = Plan.of(k=3, columns={"a": {"role": "weight"}, "b": {"role": "weight"}})
     with pytest.raises(ParameterError, match="one column can hold weights; got 'a', 'b'"):
-        plan.roles()
+        Plan.of(k=3, columns={"a": {"role": "weight"}, "b": {"role": "weight"}})
 
 
 def test_lists_and_columns_are_put_together():
@@ -74,18 +71,18 @@ def test_lists_and_columns_are_put_together():
         "a": {"type": "nominal", "role": "quasi-identifier"},
         "b": {"role": "sensitive"},
     }
-    with pytest.raises(ParameterError, match="'a' can play one role only"):
+    with pytest.raises(ParameterError, match="'a' can have one role only"):
         columns_by_name(None, identifiers=["a"], strata=["a"])
     with pytest.raises(ParameterError, match="columns must be a mapping"):
         columns_by_name(["a"])
-    with pytest.raises(ParameterError, match="said of column 'a' must be a mapping"):
+    with pytest.raises(ParameterError, match="the entry of column 'a' must be a mapping"):
         columns_by_name({"a": "nominal"})
 
 
 def test_files(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text('k = 4\n[columns]\n"odd name" = { role = "stratum" }\n')
-    assert Plan.read(path).roles()["strata"] == ["odd name"]
+    assert Plan.read(path).columns_as("stratum") == ("odd name",)
     path.write_text("k = = 4")
     with pytest.raises(DataError, match="not well-formed TOML at line 1, column 5"):
         Plan.read(path)

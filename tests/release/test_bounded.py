@@ -106,7 +106,10 @@ def test_draws_below_k_have_no_bound():
         ({"bound": None}, "bound must be one of"),
         ({"time_budget": -1}, "time_budget must be a finite number of at least 0"),
         ({"time_budget": "long"}, "time_budget must be a finite number of at least 0"),
-        ({"method": "mdav", "effort": "best"}, "effort .--effort. is for 'auto'; 'mdav'"),
+        (
+            {"method": "mdav", "effort": "best"},
+            "effort .--effort. is for 'auto'; how much work 'mdav'",
+        ),
         ({"method": "mdav", "time_budget": 1}, "time_budget .--time-budget. is for the methods"),
         (
             {"method_options": {"effort": "best"}},

@@ -16,6 +16,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.manifests import manifest
+
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 
 N_RECORDS = 20_000
@@ -30,9 +32,11 @@ from pathlib import Path
 
 import polars as pl
 
+from microagg.plans.manifest import Manifest
 from microagg.release.saving import save_release
 
-folder, step, force = sys.argv[1], *map(int, sys.argv[2:])
+folder, described, step, force = *sys.argv[1:3], *map(int, sys.argv[3:])
+manifest = Manifest.model_validate_json(described)
 taken = 0
 
 def killed_at(call):
@@ -47,30 +51,32 @@ def killed_at(call):
 for name in ("open", "fsync", "link", "replace", "unlink"):
     setattr(os, name, killed_at(getattr(os, name)))
 table = pl.DataFrame({"x": [2] * 5})
-facts = {"input": {"sha256": None}, "plan": {}}
-save_release(table, facts, f"{folder}/out.csv", force=bool(force))
+save_release(table, manifest, f"{folder}/out.csv", force=bool(force))
 """
 
 
 def is_whole(folder: Path) -> bool:
     """Whether there is an output and its manifest speaks of it; it must not be there otherwise."""
-    output, manifest = folder / "out.csv", folder / "out.manifest.json"
+    output, described = folder / "out.csv", folder / "out.manifest.json"
     if not output.exists():
         return False
-    told = json.loads(manifest.read_text("utf-8"))
+    told = json.loads(described.read_text("utf-8"))
     return told["output"]["sha256"] == hashlib.sha256(output.read_bytes()).hexdigest()
 
 
 def write_old(folder: Path) -> None:
     (folder / "out.csv").write_text(OLD)
     sha256 = hashlib.sha256(OLD.encode()).hexdigest()
-    (folder / "out.manifest.json").write_text(json.dumps({"output": {"sha256": sha256}}))
+    (folder / "out.manifest.json").write_text(
+        json.dumps(manifest().with_output("out.csv", sha256).as_dict())
+    )
 
 
 def saved(folder: Path, step: int, *, force: bool) -> int:
     steps = [str(int(number)) for number in (step, force)]
     return subprocess.run(
-        [sys.executable, "-c", SAVING, str(folder), *steps], check=False
+        [sys.executable, "-c", SAVING, str(folder), manifest().model_dump_json(), *steps],
+        check=False,
     ).returncode
 
 

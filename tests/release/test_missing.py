@@ -55,8 +55,8 @@ def test_k_records_share_what_the_file_shows(kind, missing, share, k, tmp_path):
     if share == 0.0:
         assert told is None
     else:
-        assert told["before"] == {name: table[name].null_count() for name in COLUMNS}
-        assert told["after"] == gone
+        assert told.before == {name: table[name].null_count() for name in COLUMNS}
+        assert told.after == gone
     if missing == "impute" or share == 0.0:
         assert not any(gone.values())
     elif share == 0.6:

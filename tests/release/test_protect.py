@@ -15,7 +15,7 @@ from microagg import Release
 from microagg.core import registry
 from microagg.core.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
 from microagg.partitions.mdav import MDAV
-from microagg.release.facts import plain
+from microagg.release.description import plain_options
 from tests.fakes import fakes  # noqa: F401
 
 # What any method leaves as it is; the default and its bound are in test_bounded_release.py.
@@ -299,7 +299,7 @@ class TestSeeds:
     ],
 )
 def test_options_in_the_manifest_show_no_values(value, shown):
-    assert plain(value, 1080) == shown
+    assert plain_options({"initial": value}, 1080) == {"initial": shown}
 
 
 def test_methods_for_one_column(table):

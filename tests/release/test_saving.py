@@ -78,7 +78,7 @@ def test_no_warning_for_another_table_or_the_same_release(release, tmp_path):
 
 
 def test_an_audit_says_who_is_in_which_group(release, tmp_path):
-    with pytest.warns(PrivacyWarning, match="must not leave the house"):
+    with pytest.warns(PrivacyWarning, match="keep this file internal"):
         release.save_audit(tmp_path / "audit.csv")
     audit = pl.read_csv(tmp_path / "audit.csv")
     assert audit.columns == ["record", "who", "group"]
@@ -108,7 +108,7 @@ def test_an_audit_goes_with_the_release_or_not_at_all(release, tmp_path):
     with pytest.raises(ParameterError, match="lead to the same file"):
         release.save(tmp_path / "out.csv", audit=tmp_path / "out.csv")
     assert not os.listdir(tmp_path)
-    with pytest.warns(PrivacyWarning, match="must not leave the house"):
+    with pytest.warns(PrivacyWarning, match="keep this file internal"):
         release.save(tmp_path / "out.csv", audit=tmp_path / "audit.csv")
     assert (tmp_path / "audit.csv").stat().st_mode & 0o077 == 0
     assert len(os.listdir(tmp_path)) == 3

@@ -150,6 +150,8 @@ def test_the_public_page_says_nothing_of_before(build, apart):
         "constraints": {
             "records_in_violation": {"x >= 0": 77_500},
             "groups_moved": 3,
+            "groups_not_proved_nearest": 0,
+            "farther_than_nearest_by_at_most": 0.0,
             "added_information_loss": 0.1,
         },
         "missing_values": {"treatment": "impute", "before": {"x": 77_500}, "after": {"x": 0}},

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microagg.aggregates.kinds import Aggregate, Missing
+from microagg.aggregates.choices import Aggregate, Missing
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import Column, ColumnType

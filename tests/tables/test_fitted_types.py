@@ -10,12 +10,12 @@ import pytest
 
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.encoding import Encoding, encode
 from microagg.tables.fitted_types import FittedType
 from microagg.tables.frames import open_frame
 from microagg.tables.statistics import ColumnStatistics
-from microagg.tables.typed import ColumnOptions, code_strata, open_column
+from microagg.tables.typed import code_strata, open_column
 
 FRAMES = {
     "polars": lambda column: pl.DataFrame({"x": column}),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg.aggregates.kinds import Aggregate, Missing
+from microagg.aggregates.choices import Aggregate, Missing
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import Column, ColumnType

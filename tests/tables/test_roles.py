@@ -9,7 +9,8 @@ import pytest
 
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.frames import open_frame
-from microagg.tables.roles import Roles, check_named, resolve
+from microagg.tables.resolving import resolve
+from microagg.tables.roles import Roles, check_named
 
 COLUMNS = ("name", "age", "height", "code")
 TABLE = pl.DataFrame({"name": ["a"], "age": [1], "height": [1.5], "code": ["x"]})

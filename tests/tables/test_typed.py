@@ -10,13 +10,13 @@ import pytest
 from polars.testing import assert_series_equal
 
 from microagg import protect
-from microagg.aggregates.kinds import Missing
+from microagg.aggregates.choices import Missing
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.release.records import check_values
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import open_frame
-from microagg.tables.typed import ColumnOptions, open_column, types_of
+from microagg.tables.typed import open_column, types_of
 
 
 def opened(column, **options):

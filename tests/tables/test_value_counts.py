@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.aggregates.kinds import Aggregate
+from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.values import Values
 from microagg.tables.columns import Column, ColumnType
 from microagg.tables.encoding import Encoding, encode

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.aggregates.kinds import Aggregate, Missing
+from microagg.aggregates.choices import Aggregate, Missing
 from microagg.aggregates.mean import group_means, in_type, means_in_type
 from microagg.aggregates.median import group_medians
 from microagg.aggregates.mode import group_modes

@@ -1,4 +1,7 @@
-"""How far from optimal a partition can be: numbers that no partition goes below."""
+"""How far from optimal a partition can be: numbers that no partition goes below.
+
+They load on first use: a plan names the bounds without computing any.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +12,8 @@ __all__ = ["bound_on", "gap", "lower_bound", "proves_optimal"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'microagg.bounds' has no attribute {name!r}")
-    from microagg.bounds import lower
+    if name in __all__:
+        from microagg.bounds import lower
 
-    return getattr(lower, name)
+        return getattr(lower, name)
+    raise AttributeError(f"module 'microagg.bounds' has no attribute {name!r}")

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from microagg.bounds.kinds import AUTO, NONE
+from microagg.bounds.choices import AUTO, NONE
 from microagg.bounds.lower import PATIENCE, bound_on, gap, proves_optimal
 from microagg.core.arrays import Floats, Labels
 from microagg.partitions.search.neighbours import NearKinds

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from microagg.bounds.choices import TIGHTNESS
 from microagg.bounds.fast import n_listed, neighbour_shares
-from microagg.bounds.kinds import TIGHTNESS
 from microagg.core.arrays import Floats, Labels
 from microagg.core.validation import check_choice, check_jobs, check_k, check_matrix, check_number
 from microagg.partitions.search.neighbours import NearKinds

@@ -28,6 +28,7 @@ from microagg.cli.summary import Rows, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
 from microagg.core.words import counted, listed_names
+from microagg.plans.options import Section
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
@@ -55,12 +56,19 @@ def compare(
     k: Annotated[
         str | None,
         typer.Option(
-            "-k", metavar="K,...", help="One k or several, as in 3,5,10. Default: that of the plan."
+            "-k",
+            metavar="K,...",
+            help="One k or several, as in 3,5,10. Default: that of the plan.",
+            rich_help_panel=Section.PROTECTION,
         ),
     ] = None,
     methods: Annotated[
         str,
-        typer.Option(metavar="M,...", help="Methods to compare, as in mdav,tsp-mhm."),
+        typer.Option(
+            metavar="M,...",
+            help="Methods to compare, as in mdav,tsp-mhm.",
+            rich_help_panel=Section.METHOD,
+        ),
     ] = ALL,
     figure: Annotated[
         str | None,
@@ -71,7 +79,12 @@ def compare(
         ),
     ] = None,
     jobs: Annotated[
-        str, typer.Option(metavar="N", help="How many runs side by side; -1: one on every core.")
+        str,
+        typer.Option(
+            metavar="N",
+            help="How many runs side by side; -1: one on every core.",
+            rich_help_panel=Section.METHOD,
+        ),
     ] = "-1",
     *,
     given: dict[str, Any],

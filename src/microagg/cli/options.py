@@ -11,6 +11,7 @@ from microagg.cli.values import (
     by_column,
     listed_names,
     number_or_text,
+    seed_of,
     whole_or_text,
 )
 from microagg.cli.version import Version
@@ -186,6 +187,8 @@ def _value(option: Option, given: Any) -> Any:
     """Return the value that texts write; a text that writes none is for a check to refuse."""
     if given is None or given is False or given == []:
         return None
+    if option.keyword == "random_state":
+        return seed_of(given)
     readers: dict[Kind, Callable[[Any], Any]] = {
         Kind.WHOLE: whole_or_text,
         Kind.NUMBER: number_or_text,

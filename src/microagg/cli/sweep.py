@@ -25,6 +25,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import Rows, assumed
 from microagg.cli.values import listed_ks
 from microagg.core.words import counted, listed_names
+from microagg.plans.options import Section
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
@@ -52,14 +53,24 @@ def sweep(
             metavar="K,...",
             help="Ranges of k and single ones: 2-20,30. Default: 2-20, or to the number of records "
             "if there are fewer.",
+            rich_help_panel=Section.PROTECTION,
         ),
     ] = None,
     effort: Annotated[
         str,
-        typer.Option(metavar="E", help="How hard to search: fast, balanced, best."),
+        typer.Option(
+            metavar="E",
+            help="How hard to search: fast, balanced, best.",
+            rich_help_panel=Section.METHOD,
+        ),
     ] = "fast",
     bound: Annotated[
-        str, typer.Option(metavar="B", help="What the loss is at least: fast, or none.")
+        str,
+        typer.Option(
+            metavar="B",
+            help="What the loss is at least: fast, or none.",
+            rich_help_panel=Section.METHOD,
+        ),
     ] = "fast",
     *,
     given: dict[str, Any],

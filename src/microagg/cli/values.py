@@ -25,6 +25,18 @@ def whole_or_text(text: str) -> int | str:
     return int(short) if re.fullmatch(r"[+-]?[0-9]{1,40}", short) else short
 
 
+def seed_of(text: str) -> int:
+    """Return the seed that the text writes, if it is one.
+
+    >>> seed_of("7")
+    7
+    """
+    seed = whole_or_text(text)
+    if isinstance(seed, int) and 0 <= seed < 2**32:
+        return seed
+    raise ParameterError(f"--seed must be a whole number from 0 to 4294967295; got {seed!r}.")
+
+
 def number_or_text(text: str) -> float | str:
     """Return the number that the text writes, or the text for a check to refuse.
 
@@ -64,8 +76,8 @@ def _plain_value(text: str) -> Value:
 def listed_names(text: str) -> list[str]:
     """Return the names in a text that lists them with commas; a name with a comma is in quotes.
 
-    >>> listed_names('age, "city, country"')
-    ['age', 'city, country']
+    >>> listed_names('age, "city, country"'), listed_names("")
+    (['age', 'city, country'], [''])
     """
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
@@ -74,7 +86,8 @@ def listed_names(text: str) -> list[str]:
             "names are listed in one line with commas between them, a name with a comma in double "
             f"quotes; got {text!r}."
         ) from None
-    return [name for row in rows for name in row if name.strip()]
+    # An empty text is an empty name, which no table may have: it must not be taken for none.
+    return rows[0] or [""]
 
 
 def by_column(

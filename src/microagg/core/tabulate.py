@@ -8,7 +8,7 @@ from io import StringIO
 
 # Lines are no longer than this, nor than the terminal is wide, within reason.
 _WIDEST, _NARROWEST = 100, 60
-_NUMBER = re.compile(r"[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
+_NUMBER = re.compile(r"<?[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
 # A line of dashes under the header, and no other lines.
 _RULES = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 
@@ -29,6 +29,32 @@ def text_table(
     mdav    16.9 %
     auto     9.5 %
     """
+    lines = _lines(header, rows, [0] * _n_columns(header, rows), _aligns(header, rows), width)
+    return "\n".join([*([title] if title else []), *lines])
+
+
+def text_tables(tables: Sequence[tuple[Sequence[str], Rows]]) -> list[str]:
+    """Return tables of the same columns as text, each as `text_table` does, aligned alike.
+
+    >>> one, two = text_tables([(["a"], [["1"]]), (["b"], [["100"]])])
+    >>> one.splitlines()[-1], two.splitlines()[-1]
+    ('  1', '100')
+    """
+    every = [row for _, rows in tables for row in rows]
+    headers = [header for header, _ in tables]
+    widths = [max(map(len, column)) for column in zip(*headers, *every, strict=True)]
+    aligns = _aligns(headers[0], every) if headers else []
+    return ["\n".join(_lines(header, rows, widths, aligns, None)) for header, rows in tables]
+
+
+def _lines(
+    header: Sequence[str],
+    rows: Rows,
+    widths: Sequence[int],
+    aligns: Sequence[str],
+    width: int | None,
+) -> list[str]:
+    """Return the lines of a table whose columns have at least these widths."""
     from rich.box import Box
     from rich.console import Console
     from rich.table import Table
@@ -41,9 +67,13 @@ def text_table(
         pad_edge=False,
         padding=(0, 2, 0, 0) if not header else (0, 1, 0, 0),
     )
-    for place, name in enumerate(header or [""] * max(map(len, rows), default=0)):
-        align = "right" if _is_numeric(rows, place) else "left"
-        table.add_column(Text(name), justify=align, overflow="fold")  # type: ignore[arg-type]
+    for name, least, align in zip(header or [""] * len(aligns), widths, aligns, strict=True):
+        table.add_column(
+            Text(name),
+            justify=align,  # type: ignore[arg-type]
+            overflow="fold",
+            min_width=least or None,
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console = Console(
@@ -55,8 +85,7 @@ def text_table(
     )
     with console.capture() as captured:
         console.print(table)
-    lines = [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
-    return "\n".join([*([title] if title else []), *lines])
+    return [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
 
 
 def html_table(header: Sequence[str], rows: Rows, *, title: str = "") -> str:
@@ -65,10 +94,7 @@ def html_table(header: Sequence[str], rows: Rows, *, title: str = "") -> str:
     >>> html_table([], [["a<b"]])
     '<table><tbody><tr><td style="text-align: left">a&lt;b</td></tr></tbody></table>'
     """
-    aligns = [
-        "right" if _is_numeric(rows, place) else "left"
-        for place in range(max(len(header), max(map(len, rows), default=0)))
-    ]
+    aligns = _aligns(header, rows)
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     head = f"<thead>{_html_row('th', header, aligns)}</thead>" if header else ""
     body = "".join(_html_row("td", row, aligns) for row in rows)
@@ -81,6 +107,15 @@ def _html_row(tag: str, cells: Sequence[str], aligns: Sequence[str]) -> str:
         for cell, align in zip(cells, aligns, strict=False)
     )
     return f"<tr>{''.join(texts)}</tr>"
+
+
+def _n_columns(header: Sequence[str], rows: Rows) -> int:
+    return max(len(header), max(map(len, rows), default=0))
+
+
+def _aligns(header: Sequence[str], rows: Rows) -> list[str]:
+    places = range(_n_columns(header, rows))
+    return ["right" if _is_numeric(rows, place) else "left" for place in places]
 
 
 def _is_numeric(rows: Rows, place: int) -> bool:

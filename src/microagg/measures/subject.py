@@ -14,12 +14,11 @@ from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.columns import columns_by_name
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import open_frame
 from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
 from microagg.tables.roles import SENSITIVE, WEIGHT, Names, as_names
-from microagg.tables.typed import ColumnOptions
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from microagg.bounds.kinds import AUTO, NONE
+from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import GIVEN_OTHERWISE, Method
 from microagg.core.validation import did_you_mean

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_choice, check_number
 from microagg.plans.options import Flag, Kind, Option, Section, option
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
     QUASI_IDENTIFIER,
@@ -19,7 +19,6 @@ from microagg.tables.roles import (
     Names,
     as_names,
 )
-from microagg.tables.typed import ColumnOptions
 
 # The roles as options: their keywords in Python, and how they are given on the command line.
 ROLE_OPTIONS: Mapping[str, Option] = {

@@ -82,7 +82,7 @@ def quoted_name(name: str) -> str:
     >>> quoted_name("age"), quoted_name("city, country")
     ('age', '"city, country"')
     """
-    if any(mark in name for mark in ',"') or name.strip() != name:
+    if any(mark in name for mark in ',"\r\n') or name.strip() != name or not name:
         doubled = name.replace('"', '""')
         return f'"{doubled}"'
     return name

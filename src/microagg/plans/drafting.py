@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals as nw
 
-from microagg.aggregates.kinds import Missing
+from microagg.aggregates.choices import Missing
 from microagg.core.registry import DEFAULT
 from microagg.files.annotations import Annotations
 from microagg.plans.columns import ROLE_OPTIONS

@@ -179,7 +179,7 @@ class Manifest(_Facts):
             raise ParameterError(
                 f"the manifest {where} cannot be read: {error.strerror or 'it is not a file'}."
             ) from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise DataError(f"the manifest {where} is not JSON in UTF-8.") from None
         if not isinstance(found, dict) or "microagg_version" not in found:
             raise DataError(f"{where} is not a manifest of microagg.")

@@ -15,11 +15,11 @@ from pydantic import (
     model_validator,
 )
 
-from microagg.aggregates.kinds import Missing
-from microagg.bounds.kinds import AUTO, BOUNDS
+from microagg.aggregates.choices import Missing
+from microagg.bounds.choices import AUTO, BOUNDS
 from microagg.constraints.grammar import Constraint, parse
 from microagg.core.errors import DataError, MicroaggError, ParameterError
-from microagg.core.registry import DEFAULT, METHODS, find
+from microagg.core.registry import DEFAULT, find, methods
 from microagg.core.validation import (
     check_choice,
     check_count,
@@ -33,7 +33,7 @@ from microagg.plans.columns import ColumnPlan, Model
 from microagg.plans.options import Section, option
 from microagg.requirements.base import Requirement
 from microagg.requirements.records import KRecords
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
     QUASI_IDENTIFIER,
@@ -47,7 +47,6 @@ from microagg.tables.roles import (
 )
 from microagg.tables.scaling import SCALES
 from microagg.tables.strata import SMALL_STRATA
-from microagg.tables.typed import ColumnOptions
 
 # Names that plan files may use for a field.
 ALIASES = {"seed": "random_state", "options": "method_options"}
@@ -91,7 +90,7 @@ def parse_constraints(constraints: object) -> tuple[Constraint, ...]:
 
 def _with_one_seed(given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields with the seed in its place, if it came as an option of the method."""
-    options, method = given.get("method_options"), METHODS.get(given.get("method", DEFAULT))
+    options, method = given.get("method_options"), methods().get(given.get("method", DEFAULT))
     if not isinstance(options, Mapping) or options.get("random_state") is None:
         return given
     if method is None or "random_state" not in method.options:
@@ -258,6 +257,10 @@ class Plan(Model):
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
         """Return the plan in a TOML file, such as `microagg plan` drafts."""
+        if not isinstance(path, (str, PathLike)):
+            raise ParameterError(
+                f"a plan is a microagg.Plan or the name of a plan file; got {type(path).__name__}."
+            )
         return cls.of(**read_plan(Path(path)))
 
     def replace(self, **changes: Any) -> Self:

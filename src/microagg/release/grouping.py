@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from microagg.bounds.choice import Bound, find_bound
-from microagg.bounds.kinds import NONE
+from microagg.bounds.choices import NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import InterruptedSearchWarning, warn

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from microagg.bounds.kinds import AUTO
+from microagg.bounds.choices import AUTO
 from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, heard_by
 from microagg.core.registry import DEFAULT, find
@@ -26,7 +26,7 @@ from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, PathName, Release
 from microagg.release.released import Released, aggregate
-from microagg.release.saving import Outputs
+from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
 from microagg.release.suitability import bound_for, check_method
 from microagg.release.verification import Verified, finish
@@ -181,10 +181,13 @@ def protect_file(
         (task, done, total)
     """
     asked = plan if isinstance(plan, Plan) else Plan.read(plan)
-    path = _text(source)
+    path = file_or_stream(source)
     outputs = Outputs(
-        protected_name(path) if target is None else _text(target),
-        *(None if place is None else _text(place) for place in (audit, report, public_report)),
+        protected_name(path) if target is None else file_or_stream(target),
+        *(
+            None if place is None else file_or_stream(place)
+            for place in (audit, report, public_report)
+        ),
     )
     outputs.check(path, force=force)
     dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
@@ -200,10 +203,6 @@ def protect_file(
         release = make_release(opened, asked, command=command)
         _write(release, outputs, force=force)
     return release
-
-
-def _text(path: PathName) -> str:
-    return str(path)
 
 
 def _write(release: Release, outputs: Outputs, *, force: bool) -> None:

@@ -6,18 +6,19 @@ from typing import Self
 
 import numpy as np
 
-from microagg.aggregates.kinds import Missing
+from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
-from microagg.tables.columns import Coded, Column
+from microagg.tables.columns import Coded, Column, ColumnOptions
 from microagg.tables.encoding import Encoding
 from microagg.tables.frames import Frame, dtype_of, index_names
-from microagg.tables.roles import Roles, resolve
+from microagg.tables.resolving import resolve
+from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
-from microagg.tables.typed import ColumnOptions, code_numbers, code_strata, is_number, open_column
+from microagg.tables.typed import code_numbers, code_strata, is_number, open_column
 
 # Between the largest and the smallest weight of a record.
 _LARGEST_RATIO = 1e9

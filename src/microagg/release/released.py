@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microagg.aggregates.kinds import Missing
+from microagg.aggregates.choices import Missing
 from microagg.aggregates.mean import in_type
 from microagg.aggregates.medoid import medoids
 from microagg.aggregates.released import group_values

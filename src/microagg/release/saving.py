@@ -32,6 +32,11 @@ def file_name(path: object) -> str:
     raise ParameterError(f"path must be the name of a file; got {path!r}.")
 
 
+def file_or_stream(path: object) -> str:
+    """Return the name of a file, if it is one, or `-`."""
+    return STANDARD if path == STANDARD else file_name(path)
+
+
 @dataclass(frozen=True)
 class Outputs:
     """Where a release goes: the table, and what else was asked for.

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from microagg.aggregates.kinds import Missing
-from microagg.bounds.kinds import AUTO, NONE
+from microagg.aggregates.choices import Missing
+from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.registry import Method
 from microagg.release.records import Records

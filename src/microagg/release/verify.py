@@ -21,13 +21,14 @@ from microagg.release.verification import shown
 from microagg.requirements.base import Finding, Requirement
 from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, open_frame
+from microagg.tables.resolving import require_numbers
 from microagg.tables.roles import (
     SENSITIVE,
+    STRATUM,
     WEIGHT,
     Names,
     as_names,
     no_such_column,
-    require_numbers,
 )
 from microagg.tables.scaling import scaling
 from microagg.tables.typed import code_numbers
@@ -144,6 +145,7 @@ class _Asked:
     checked: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     blocks: tuple[tuple[str, ...], ...] = ()
+    strata: tuple[str, ...] = ()  # checked together with every block
     constraints: tuple[Constraint, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
@@ -158,7 +160,8 @@ class _Asked:
     def by_plan(cls, plan: Plan) -> "_Asked":
         kept = plan.identifiers[:1] if plan.keep_key else ()
         left_out = (*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT))
-        return cls(plan.k, (), left_out, plan.blocks, plan.constraints, plan)
+        strata = plan.columns_as(STRATUM)
+        return cls(plan.k, (), left_out, plan.blocks, strata, plan.constraints, plan)
 
     @classmethod
     def by_manifest(cls, found: Manifest, path: str) -> "_Asked":
@@ -166,6 +169,7 @@ class _Asked:
             found.k,
             (*found.quasi_identifiers, *found.strata),
             blocks=found.blocks if len(found.blocks) > 1 else (),
+            strata=found.strata,
             constraints=found.plan.constraints,
             plan=found.plan,
             manifest=path,
@@ -224,9 +228,10 @@ def verify(
             "plan."
         )
     columns = _checked(asked, opened.columns)
-    findings = _findings(opened.as_written(), columns, asked)
+    blocks = _blocks(asked, columns)
+    findings = _findings(opened.as_written(), blocks or (columns,), asked)
     violations = _violations(opened, asked.constraints) if asked.constraints else {}
-    return Verification(findings, columns, asked.blocks, violations, asked.manifest)
+    return Verification(findings, columns, blocks, violations, asked.manifest)
 
 
 class _Opened:
@@ -274,7 +279,8 @@ def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> 
 
 
 def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
-    for name in (*asked.checked, *asked.left_out, *(n for block in asked.blocks for n in block)):
+    in_blocks = (name for block in asked.blocks for name in block)
+    for name in (*asked.checked, *asked.left_out, *asked.strata, *in_blocks):
         if name not in columns:
             raise no_such_column(name, columns)
     if twice := [name for name in asked.checked if name in asked.left_out]:
@@ -288,13 +294,20 @@ def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in columns if name in wanted)
 
 
-def _findings(frame: Frame, columns: Sequence[str], asked: _Asked) -> tuple[Finding, ...]:
+def _blocks(asked: _Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the columns to check together, with the strata; what no block names is one more."""
+    if not asked.blocks:
+        return ()
+    in_blocks = {name for block in asked.blocks for name in block}
+    rest = tuple(name for name in columns if name not in in_blocks and name not in asked.strata)
+    blocks = (*asked.blocks, rest) if rest else asked.blocks
+    return tuple((*block, *asked.strata) for block in blocks)
+
+
+def _findings(frame: Frame, blocks: Sequence[Sequence[str]], asked: _Asked) -> tuple[Finding, ...]:
     """Let the judges of all requirements look at every block of columns."""
     if not len(frame):
         raise DataError("the table has no records.")
-    in_blocks = {name for block in asked.blocks for name in block}
-    rest = [name for name in columns if name not in in_blocks]
-    blocks = [[*block, *rest] for block in asked.blocks] or [rest]
     tables = [shown(frame, names) for names in blocks]
     return tuple(judge.judge(own) for judge in asked.requirements for own in tables)
 

@@ -1,8 +1,9 @@
 """What a requirement is: a demand on every released combination, and its judge."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import polars as pl
+if TYPE_CHECKING:  # a plan has requirements, and loads quickly
+    import polars as pl
 
 
 class Finding(Protocol):
@@ -25,6 +26,6 @@ class Requirement(Protocol):
     Its judge sees the finished table only and shares no code with whatever made it.
     """
 
-    def judge(self, shown: pl.DataFrame) -> Finding:
+    def judge(self, shown: "pl.DataFrame") -> Finding:
         """Look at what the records show in the quasi-identifiers and strata of one block."""
         ...

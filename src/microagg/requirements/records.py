@@ -5,9 +5,12 @@ in the given columns; a missing value is a value like any other.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
+
+if TYPE_CHECKING:  # a plan has requirements, and loads quickly
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,10 @@ class KRecords:
 
     k: int
 
-    def judge(self, shown: pl.DataFrame) -> Classes:
+    def judge(self, shown: "pl.DataFrame") -> Classes:
         """Count the classes over all columns of a table."""
+        import polars as pl
+
         # Under plain names: polars takes a name such as "^a$" for a pattern.
         columns = [column.alias(str(at)) for at, column in enumerate(shown.get_columns())]
         plain = pl.DataFrame(columns)

@@ -9,7 +9,7 @@ import narwhals as nw
 from narwhals.typing import IntoDType
 
 from microagg.core.errors import ParameterError
-from microagg.core.tabulate import html_table, text_table
+from microagg.core.tabulate import html_table, text_tables
 from microagg.core.words import decimals_for, short_seconds, spread
 from microagg.tables.frames import Frame, new_table
 from microagg.tables.roles import Roles
@@ -105,7 +105,7 @@ class Comparison(Sequence[Row]):
             yield f"{method} failed at k = {', '.join(ks)}: {error}"
 
     def __str__(self) -> str:
-        blocks = (text_table(header, rows) for header, rows in self._blocks())
+        blocks = text_tables(list(self._blocks()))
         return "\n\n".join((*blocks, "\n".join(self._legend())))
 
     __repr__ = __str__
@@ -141,7 +141,7 @@ class Comparison(Sequence[Row]):
 
 def _cells(row: Row, least: float | None, decimals: int, *, added: bool) -> list[str]:
     if row.error is not None or row.information_loss is None:
-        return [row.method, *["failed", *[""] * (5 + added)]]
+        return [row.method, *[""] * (5 + added), "failed"]
     is_small = (row.min_group or 0) < row.k
     marks = "!" if is_small else "*" if row.information_loss == least else ""
     return [

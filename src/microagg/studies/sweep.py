@@ -225,14 +225,18 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
         chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
         with heard_by(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
-    if plan is not None or (said := plan_of({**arguments, "k": 1}).as_dict()).keys() - _OF_MATRIX:
+    chosen = plan_of({**arguments, "k": 1})
+    unfit = (
+        ["the plan"] if plan is not None else [n for n in chosen.as_dict() if n not in _OF_MATRIX]
+    )
+    if unfit:
         raise ParameterError(
             "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
-            f"is. Leave {'the plan' if plan else next(iter(said.keys() - _OF_MATRIX))} out."
+            f"is. Leave {unfit[0]} out."
         )
     matrix = check_matrix(table)
     wanted = _checked_ks(asked, len(matrix))
-    seed = check_seed(random_state)
+    seed = check_seed(chosen.random_state)
     with heard_by(progress):
         return _sweep_parts([_Part(matrix)], wanted, work, seed)
 

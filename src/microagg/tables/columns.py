@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from microagg.aggregates.kinds import Aggregate
+from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.values import Values
 
 
@@ -42,6 +42,17 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
     ColumnType.DATE: _NUMERIC,
     ColumnType.DATETIME: _NUMERIC,
 }
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What was said of a column; None is left to what is in it."""
+
+    type: ColumnType | None = None
+    order: Sequence[Any] | None = None
+    aggregate: str | None = None
+    resolution: str | None = None
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

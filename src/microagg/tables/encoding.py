@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.aggregates.kinds import Missing
+from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_choice, check_matrix
@@ -44,7 +44,8 @@ class Encoding:
     """How the columns of a table become a matrix.
 
     >>> from microagg.tables.frames import open_frame
-    >>> from microagg.tables.typed import ColumnOptions, open_column
+    >>> from microagg.tables.columns import ColumnOptions
+    >>> from microagg.tables.typed import open_column
     >>> import polars as pl
     >>> def part(ages):
     ...     return open_column(open_frame(pl.DataFrame({"age": ages})), "age", ColumnOptions())

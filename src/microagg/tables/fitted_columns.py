@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.aggregates.kinds import Missing
+from microagg.aggregates.choices import Missing
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError

@@ -8,12 +8,12 @@ import polars as pl
 
 from microagg.core.arrays import Labels
 from microagg.core.errors import DataError, ParameterError
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, open_frame, polars_column
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
 from microagg.tables.roles import Names, Roles, as_names, check_named
-from microagg.tables.typed import ColumnOptions, open_column, order_of, types_of
+from microagg.tables.typed import open_column, order_of, types_of
 
 
 def open_pair(

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats, Labels, Mask
 from microagg.tables.category_points import CategoryPoints, category_points
-from microagg.tables.columns import Coded, Column, ColumnType
+from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, polars_column
 from microagg.tables.numerals import as_numbers
 from microagg.tables.sides import ColumnSide
-from microagg.tables.typed import ColumnOptions, open_column, types_of
+from microagg.tables.typed import open_column, types_of
 
 # A missing number is as far from every other as two records are on average.
 _MISSING_DISTANCE = np.sqrt(2.0)

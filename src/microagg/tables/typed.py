@@ -1,19 +1,19 @@
 """A column of a table -> a quasi-identifier of a type, guessed from how it is stored, or given."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from microagg.aggregates.kinds import Aggregate
+from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_choice
 from microagg.tables import pandas_columns, polars_columns
-from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnType
+from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.dates import as_dates, rounded_to
 from microagg.tables.fitted_types import FittedType, recoded
 from microagg.tables.frames import Frame, dtype_of
@@ -39,17 +39,6 @@ _STORED: tuple[tuple[tuple[Any, ...], tuple[ColumnType, ...]], ...] = (
 )
 # What pandas may hold in columns of objects, by its own names.
 _OBJECTS: dict[str, Any] = {"boolean": nw.Boolean, "date": nw.Date}
-
-
-@dataclass(frozen=True)
-class ColumnOptions:
-    """What was said of a column; None is left to what is in it."""
-
-    type: ColumnType | None = None
-    order: Sequence[Any] | None = None
-    aggregate: str | None = None
-    resolution: str | None = None
-    weight: float = 1.0
 
 
 def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:

@@ -1,4 +1,4 @@
-"""What a group can release of a column, and what happens to missing values."""
+"""What can be chosen about released values; a plan lists it without loading the rest."""
 
 from enum import StrEnum
 

@@ -1,0 +1,173 @@
+"""The manifest: what was done, as it is written to a file and read from it."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from microagg import Manifest, Plan
+from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.plans.manifest import SCHEMA_VERSION, Promise
+from tests.manifests import manifest
+
+KEPT = Path(__file__).parent / "manifests"
+FILES = sorted(KEPT.glob("*/*.json"))
+# What has another value each time, or in another version of this or another library.
+CHANGING = {"schema_version", "microagg_version", "libraries", "output", "seconds"}
+
+
+def ids(path):
+    return f"{path.parent.name}-{path.stem}"
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write what is given, and return the path."""
+
+    def write(content):
+        path = tmp_path / "x.manifest.json"
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    return write
+
+
+def test_files_of_every_version_are_kept():
+    assert {path.parent.name for path in FILES} == {f"v{n + 1}" for n in range(SCHEMA_VERSION)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+class TestKeptFiles:
+    def test_all_that_a_file_says_is_read(self, path):
+        said, found = json.loads(path.read_text("utf-8")), Manifest.load(path).as_dict()
+        assert found.pop("schema_version") == SCHEMA_VERSION
+        own_version = said.pop("schema_version", 1)
+        assert f"v{own_version}" == path.parent.name
+        plans = [Plan.of(**each.pop("plan")) for each in (said, found)]
+        assert plans[0] == plans[1]
+        assert found == said
+
+    def test_round_trip(self, path, written):
+        found = Manifest.load(path)
+        again = Manifest.load(written(found.as_dict()))
+        assert again == found
+        assert again.as_dict() == found.as_dict()
+
+    def test_its_plan_can_be_used(self, path):
+        found = Manifest.load(path)
+        assert isinstance(found.plan, Plan)
+        assert found.plan.k == found.k
+        assert found.plan.method == found.method
+        assert found.plan.random_state == found.random_state
+        assert set(found.plan.columns) <= {
+            *found.quasi_identifiers,
+            *found.identifiers,
+            *found.unchanged,
+            *found.strata,
+        }
+
+    def test_its_parts_have_names(self, path):
+        found = Manifest.load(path)
+        assert isinstance(found.promise, Promise)
+        assert found.columns.keys() == {*found.quasi_identifiers}
+        assert found.verified == found.promise.is_verified
+        assert found.output.file.startswith(path.stem)
+        assert (found.constraints is None) == (not found.plan.constraints)
+        assert (found.draw is None) == (found.method != "fcm")
+        assert (found.strata_found is None) == (not found.strata)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FILES if path.parent.name == "v1"))
+def test_both_versions_describe_the_same_releases(name):
+    """They are of the same tables and calls."""
+    one, two = (Manifest.load(KEPT / version / name).as_dict() for version in ("v1", "v2"))
+    if one["weights"] and one["constraints"]:
+        for each in (one, two):  # its unit was that of the records without their weights
+            assert each["constraints"].pop("added_information_loss") < 1e-6
+    if not one["plan"].get("keep_key"):
+        assert one["output"]["sha256"] == two["output"]["sha256"]
+    words = [sorted(shlex.split(each.pop("command"))) for each in (one, two)]
+    assert words[0] == words[1]
+    for key in one.keys() - CHANGING:
+        assert one[key] == two[key], key
+    assert one.keys() == two.keys()
+
+
+def test_manifests_are_frozen():
+    found = manifest()
+    with pytest.raises(ValidationError, match="frozen"):
+        found.k = 3
+    with pytest.raises(ValidationError, match="frozen"):
+        found.input.file = "other.csv"
+    with pytest.raises(ValidationError, match="frozen"):
+        found.plan.k = 3
+
+
+def test_an_output_makes_another_manifest():
+    found = manifest()
+    named = found.with_output("t.csv", "abc")
+    assert (found.output, named.output.file, named.output.sha256) == (None, "t.csv", "abc")
+    assert named.as_dict() == {**found.as_dict(), "output": {"file": "t.csv", "sha256": "abc"}}
+
+
+def test_what_a_later_release_of_this_version_adds_is_skipped(written):
+    path = written({**manifest().as_dict(), "more": 1})
+    assert Manifest.load(path) == manifest()
+
+
+def test_k_is_kept_or_not():
+    drawn = json.loads((KEPT / "v2" / "fcm-drawn.json").read_text("utf-8"))["draw"]
+    assert manifest(draw=drawn, promise="none").is_drawn
+    assert manifest(draw=drawn, promise="probabilistic k-anonymity").is_drawn
+    assert not manifest(draw=drawn, promise="k-anonymity").is_drawn
+    assert not manifest().is_drawn
+
+
+PLAIN = manifest().as_dict()
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"", "is not JSON in UTF-8"),
+        (b"{", "is not JSON in UTF-8"),
+        (b"\xff\xfe{}", "is not JSON in UTF-8"),
+        ("[" * 100_000, "is not JSON in UTF-8"),
+        ("[]", "is not a manifest of microagg"),
+        ("5", "is not a manifest of microagg"),
+        ({"name": "package", "version": "1.0"}, "is not a manifest of microagg"),
+        (
+            {**PLAIN, "schema_version": 3},
+            r"has the schema version 3, .* up to 2\. Install a newer microagg",
+        ),
+        ({**PLAIN, "schema_version": "new"}, "has the schema version new"),
+        ({"microagg_version": "0.1.0"}, "is damaged: 'libraries' is missing"),
+        ({k: v for k, v in PLAIN.items() if k != "n_groups"}, "is damaged: 'n_groups'"),
+        ({**PLAIN, "k": "many"}, "is damaged: 'k'"),
+        ({**PLAIN, "promise": "safety"}, "is damaged: 'promise'"),
+        ({**PLAIN, "plan": 5}, "is damaged: 'plan'"),
+        ({**PLAIN, "plan": {"k": 0}}, "is damaged: 'plan'"),
+        ({**PLAIN, "plan": {"k": 5, "methd": "mdav"}}, "is damaged: 'plan'"),
+        ({**PLAIN, "plan": {"k": 5, "constraints": ["a ="]}}, "is damaged: 'plan'"),
+        ({**PLAIN, "plan": {"k": 5, "seed": 1, "random_state": 1}}, "is damaged: 'plan'"),
+        ({**PLAIN, "constraints": {}}, "is damaged: 'constraints'"),
+    ],
+)
+def test_other_files_are_refused_in_one_sentence(content, match, written):
+    path = written(content)
+    with pytest.raises(DataError, match=match) as refused:
+        Manifest.load(path)
+    assert "x.manifest.json" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(ParameterError, match=r"cannot be read: No such file"):
+        Manifest.load(tmp_path / "none.manifest.json")
+    with pytest.raises(MicroaggError, match="cannot be read: Is a directory"):
+        Manifest.load(tmp_path)
