@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microagg.partitions import CBFS
 from microagg.files import formats as files
+from microagg.partitions import CBFS
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("protect", "people.csv", "-k", "4", *ROLES)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.files.regularity import count_regular_records
 from microagg.files import regularity
+from microagg.files.regularity import count_regular_records
 
 
 def slow_count(text, width):
