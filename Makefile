@@ -2,19 +2,43 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
 
 # The benchmark tables are not part of the project; where they lie beside it, tests and benchmarks use them.
 ifneq ($(wildcard ../shared/data),)
 export MICROAGG_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test check papers quality bench screenshots clean
+# Python keeps what it compiled of the tests: to collect them takes half as long the second time.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo quick test oldest coverage check papers quality bench screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
 
+# What one needs at every step, in less than two minutes: all but the tests that are marked slow,
+# and fewer tables drawn at random. A test that takes more than two seconds of a processor is slow.
+quick: $(VENV)/.ready
+	MICROAGG_CASES=90 $(BIN)/python -m pytest -n 2 -m 'not slow' tests --durations=5
+
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n 2
+
+# The same with the least version of every library that pyproject.toml allows.
+oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python -m pytest -n 2
+
+# Lines and branches. A compiled kernel runs unseen by Python, so the kernels and the methods run
+# once more uncompiled, where numbers that wrap around as they should are warned of.
+coverage: $(VENV)/.ready
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 -m 'not slow' \
+	  -W 'ignore:overflow encountered in scalar:RuntimeWarning' tests/kernels tests/contract
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .
@@ -46,5 +70,12 @@ $(VENV)/.bench-ready: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
+$(OLDEST)/.ready: pyproject.toml .ci/oldest.py
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python .ci/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint $(OLDEST)/constraints.txt --editable '.[dev]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo
+	rm -rf $(VENV) $(OLDEST) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo
