@@ -106,7 +106,7 @@ def test_large_tables_pass_a_pipe_whole(folder, unbuffered):
     lines = ["a,b", *(f"{i % 2},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     done = subprocess.run(
-        [*PYTHON_M, "protect", "t.csv", "-k", "20000", "--sensitive", "b", "-o", "-", "--quiet"],
+        [*PYTHON_M, "protect", "t.csv", "-k", "200", "--sensitive", "b", "-o", "-", "--quiet"],
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         capture_output=True,
         text=True,
@@ -120,7 +120,7 @@ def test_reader_that_leaves_is_no_error(folder):
     lines = ["a,b", *(f"{i},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
     (folder / "t.csv").write_text("\n".join(lines))
     process = subprocess.Popen(
-        [*PYTHON_M, "protect", "t.csv", "-k", "20000", "--sensitive", "b", "-o", "-", "--quiet"],
+        [*PYTHON_M, "protect", "t.csv", "-k", "200", "--sensitive", "b", "-o", "-", "--quiet"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
