@@ -61,6 +61,7 @@ def all_groups(n, k):
 
 
 @pytest.mark.parametrize(("n", "k"), [(14, 2), (13, 3), (12, 4)])
+@pytest.mark.slow
 def test_reaches_the_program_over_all_groups(n, k, monkeypatch):
     monkeypatch.setattr(tight.Master, "cut", lambda *_: False)
     for seed in range(5):
@@ -73,6 +74,7 @@ def test_reaches_the_program_over_all_groups(n, k, monkeypatch):
         assert program.fun * (1 - 1e-6) < bound <= program.fun * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_cuts_close_most_of_the_rest():
     with_cuts, without, optimum = [], [], []
     for seed in range(12):

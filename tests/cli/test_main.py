@@ -102,6 +102,7 @@ def test_quick_commands_load_nothing_heavy(argv):
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.slow
 def test_large_tables_pass_a_pipe_whole(folder, unbuffered):
     lines = ["a,b", *(f"{i % 2},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
@@ -115,6 +116,7 @@ def test_large_tables_pass_a_pipe_whole(folder, unbuffered):
     assert done.stdout == (folder / "t.csv").read_text()
 
 
+@pytest.mark.slow
 def test_reader_that_leaves_is_no_error(folder):
     """`microagg ... -o - | head -1` ends quietly."""
     lines = ["a,b", *(f"{i},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds

@@ -40,6 +40,7 @@ def test_no_cut_is_cheaper_in_whole_numbers():
 
 
 @pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.slow
 def test_no_cut_of_the_ring_is_cheaper(integer):
     for X, k in cases(600):
         whole = np.round(X)

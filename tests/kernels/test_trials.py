@@ -107,6 +107,7 @@ def test_settled_groups_have_nothing_to_gain(k, ties):
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**16), n=st.integers(12, 60), k=st.integers(2, 5), ties=st.booleans())
+@pytest.mark.slow
 def test_a_trial_can_be_taken_back(seed, n, k, ties):
     search = begin(seed, n, k, ties=ties)
     settle(search, k, 10_000)

@@ -5,6 +5,8 @@ import pytest
 from microagg import information_loss
 from microagg.partitions import RepOrdMic
 
+pytestmark = pytest.mark.slow
+
 # repeated-ordering-2020, and how far above ours may be: the best of 200 depends on the seeds.
 PRINTED = {
     "tarragona": ({3: 14.80, 5: 21.13, 10: 31.13}, 1.03),
@@ -14,11 +16,7 @@ PRINTED = {
 # Most cells are reached by the first few of the 200 starts, and a test need not try the others.
 STARTS = {("census", 5): 40, ("census", 10): 200, ("eia", 3): 200}
 CELLS = [
-    pytest.param(
-        *(name, k, il * slack, STARTS.get((name, k), 20)),
-        marks=[pytest.mark.slow] if (name, k) in STARTS else [],
-        id=f"{name}-{k}",
-    )
+    (name, k, il * slack, STARTS.get((name, k), 20))
     for name, (row, slack) in PRINTED.items()
     for k, il in row.items()
 ]

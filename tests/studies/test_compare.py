@@ -35,6 +35,7 @@ def as_rows(found):
     return found.select("method", "k", *FIGURES, "error").rows(named=True)
 
 
+@pytest.mark.slow
 def test_every_method_and_k_gets_the_figures_of_protect():
     found = compare(TABLE, [3, 7], random_state=4)
     assert found.columns == NAMES
@@ -109,6 +110,7 @@ def test_repetitions_count_once_and_the_order_is_as_asked():
     assert len(compare(TABLE, np.array([3, 3]), ("mdav",))) == 1
 
 
+@pytest.mark.slow
 def test_the_number_of_runs_side_by_side_changes_nothing():
     alone, several = (compare(TABLE, [2, 5], random_state=0, n_jobs=jobs) for jobs in (1, 3))
     assert as_rows(alone) == as_rows(several)

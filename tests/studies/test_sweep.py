@@ -92,6 +92,7 @@ def test_one_column_is_grouped_optimally():
         assert row.sse == Univariate(row.k).fit(column).sse_
 
 
+@pytest.mark.slow
 def test_little_is_lost_against_runs_of_their_own():
     ratios = []
     for seed in range(3):
