@@ -19,7 +19,7 @@ demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
 
 # What a developer needs at every step, in less than two minutes on two cores: a test that takes
-# more than two seconds is marked slow and left out, and Hypothesis draws few examples. What stays is
+# more than a second is marked slow and left out, and Hypothesis draws few examples. What stays is
 # every promise and refusal of every method, figures of several papers, the command line, files,
 # plans, releases, measures and the report; only `make test` has scikit-learn's checks of the methods.
 quick: $(VENV)/.ready

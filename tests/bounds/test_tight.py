@@ -34,6 +34,7 @@ def searchable(n_tables, seed, largest=9):
     )
 
 
+@pytest.mark.slow
 def test_never_above_the_optimum_and_never_below_the_fast_one():
     for X, k in searchable(300, seed=1):
         shares = neighbour_shares(X, k)
@@ -152,6 +153,7 @@ def test_refusals():
         lower_bound([[1.0], [2.0]], 2, tightness="tight", time_budget=-1)
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_bound_so_far():
     X = np.random.default_rng(4).normal(size=(60, 3))
 

@@ -244,6 +244,7 @@ def test_dangling_link_is_an_existing_output(refused, folder):
     assert "--force" in refused(2, *OK)
 
 
+@pytest.mark.slow
 def test_input_is_never_overwritten_through_standard_input(folder):
     before = (folder / "people.csv").read_bytes()
     with (folder / "people.csv").open("rb") as stream:

@@ -36,6 +36,7 @@ def blocks(text):
     return found
 
 
+@pytest.mark.slow
 def test_every_method_has_a_line_in_the_block_of_every_k(run):
     outcome = run(*OK)
     assert (outcome.code, outcome.err) == (0, "")

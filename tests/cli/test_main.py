@@ -63,6 +63,7 @@ def test_python_m_microagg():
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_failure_of_a_process_is_one_line():
     done = subprocess.run(
         [*PYTHON_M, "protect", "nowhere.csv", "-k", "4"],
@@ -145,6 +146,7 @@ def read_until(descriptor, wanted, seconds):
     return text
 
 
+@pytest.mark.slow
 def test_interrupt_during_work_leaves_nothing(folder):
     """The bar on the terminal says that grouping has begun; then comes the interrupt."""
     chance = random.Random(3)

@@ -32,6 +32,7 @@ def test_no_cut_is_cheaper():
         assert np.bincount(labels).min() >= k
 
 
+@pytest.mark.slow
 def test_no_cut_is_cheaper_in_whole_numbers():
     for X, k in cases(1200):
         whole = np.round(X)

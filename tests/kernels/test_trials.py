@@ -57,6 +57,7 @@ def groups_of(search):
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**16), n=st.integers(8, 50), k=st.integers(2, 6), ties=st.booleans())
+@pytest.mark.slow
 def test_every_step_lowers_the_error(seed, n, k, ties):
     k = min(k, n)
     search = begin(seed, n, k, ties=ties)

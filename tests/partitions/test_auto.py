@@ -82,6 +82,7 @@ def test_more_effort_finds_more():
 
 
 @pytest.mark.parametrize("effort", ["fast", "balanced"])
+@pytest.mark.slow
 def test_the_same_groups_on_any_number_of_threads(effort, monkeypatch):
     records = X[:40]
     for most in (5000, 30):  # one region, several

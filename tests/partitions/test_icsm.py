@@ -60,6 +60,7 @@ def test_every_step_lowers_the_error(seed, n, k, ties):
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_no_migration_and_no_exchange_improves_the_result(seed, k, ties):
     records = draw(seed, 42, ties)
     model = ICSM(k=k).fit(records)

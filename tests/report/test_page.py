@@ -251,6 +251,7 @@ def test_two_records():
     assert "No protection" in page
 
 
+@pytest.mark.slow
 def test_many_columns_of_long_names(build):
     rng = np.random.default_rng(1)
     table = pl.DataFrame(

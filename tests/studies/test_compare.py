@@ -61,6 +61,7 @@ def test_what_no_other_beats_on_both_is_marked():
     assert 1 <= found["efficient"].sum() < len(found)
 
 
+@pytest.mark.slow
 def test_names_may_be_parted_by_commas_and_all_may_be_among_them():
     assert compare(TABLE, 3, "md, mdav,md")["method"].to_list() == ["md", "mdav"]
     found = compare(TABLE, 3, "univariate,all", random_state=0)
@@ -97,6 +98,7 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         assert same["error"].is_not_null().to_list() == missing
 
 
+@pytest.mark.slow
 def test_all_leaves_out_what_cannot_serve_the_table_and_a_name_does_not():
     assert "univariate" not in compare(TABLE, 3)["method"]
     assert "univariate" in compare(TABLE, 3, quasi_identifiers="a", sensitive=["b", "c"])["method"]
