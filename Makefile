@@ -28,9 +28,10 @@ quick: $(VENV)/.ready
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n 2
 
-# The same with the least version of every library that pyproject.toml allows.
+# The same with the least version of every library that pyproject.toml allows. The kernels that an
+# old numba compiled stay apart from those of the new one.
 oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/python -m pytest -n 2
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2
 
 # Lines and branches. A compiled kernel runs unseen by Python, so the kernels and the methods run
 # once more uncompiled, where numbers that wrap around as they should are warned of.
