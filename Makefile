@@ -2,19 +2,46 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
 
 # The benchmark tables are not part of the project; where they lie beside it, tests and benchmarks use them.
 ifneq ($(wildcard ../shared/data),)
 export MICROAGG_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test check papers quality bench screenshots clean
+# Python keeps what it compiled of the tests: to collect them takes half as long the second time.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo quick test oldest coverage check papers quality bench screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
 
+# What a developer needs at every step, in less than two minutes on two cores: a test that takes
+# more than a second is marked slow and left out, and Hypothesis draws few examples. What stays is
+# every promise and refusal of every method, figures of several papers, the command line, files,
+# plans, releases, measures and the report; only `make test` has scikit-learn's checks of the methods.
+quick: $(VENV)/.ready
+	MICROAGG_CASES=90 $(BIN)/python -m pytest -n 2 -m 'not slow' --hypothesis-profile=quick tests
+
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n 2
+
+# The same with the least version of every library that pyproject.toml allows. The kernels that an
+# old numba compiled stay apart from those of the new one.
+oldest: $(OLDEST)/.ready
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2
+
+# Lines and branches. A compiled kernel runs unseen by Python, so the kernels and the methods run
+# once more uncompiled, where numbers that wrap around as they should are warned of.
+coverage: $(VENV)/.ready
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 -m 'not slow' \
+	  -W 'ignore:overflow encountered in scalar:RuntimeWarning' tests/kernels tests/contract
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .
@@ -46,5 +73,12 @@ $(VENV)/.bench-ready: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
+$(OLDEST)/.ready: pyproject.toml .ci/oldest.py
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python .ci/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint $(OLDEST)/constraints.txt --editable '.[dev]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo
+	rm -rf $(VENV) $(OLDEST) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo

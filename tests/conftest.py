@@ -11,6 +11,7 @@ from hypothesis import settings
 # How long an example takes depends on the machine, and on whether it compiles.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=15)
 
 BENCHMARK_TABLES = ("census", "eia", "tarragona")
 

@@ -37,7 +37,8 @@ def test_a_page_without_both_marks_is_refused(torn):
 
 @pytest.mark.parametrize("command", ["make papers", "make quality", "make bench"])
 def test_the_page_holds_the_marks_of_every_command(command):
-    with_part(PAGE.read_text(), command, "")
+    part = "a new part\n"
+    assert part in with_part(PAGE.read_text(), command, part)
 
 
 @pytest.mark.parametrize("package", ["papers", "quality"])

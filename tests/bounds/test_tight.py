@@ -34,6 +34,7 @@ def searchable(n_tables, seed, largest=9):
     )
 
 
+@pytest.mark.slow
 def test_never_above_the_optimum_and_never_below_the_fast_one():
     for X, k in searchable(300, seed=1):
         shares = neighbour_shares(X, k)
@@ -61,6 +62,7 @@ def all_groups(n, k):
 
 
 @pytest.mark.parametrize(("n", "k"), [(14, 2), (13, 3), (12, 4)])
+@pytest.mark.slow
 def test_reaches_the_program_over_all_groups(n, k, monkeypatch):
     monkeypatch.setattr(tight.Master, "cut", lambda *_: False)
     for seed in range(5):
@@ -73,6 +75,7 @@ def test_reaches_the_program_over_all_groups(n, k, monkeypatch):
         assert program.fun * (1 - 1e-6) < bound <= program.fun * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_cuts_close_most_of_the_rest():
     with_cuts, without, optimum = [], [], []
     for seed in range(12):
@@ -150,6 +153,7 @@ def test_refusals():
         lower_bound([[1.0], [2.0]], 2, tightness="tight", time_budget=-1)
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_bound_so_far():
     X = np.random.default_rng(4).normal(size=(60, 3))
 

@@ -40,6 +40,7 @@ def blocks(text):
     return found
 
 
+@pytest.mark.slow
 def test_every_method_has_a_line_in_the_block_of_every_k(run):
     outcome = run(*OK)
     assert (outcome.code, outcome.err) == (0, "")
@@ -66,6 +67,7 @@ def test_every_method_has_a_line_in_the_block_of_every_k(run):
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])
+@pytest.mark.slow
 def test_lines_stay_within_the_width(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
     lines = run(*OK[:3], "3,5,20", *ROLES).out.splitlines()

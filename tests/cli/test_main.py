@@ -63,6 +63,7 @@ def test_python_m_microagg():
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_failure_of_a_process_is_one_line():
     done = subprocess.run(
         [*PYTHON_M, "protect", "nowhere.csv", "-k", "4"],
@@ -102,11 +103,12 @@ def test_quick_commands_load_nothing_heavy(argv):
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.slow
 def test_large_tables_pass_a_pipe_whole(folder, unbuffered):
     lines = ["a,b", *(f"{i % 2},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     done = subprocess.run(
-        [*PYTHON_M, "protect", "t.csv", "-k", "20000", "--sensitive", "b", "-o", "-", "--quiet"],
+        [*PYTHON_M, "protect", "t.csv", "-k", "200", "--sensitive", "b", "-o", "-", "--quiet"],
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         capture_output=True,
         text=True,
@@ -115,12 +117,13 @@ def test_large_tables_pass_a_pipe_whole(folder, unbuffered):
     assert done.stdout == (folder / "t.csv").read_text()
 
 
+@pytest.mark.slow
 def test_reader_that_leaves_is_no_error(folder):
     """`microagg ... -o - | head -1` ends quietly."""
     lines = ["a,b", *(f"{i},{'x' * 200}" for i in range(40_000))]  # more than a pipe holds
     (folder / "t.csv").write_text("\n".join(lines))
     process = subprocess.Popen(
-        [*PYTHON_M, "protect", "t.csv", "-k", "20000", "--sensitive", "b", "-o", "-", "--quiet"],
+        [*PYTHON_M, "protect", "t.csv", "-k", "200", "--sensitive", "b", "-o", "-", "--quiet"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -143,6 +146,7 @@ def read_until(descriptor, wanted, seconds):
     return text
 
 
+@pytest.mark.slow
 def test_interrupt_during_work_leaves_nothing(folder):
     """The bar on the terminal says that grouping has begun; then comes the interrupt."""
     chance = random.Random(3)

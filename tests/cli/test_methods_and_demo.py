@@ -67,6 +67,7 @@ def test_diabetes_keeps_whole_numbers_whole():
     assert table["age"][0] == 59
 
 
+@pytest.mark.slow
 def test_demo_does_what_the_command_by_hand_does(run, folder):
     outcome = run("demo")
     assert (outcome.code, outcome.err) == (0, "")
@@ -80,6 +81,7 @@ def test_demo_does_what_the_command_by_hand_does(run, folder):
     assert json.loads(run(*checked).out)["smallest_class"] >= 5
 
 
+@pytest.mark.slow
 def test_demo_takes_k_and_folder_and_respects_what_is_there(run, refused):
     assert run("demo", "-k", "40", "-o", "d/e", "--quiet").out == ""
     assert (

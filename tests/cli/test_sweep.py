@@ -77,6 +77,7 @@ def test_json_is_one_object(run):
     assert [row["sse"] for row in again["sweep"]] == [row["sse"] for row in facts["sweep"]]
 
 
+@pytest.mark.slow
 def test_csv_on_standard_output_and_in_a_file(run, folder):
     outcome = run(*OK, "-o", "-")
     assert outcome.err == ""

@@ -10,6 +10,12 @@ def method(request):
     return request.param
 
 
+def methods_that(applies):
+    """Run a test for the methods that it applies to, instead of for all."""
+    chosen = {name: method for name, method in METHODS.items() if applies(method)}
+    return pytest.mark.parametrize("method", chosen.values(), ids=chosen)
+
+
 # A method of many starts keeps its promise with few of them, too.
 LESS_WORK = {
     "auto": {"effort": "fast"},

@@ -5,7 +5,7 @@ import pytest
 
 from microagg.core.estimator import Estimator
 from microagg.core.registry import METHODS, Guarantee
-from tests.contract.conftest import estimator
+from tests.contract.conftest import estimator, methods_that
 from tests.references import number_by_first_record, sse
 
 
@@ -70,8 +70,12 @@ def test_attributes_agree_with_the_labels(method):
     assert model.n_groups_ == len(np.unique(model.labels_))
     assert model.sse_ == pytest.approx(((X - model.centers_[model.labels_]) ** 2).sum(), rel=1e-9)
     assert model.k == 4
-    if method.draws:
-        return  # its centres are no means of groups
+
+
+@methods_that(lambda method: not method.draws)
+def test_centres_are_the_means_of_the_groups(method):
+    X = records(method, 60)
+    model = estimator(method, 4).fit(X)
     assert len(model.centers_) == model.n_groups_
     for group, center in enumerate(model.centers_):
         np.testing.assert_allclose(center, X[model.labels_ == group].mean(axis=0), atol=1e-12)
@@ -91,10 +95,9 @@ def test_a_default_for_k(method):
     assert_promise(method, model.fit_predict(X), 30, model.k)
 
 
+@methods_that(lambda method: method.deterministic)  # the others draw by row
 @pytest.mark.parametrize("seed", range(3))
 def test_shifting_scaling_and_reordering_do_not_change_the_groups(method, seed):
-    if not method.deterministic:
-        pytest.skip("a method with chance in it draws by row")
     X = records(method, 90, seed=seed)
     labels = estimator(method, 4).fit_predict(X)
     rng = np.random.default_rng(seed)

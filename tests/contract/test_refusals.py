@@ -4,19 +4,14 @@ import numpy as np
 import pytest
 
 from microagg.core.errors import DataError, ParameterError
-from tests.contract.conftest import estimator
+from microagg.core.registry import METHODS
+from tests.contract.bad_values import BAD_VALUES, CASES, N_COLUMNS, N_RECORDS
+from tests.contract.conftest import estimator, methods_that
 
 
-def records(method, n=20):
-    return np.random.default_rng(0).normal(size=(n, 1 if method.single_column else 3))
-
-
-@pytest.mark.parametrize("k", [0, -1, 2.5, 3.0, True, False, "3", None, np.float64(3), 21, 10**30])
-def test_k_out_of_range(method, k):
-    with pytest.raises(ParameterError, match="k must be a whole number from 1 to 20") as caught:
-        estimator(method, k).fit(records(method))
-    assert "\n" not in str(caught.value)
-    assert repr(k) in str(caught.value)
+def records(method):
+    n_columns = 1 if method.single_column else N_COLUMNS
+    return np.random.default_rng(0).normal(size=(N_RECORDS, n_columns))
 
 
 @pytest.mark.parametrize("k", [np.int32(3), np.uint8(3), np.int64(3)])
@@ -76,60 +71,36 @@ def test_one_dimension(method):
         assert "31337" not in str(caught.value)
 
 
-BAD_OPTIONS = {
-    "integer": 1,
-    "tour": "yes",
-    "n_starts": 0,
-    "leftover": "none",
-    "linkage": "nearest",
-    "max_size": 5,
-    "priority": 1,
-    "initial": "none",
-    "random_state": -1,
-    "n_jobs": 0,
-    "gain": -0.1,
-    "refine": "no",
-    "split": "none",
-    "n_restarts": -1,
-    "max_iterations": 0,
-    "time_budget": "long",
-    "effort": "much",
-    "m1": 0.9,
-    "m2": "large",
-    "lambda1": -1,
-    "lambda2": "small",
-    "n_clusters": 21,
-    "constraints": 3,
-    "initial_centers": [[1.0]],
-    "tolerance": -1,
-    "strict_k": "yes",
-}
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([0, 1], "one number for each of the 20 records; got an array of shape"),
-        (np.zeros(20), "whole numbers; got an array of type float64"),
-        ([[0]] * 20, "one number for each of the 20 records"),
-        ([[0], [1, 2]], "sequences of different lengths"),
-    ],
-)
-def test_initial_labels_that_are_no_partition(method, labels, message):
-    if "initial" in method.options:
-        with pytest.raises(ParameterError, match=f"initial must be.*{message}"):
-            estimator(method, 3, initial=labels).fit(records(method))
-
-
-def test_options_are_checked(method):
-    defaults = method.cls().get_params()
-    for option, bad in BAD_OPTIONS.items():
-        if option in defaults:
-            with pytest.raises(ParameterError, match=f"{option} must be"):
-                estimator(method, 3, **{option: bad}).fit(records(method))
-
-
+@methods_that(lambda method: "integer" in method.options)
 def test_fractions_are_not_integers(method):
-    if "integer" in method.cls().get_params():
-        with pytest.raises(DataError, match="needs whole numbers"):
-            estimator(method, 3, integer=True).fit(records(method))
+    with pytest.raises(DataError, match="needs whole numbers"):
+        estimator(method, 3, integer=True).fit(records(method))
+
+
+@pytest.mark.parametrize(("method", "option", "bad"), CASES.values(), ids=CASES)
+def test_options_are_checked(method, option, bad):
+    with pytest.raises(ParameterError) as caught:
+        estimator(method, **{"k": 3, option: bad.value}).fit(records(method))
+    expected, _, came = str(caught.value).partition("; got ")
+    assert expected.startswith(f"{option} must ")
+    assert bad.expected in expected
+    assert came.startswith(str(bad))
+    assert "\n" not in str(caught.value)
+
+
+def test_every_option_has_a_value_to_refuse(method):
+    without = [option for option in method.cls().get_params() if option not in BAD_VALUES]
+    assert not without, (
+        f"{method.name} has options that are never tried with a bad value: {', '.join(without)}. "
+        "For each, add to BAD_VALUES in tests/contract/bad_values.py what it must refuse and what "
+        "the message must say was expected."
+    )
+
+
+def test_every_value_to_refuse_belongs_to_an_option():
+    options = {option for method in METHODS.values() for option in method.cls().get_params()}
+    stale = BAD_VALUES.keys() - options
+    assert not stale, (
+        f"no method has the options {', '.join(sorted(stale))} any more: remove them from "
+        "BAD_VALUES in tests/contract/bad_values.py."
+    )

@@ -1,5 +1,6 @@
 """scikit-learn's own checks, on every registered method."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from microagg.core.registry import METHODS
@@ -39,5 +40,6 @@ def cannot_apply(estimator):
 @parametrize_with_checks(
     [estimator(method) for method in METHODS.values()], expected_failed_checks=cannot_apply
 )
+@pytest.mark.slow
 def test_scikit_learn_check(estimator, check):
     check(estimator)

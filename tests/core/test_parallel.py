@@ -36,7 +36,8 @@ def test_results_come_in_order_and_progress_is_told(n_jobs):
 
 def test_two_threads_work_at_the_same_time():
     meet = threading.Barrier(2, timeout=10)
-    side_by_side(lambda _: meet.wait(), [0, 1], n_jobs=2, task="meeting")
+    places = side_by_side(lambda _: meet.wait(), [0, 1], n_jobs=2, task="meeting")
+    assert sorted(places) == [0, 1]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -148,6 +148,7 @@ CONSTRAINED = {"constraints": ([ALPHA], [0.0])}
         (EFCM, "n_clusters", (120, 40, 12, 4, 1), {"lambda1": 20.0, "lambda2": 20.0}),
     ],
 )
+@pytest.mark.slow
 def test_8_loss_grows_with_fuzziness_and_with_fewer_centres(cls, name, values, others, constraints):
     losses = [mean_loss(cls, **{name: value}, **others, **constraints) for value in values]
     assert losses == sorted(losses)

@@ -5,6 +5,8 @@ import pytest
 from microagg import information_loss
 from microagg.partitions import ICSM
 
+pytestmark = pytest.mark.slow
+
 # icsm-local-search-2015, table 2
 PRINTED = {
     "tarragona": {3: 14.81, 5: 20.69, 10: 30.70},

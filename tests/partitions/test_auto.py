@@ -53,6 +53,7 @@ def test_few_records(k, extra):
     ids=["equal", "repeated", "two points", "constant columns", "huge", "tiny"],
 )
 @pytest.mark.parametrize("effort", ["fast", "balanced"])
+@pytest.mark.slow
 def test_awkward_data(values, effort):
     model = Auto(3, effort=effort, random_state=0).fit(values)
     assert np.bincount(model.labels_).min() >= 3
@@ -82,6 +83,7 @@ def test_more_effort_finds_more():
 
 
 @pytest.mark.parametrize("effort", ["fast", "balanced"])
+@pytest.mark.slow
 def test_the_same_groups_on_any_number_of_threads(effort, monkeypatch):
     records = X[:40]
     for most in (5000, 30):  # one region, several
@@ -182,6 +184,7 @@ def test_options_out_of_range(option, value):
 
 @pytest.mark.parametrize("name", ["census", "eia", "tarragona"])
 @pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.slow
 def test_fast_is_below_mdav_on_the_benchmark_tables(standardised, name, k):
     records = standardised(name)
     assert fast(k).fit(records).sse_ < 0.98 * MDAV(k).fit(records).sse_

@@ -62,6 +62,7 @@ def test_md_label_for_label(kind):
 
 
 @pytest.mark.parametrize("kind", ["random", "ties", "one decimal"])
+@pytest.mark.slow
 def test_mdav_laid_out_anew_several_times(kind):
     X = data(kind, 4000, 3, np.random.default_rng(0))
     assert MDAV(k=4).fit_predict(X).tolist() == references.mdav(X, 4)

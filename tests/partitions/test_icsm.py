@@ -61,6 +61,7 @@ def test_every_step_lowers_the_error(seed, n, k, ties):
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_no_migration_and_no_exchange_improves_the_result(seed, k, ties):
     records = draw(seed, 42, ties)
     model = ICSM(k=k).fit(records)
@@ -68,6 +69,7 @@ def test_no_migration_and_no_exchange_improves_the_result(seed, k, ties):
 
 
 @pytest.mark.parametrize("spread", ["normal", "heavy tails", "two scales"])
+@pytest.mark.slow
 def test_no_step_improves_many_groups_in_many_boxes(spread):
     rng = np.random.default_rng(1)
     n, k = 4000, 3  # 1,300 centres: more than one block

@@ -33,6 +33,7 @@ def test_no_cut_is_cheaper():
         assert np.bincount(labels).min() >= k
 
 
+@pytest.mark.slow
 def test_no_cut_is_cheaper_in_whole_numbers():
     for X, k in cases(1200):
         whole = np.round(X)
@@ -41,6 +42,7 @@ def test_no_cut_is_cheaper_in_whole_numbers():
 
 
 @pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.slow
 def test_no_cut_of_the_ring_is_cheaper(integer):
     for X, k in cases(600):
         whole = np.round(X)

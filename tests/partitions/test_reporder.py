@@ -88,7 +88,8 @@ def test_clusters_that_come_out_empty_are_nothing_to_warn_of():
     jittered = np.repeat(RNG.normal(size=(20, 2)), 6, axis=0) + RNG.normal(size=(120, 2)) * 1e-10
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RepOrdMic(k=3, n_starts=60, random_state=0).fit(jittered)
+        labels = RepOrdMic(k=3, n_starts=60, random_state=0).fit_predict(jittered)
+    assert np.bincount(labels).min() >= 3
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -53,6 +53,7 @@ def test_the_first_phase_on_ties():
         assert TFRP(k=k, refine=False).fit_predict(X).tolist() == first_phase(X, k)
 
 
+@pytest.mark.slow
 def test_both_phases_label_for_label():
     dissolved = 0
     for X, k in cases(30):

@@ -78,7 +78,7 @@ def exact_error(values, labels, multiple):
     return int((multiple * squares - (multiple // sizes) * totals * totals).sum())
 
 
-@pytest.mark.parametrize("n", [10_000, 20_000_000])
+@pytest.mark.parametrize("n", [10_000, pytest.param(20_000_000, marks=pytest.mark.slow)])
 def test_exact_on_millions_of_values(n):
     """The cost of our cut equals that of a dynamic program in exact integers, to the last unit."""
     k = 10

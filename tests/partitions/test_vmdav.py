@@ -50,6 +50,7 @@ def layout(request, monkeypatch):
 
 @pytest.mark.parametrize("gain", [0.0, 0.2, 0.8, 1.1, 3.0])
 @pytest.mark.parametrize("kind", ["normal", "clustered", "heavy tails"])
+@pytest.mark.slow
 def test_label_for_label(kind, gain):
     rng = np.random.default_rng(0)
     for _ in range(6):

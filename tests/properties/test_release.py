@@ -59,6 +59,7 @@ def tables(draw):
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @given(columns=tables(), data=st.data())
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
 def test_every_release_keeps_its_promises(kind, columns, data):
     n = len(next(iter(columns.values())))
     k = data.draw(st.integers(1, n), label="k")

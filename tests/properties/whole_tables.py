@@ -241,7 +241,10 @@ def _constraints(draw, columns: list[Drawn]) -> list[tuple[dict[str, float], str
     usable = [
         c.name
         for c in columns
-        if c.role == QI and c.kind in ("float", "int") and not {"type", "aggregate"} & {*c.said}
+        if c.role == QI
+        and c.name  # the grammar has no way to write an empty one
+        and c.kind in ("float", "int")
+        and not {"type", "aggregate"} & {*c.said}
     ]
     if not usable or draw(st.integers(0, 6)):
         return []
@@ -259,7 +262,7 @@ def _request(draw, columns: list[Drawn], n: int, *, has_identifier: bool) -> dic
     request: dict[str, Any] = {"k": draw(st.integers(1, min(6, n)))}
     if draw(st.integers(0, 30)) == 17:
         request["k"] = n + 1
-    modes = ["value", "impute"] * 5 + ["error"] if gaps else ["error", "value", "impute"]
+    modes = ["value", "impute"] * 9 + ["error"] if gaps else ["error", "value", "impute"]
     request["missing"] = draw(st.sampled_from(modes))
     methods = ["mdav"] * 9 + ["v-mdav"] * 4 + ["tsp-mhm"] * 2 + ["auto"]
     numeric = all(c.kind in ("float", "int") and not c.said for c in inside) and not gaps
@@ -274,7 +277,8 @@ def _request(draw, columns: list[Drawn], n: int, *, has_identifier: bool) -> dic
     request["random_state"] = draw(st.integers(0, 9))
     scales = ["standardise", "none"] if drawn else ["robust", "rank", "log", "none"]
     request["scale"] = draw(st.sampled_from(["standardise"] * 5 + scales))
-    request["small_strata"] = draw(st.sampled_from(["merge", "merge", "error"]))
+    if any(c.role == STRATUM for c in columns):
+        request["small_strata"] = draw(st.sampled_from(["merge"] * 5 + ["error"]))
     request["valid_combinations"] = draw(st.integers(0, 3)) == 3
     request["keep_key"] = draw(st.integers(0, 3 if has_identifier else 40)) == (
         3 if has_identifier else 37
@@ -288,7 +292,7 @@ def _request(draw, columns: list[Drawn], n: int, *, has_identifier: bool) -> dic
 
 
 def _index(draw, rng, n: int) -> tuple[list[Any] | None, str | None]:
-    kind = draw(st.sampled_from(["none"] * 5 + ["numbers", "named", "text"]))
+    kind = draw(st.sampled_from(["none"] * 12 + ["numbers", "named"] * 3 + ["text"]))
     if kind == "none":
         return None, None
     if kind == "numbers":
@@ -312,7 +316,7 @@ def cases(draw, backend: str) -> Case:
             st.one_of(
                 st.sampled_from(NAMES),
                 st.sampled_from(string.ascii_letters),
-                st.text(st.characters(codec="utf-8"), max_size=5),
+                st.text(st.characters(codec="utf-8"), min_size=1, max_size=5),
             ),
             min_size=len(roles),
             max_size=len(roles),

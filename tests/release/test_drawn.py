@@ -103,6 +103,7 @@ def test_what_is_given_elsewhere_is_no_option(option):
         protect(TABLE, 5, method="fcm", method_options={option: None})
 
 
+@pytest.mark.slow
 def test_draws_are_compared_when_they_are_named():
     found = compare(TABLE, 5, ["mdav", "fcm"], random_state=3)
     assert all(row.error is None for row in found)

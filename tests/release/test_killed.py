@@ -81,6 +81,7 @@ def saved(folder: Path, step: int, *, force: bool) -> int:
 
 
 @pytest.mark.parametrize("force", [False, True], ids=["new", "over an older one"])
+@pytest.mark.slow
 def test_killed_at_every_step_of_saving(tmp_path, force):
     ended = []
     for step in range(1, 40):
@@ -134,6 +135,7 @@ def check_left(folder: Path, old: str | None) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(table, tmp_path):
     chance = random.Random(1)
     began = time.monotonic()

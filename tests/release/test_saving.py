@@ -75,6 +75,7 @@ def test_no_warning_for_another_table_or_the_same_release(release, tmp_path):
         protect(TABLE, 3, identifiers="who").save(tmp_path / "again.csv")
         protect(TABLE[:-1], 4, identifiers="who").save(tmp_path / "other.csv")
         release.save(tmp_path / "one.csv", force=True)
+    assert {path.name for path in tmp_path.glob("*.csv")} == {"one.csv", "again.csv", "other.csv"}
 
 
 def test_an_audit_says_who_is_in_which_group(release, tmp_path):

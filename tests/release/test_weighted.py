@@ -67,6 +67,7 @@ def both(rng, n, columns, share, **options):
 @pytest.mark.usefixtures("fakes")
 @pytest.mark.parametrize("missing", ["error", "value", "impute"])
 @pytest.mark.parametrize("columns", KINDS.values(), ids=KINDS)
+@pytest.mark.slow
 def test_weights_count_as_repeated_records(columns, missing):
     rng = np.random.default_rng(11)
     for n in [2, 5, *[30] * 15]:

@@ -42,6 +42,7 @@ def as_rows(found):
     return found.select("method", "k", *FIGURES, "error").rows(named=True)
 
 
+@pytest.mark.slow
 def test_every_method_and_k_gets_the_figures_of_protect():
     found = compare(TABLE, [3, 7], random_state=4)
     assert found.columns == NAMES
@@ -67,6 +68,7 @@ def test_what_no_other_beats_on_both_is_marked():
     assert 1 <= found["efficient"].sum() < len(found)
 
 
+@pytest.mark.slow
 def test_names_may_be_parted_by_commas_and_all_may_be_among_them():
     assert compare(TABLE, 3, "md, mdav,md")["method"].to_list() == ["md", "mdav"]
     found = compare(TABLE, 3, "univariate,all", random_state=0)
@@ -103,6 +105,7 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         assert same["error"].is_not_null().to_list() == missing
 
 
+@pytest.mark.slow
 def test_all_leaves_out_what_cannot_serve_the_table_and_a_name_does_not():
     assert "univariate" not in compare(TABLE, 3)["method"]
     assert "univariate" in compare(TABLE, 3, quasi_identifiers="a", sensitive=["b", "c"])["method"]
@@ -116,6 +119,7 @@ def test_repetitions_count_once_and_the_order_is_as_asked():
     assert len(compare(TABLE, np.array([3, 3]), ("mdav",))) == 1
 
 
+@pytest.mark.slow
 def test_the_number_of_runs_side_by_side_changes_nothing():
     alone, several = (compare(TABLE, [2, 5], random_state=0, n_jobs=jobs) for jobs in (1, 3))
     assert as_rows(alone) == as_rows(several)

@@ -83,6 +83,7 @@ def test_every_number_of_records():
         check(microagg.sweep(X[:n], range(1, n + 1), random_state=0), X[:n], range(1, n + 1))
 
 
+@pytest.mark.slow
 def test_tiny_tables_end_at_the_optimum():
     for seed in range(6):
         records = np.random.default_rng(seed).normal(size=(9, 2))
@@ -96,6 +97,7 @@ def test_one_column_is_grouped_optimally():
         assert row.sse == Univariate(row.k).fit(column).sse_
 
 
+@pytest.mark.slow
 def test_little_is_lost_against_runs_of_their_own():
     ratios = []
     for seed in range(3):
@@ -113,6 +115,7 @@ def test_bounds_are_those_of_separate_runs_or_higher():
         assert row.lower_bound == pytest.approx(alone, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_chains_of_ks_meet_without_a_fall(monkeypatch):
     found = chains.MatrixSweep(X, [3, 4, 5], EFFORTS["fast"], np.random.default_rng(0), 1)
     found.find_groups()

@@ -111,6 +111,7 @@ def test_merges_are_those_of_the_definition(kind, linkage, priority):
 @pytest.mark.parametrize("d", [2, 40])
 @pytest.mark.parametrize("priority", [False, True])
 @pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.slow
 def test_bounds_of_both_sides_miss_nothing(monkeypatch, linkage, priority, d):
     rng = np.random.default_rng(d)
     X = pairs_and_outliers(12, 12, d, rng)

@@ -44,17 +44,15 @@ def test_groups_and_searches_stay_exact_through_many_moves():
         sweep(state, rng.permutation(groups)[: len(groups) // 4], True)
         assert_consistent(state, k)
         state.closed[np.flatnonzero(state.sizes)[turn]] = True
-        for point in rng.normal(size=(20, 2)):
-            costs = [
-                error(X, [*rows])
-                + size / (size + 1) * ((point - X[rows].mean(axis=0)) ** 2).sum()
-                - error(X, [*rows])
-                if size and not closed
-                else np.inf
-                for size, closed, rows in (
-                    (s, c, m[:s]) for s, c, m in zip(state.sizes, state.closed, state.members)
-                )
+        means = np.array(
+            [
+                X[m[:s]].mean(axis=0) if s else [np.nan] * 2
+                for s, m in zip(state.sizes, state.members)
             ]
+        )
+        for point in rng.normal(size=(20, 2)):
+            costs = state.sizes / (state.sizes + 1) * ((point - means) ** 2).sum(axis=1)
+            costs[(state.sizes == 0) | state.closed] = np.inf
             home, cost = cheapest_home(state, point, np.inf)
             assert home == np.argmin(costs)
             assert cost == pytest.approx(min(costs))

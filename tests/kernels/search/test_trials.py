@@ -57,6 +57,7 @@ def groups_of(search):
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**16), n=st.integers(8, 50), k=st.integers(2, 6), ties=st.booleans())
+@pytest.mark.slow
 def test_every_step_lowers_the_error(seed, n, k, ties):
     k = min(k, n)
     search = begin(seed, n, k, ties=ties)
@@ -107,6 +108,7 @@ def test_settled_groups_have_nothing_to_gain(k, ties):
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**16), n=st.integers(12, 60), k=st.integers(2, 5), ties=st.booleans())
+@pytest.mark.slow
 def test_a_trial_can_be_taken_back(seed, n, k, ties):
     search = begin(seed, n, k, ties=ties)
     descend(search, k, 10_000)

@@ -140,4 +140,6 @@ def test_no_sensitive_column(numbers_pair):
 
 
 def test_awkward_tables(awkward):
-    json.dumps(dataclasses.asdict(attribute_disclosure(awkward)), allow_nan=False)
+    result = attribute_disclosure(awkward)
+    assert list(result.columns) == ["s"]
+    assert json.dumps(dataclasses.asdict(result), allow_nan=False)

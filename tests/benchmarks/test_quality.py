@@ -8,6 +8,8 @@ from benchmarks.datasets import TUNING_SEED, repeated_rows, simulated_sets
 from microagg import information_loss
 from microagg.partitions import ICSM, IGD, MDAV, TSPMHM, Auto
 
+pytestmark = pytest.mark.slow
+
 
 def loss(method, records):
     return information_loss(records, method.fit_predict(records))
