@@ -1,4 +1,4 @@
-"""How close does each effort of `auto` come to the best known partition, and that to the optimum?"""
+"""How close is each effort of `auto` to the best known partition, and that to the optimum?"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -113,7 +113,7 @@ def main() -> None:
     for effort, asked in ASKED.items():
         publish_as_it_grows(
             f"quality_{effort}",
-            f'`auto` with effort="{effort}" on the literature\'s tables',
+            f'`auto` with effort="{effort}" on the tables used in the literature',
             (
                 *("data", "k", "MDAV", "best published", "best known", "IL"),
                 *("of MDAV", "of published", "of best known", "seconds", "CPU seconds"),

@@ -1,4 +1,4 @@
-"""How much less than MDAV does `auto` lose on a large table, and how much longer than a plain scan?"""
+"""How much does `auto` gain over MDAV on a large table, and how much longer does it take?"""
 
 from collections.abc import Iterator
 

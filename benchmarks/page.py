@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 def run(
     command: str, package: str, names: Sequence[str], chosen: Sequence[str], intro: str
 ) -> None:
-    """Run benchmarks of a package; if all of them run, the part of `command` in the page is replaced."""
+    """Run benchmarks of a package; a run of all replaces the part of `command` in the page."""
     for name in chosen:
         if name not in names:
             sys.exit(f"the benchmarks of {command} are {', '.join(names)}; got {name}")

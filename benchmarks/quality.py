@@ -20,8 +20,8 @@ INTRO = """## How good `auto` is
 
 Each table in this part is from one run of `make quality`, or of the script that writes it, the last
 with {system}. IL is the information loss in per cent, 100 SSE / SST; lower is better. Columns are
-standardised, `random_state=0`, all cores. Seconds are those of a fit, without compiling; CPU seconds
-are those of all threads and mean more on a busy machine.
+standardised, `random_state=0`, all cores. Seconds are those of a fit, without compiling; CPU
+seconds are those of all threads and mean more on a busy machine.
 
 The constants of `auto` were chosen on census, tarragona and eia and on normal records with another
 seed. The later tables are different data (`benchmarks/datasets.py`).

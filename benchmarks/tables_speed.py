@@ -94,7 +94,7 @@ def main() -> None:
             *("all except grouping / grouping", "peak memory (GB)"),
         ),
         [row(int(n)) for n in (sizes.split(",") if sizes else SIZES)],
-        note="From a CSV file to a CSV file, elapsed time without compiling. Checking means putting "
+        note="From a CSV file to a CSV file, elapsed time without compiling. Checking is putting "
         "the values into the table and counting its combinations. Target: everything except "
         "grouping takes less than a fifth of its time, within 2 GB for a million records.",
     )

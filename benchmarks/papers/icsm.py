@@ -49,7 +49,7 @@ sets are different draws, and those of Sim-2 vary by a tenth from seed to seed, 
 ICSM gains over MDAV, not the columns of one method. **Sim-3 is not the paper's**: MDAV, which
 agrees with print in every digit on the tables above, gives half of the printed figures or less with
 every seed tried. Drawn like Sim-2, or with 0.1 to 0.3 as variances, the sets come close to them;
-the paper does not say which was meant. So these rows do not show that ours loses less than theirs."""
+the paper does not say which was meant. So these rows do not show that ours loses less."""
 
 
 def one_start() -> None:
