@@ -21,10 +21,10 @@ NAMES = (
 )
 INTRO = """## Speed
 
-Every figure of this part is from one run of `make bench`. It had {system}.
-Times depend on the machine and on what else it does; compare the columns of a table, which were
-taken in turns in the same run. The plain scan is in `benchmarks/mdav_speed.py`; microagg1d is the
-package of that name on PyPI.
+All figures in this part are from one run of `make bench` with {system}.
+Times depend on the machine and what else it is doing; compare the columns of a table, which were
+measured alternately in the same run. The plain scan is in `benchmarks/mdav_speed.py`; microagg1d is
+the package of that name on PyPI.
 """
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How near does each effort of `auto` come to the best partition known, and that to the optimum?"""
+"""How close is each effort of `auto` to the best known partition, and that to the optimum?"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -31,16 +31,16 @@ BEST_KNOWN = {
 }
 BEST_PUBLISHED = {cell: min(map(float, printed)) for cell, printed in TABLE_4.items()}
 ASKED = {
-    "fast": "Asked for: 0.93 of MDAV on average, never above it, under 2 s.",
-    "balanced": "Asked for: within 1.02 of the best known, under 15 s.",
-    "best": "Asked for: within 1.005 of the best known, under 120 s.",
+    "fast": "Target: 0.93 of MDAV on average, never above it, under 2 s.",
+    "balanced": "Target: within 1.02 of the best known, under 15 s.",
+    "best": "Target: within 1.005 of the best known, under 120 s.",
 }
 # Seconds for the tight bound of a cell.
 TIGHT_SECONDS = 90.0
 
 
 class Fit(NamedTuple):
-    """What a fit lost and took."""
+    """Loss and time of a fit."""
 
     loss: float
     seconds: float
@@ -113,7 +113,7 @@ def main() -> None:
     for effort, asked in ASKED.items():
         publish_as_it_grows(
             f"quality_{effort}",
-            f'`auto` with effort="{effort}" on the literature\'s tables',
+            f'`auto` with effort="{effort}" on the tables used in the literature',
             (
                 *("data", "k", "MDAV", "best published", "best known", "IL"),
                 *("of MDAV", "of published", "of best known", "seconds", "CPU seconds"),
@@ -123,14 +123,14 @@ def main() -> None:
         )
     publish_as_it_grows(
         "quality_bounds",
-        "No partition can be better than this",
+        "Lower bounds",
         (
             *("data", "k", "fast bound", "seconds", "tight bound", "seconds for it"),
             *("gap of the best known", 'gap of effort="best"'),
         ),
         bounds(),
-        note=f"`lower_bound` in per cent of SST, the tight one given {TIGHT_SECONDS:.0f} seconds. "
-        "A gap is by how much a partition's IL is above the best possible, at most.",
+        note=f"`lower_bound` in per cent of SST, the tight one within {TIGHT_SECONDS:.0f} "
+        "seconds. No partition loses less. A gap is how far a partition is from optimal at most.",
     )
 
 

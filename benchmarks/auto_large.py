@@ -1,4 +1,4 @@
-"""What does `auto` gain on MDAV in a large table, and in how many times a plain scan's time?"""
+"""How much does `auto` gain over MDAV on a large table, and how much longer does it take?"""
 
 from collections.abc import Iterator
 
@@ -48,7 +48,7 @@ def main() -> None:
             "peak memory so far (GB)",
         ),
         rows(),
-        note="Asked for: balanced at least 10 % below MDAV in at most 20 times the time of the "
+        note="Target: balanced at least 10 % below MDAV in at most 20 times the time of the "
         "plain scan of `benchmarks/mdav_speed.py`, which runs on one thread; best at least 16 % "
         "below.",
     )

@@ -1,9 +1,9 @@
-"""Tables on which `auto` is judged, apart from those on which its constants were chosen.
+"""Tables to evaluate `auto` on, separate from those on which its constants were chosen.
 
 The constants of `auto` (trials, heat, neighbours, islands, sizes of regions) were chosen on census,
-tarragona and eia and on normal records of seed 0, and looked at with `TUNING_SEED`. Figures are
-reported on draws of `REPORTING_SEED`, of which nothing else may make use, and on tables that come
-with scikit-learn.
+tarragona and eia and on normal records of seed 0, and checked with `TUNING_SEED`. Figures are
+reported on draws with `REPORTING_SEED`, which nothing else may use, and on tables that come with
+scikit-learn.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ def normal_records(n_records: int, columns: int, seed: int) -> np.ndarray:
 def simulated_sets(
     name: str, rng: np.random.Generator, *, n_sets: int = 25, n_records: int = 100
 ) -> Iterator[np.ndarray]:
-    """Sets as section 5.1 of icsm-local-search-2015 describes them: there 25 of 100 records.
+    """Sets as described in section 5.1 of icsm-local-search-2015, which has 25 of 100 records.
 
     Sim-1 has 10 uniform columns, Sim-2 and Sim-3 have five normal clusters of equal size in four to
     eight columns.

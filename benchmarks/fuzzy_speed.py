@@ -1,4 +1,4 @@
-"""What does an iteration of fuzzy c-means cost beside the products and powers that it needs?
+"""What does an iteration of fuzzy c-means cost, compared with the products and powers it needs?
 
 The peer is NumPy: its two matrix products and its power, or exponential, over the n x c entries, in
 blocks of the same size, and nothing else: no distances, no sums, no division. Both use one thread.
@@ -28,7 +28,7 @@ def table() -> np.ndarray:
 
 
 def products_and_powers(name: str, X: np.ndarray, centers: np.ndarray) -> Callable[[], None]:
-    """Return a function that does what NumPy needs; what it begins with is made here."""
+    """Return a function that does the work in NumPy; its inputs are prepared here."""
     squares = np.square(X[:BLOCK, None] - centers[None]).sum(axis=2)
     exponents = -RATE * squares
     products, weights = np.empty_like(squares), np.empty_like(squares)

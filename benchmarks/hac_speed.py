@@ -1,4 +1,4 @@
-"""How does HAC grow with the table?"""
+"""How does the time of HAC grow with the table?"""
 
 import tracemalloc
 
@@ -37,7 +37,7 @@ def growth() -> None:
 
 
 def peak_memory() -> tuple[float, float]:
-    """Megabytes of the largest table, and what HAC takes beyond it."""
+    """Megabytes of the largest table, and what HAC needs in addition."""
     X = np.random.default_rng(0).normal(size=(SIZES[-1], COLUMNS))
     tracemalloc.start()
     HAC(k=K, linkage="ward").fit(X)
@@ -51,7 +51,7 @@ def main() -> None:
     publish(
         "hac_memory",
         f"Memory of HAC on {SIZES[-1]:,} x {COLUMNS}",
-        ("the table (MB)", "beyond it, at most (MB)"),
+        ("the table (MB)", "in addition, at most (MB)"),
         [peak_memory()],
     )
 

@@ -28,7 +28,7 @@ def standardise(X: np.ndarray) -> np.ndarray:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    gc.disable()  # as timeit does: a collection belongs to whoever made the garbage
+    gc.disable()  # as timeit does: a collection may be due to garbage made earlier
     try:
         start = time.perf_counter()
         function()
@@ -38,14 +38,14 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def wall_and_cpu(function: Callable[[], object]) -> tuple[float, float]:
-    """Seconds on the clock, and of all threads on processors: on a busy machine these say more."""
+    """Elapsed seconds, and CPU seconds of all threads, which mean more on a busy machine."""
     before = time.process_time()
     wall = seconds(function)
     return wall, time.process_time() - before
 
 
 def best_of(repeats: int, *functions: Callable[[], object]) -> list[float]:
-    """Best time of each function, taken in turns: a busy moment hits all of them alike."""
+    """Best time of each function, measured alternately: a busy moment affects all of them."""
     times = [[seconds(function) for function in functions] for _ in range(repeats)]
     return [min(column) for column in zip(*times, strict=True)]
 
@@ -72,7 +72,7 @@ def publish_as_it_grows(
     *,
     note: str = "",
 ) -> None:
-    """Publish rows that take minutes: each is printed and written as soon as it is there."""
+    """Publish rows that take minutes: each is printed and written as soon as it is ready."""
     so_far = []
     for row in rows:
         so_far.append(row)
@@ -109,9 +109,9 @@ def _cell(value: object) -> str:
 
 
 def peak_memory() -> float:
-    """Return the largest memory that this process has held so far, in GB.
+    """Return the peak memory of this process so far, in GB.
 
-    Not from `getrusage`: on Linux that begins with what the process that started this one held.
+    Not from `getrusage`: on Linux that starts with the peak of the parent process.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,4 +1,4 @@
-"""Is distance linkage faster than by scipy's k-d tree? Both on all cores."""
+"""Is distance linkage faster than with SciPy's k-d tree? Both on all cores."""
 
 import os
 
@@ -36,7 +36,7 @@ def releases(X: np.ndarray, rng: np.random.Generator):
 
 
 def distinct(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the peer the points without their duplicates, for which it is not timed."""
+    """Give the peer the distinct points; removing duplicates is not timed."""
     points, counts = np.unique(Z, axis=0, return_counts=True)
     return points, counts
 
@@ -52,7 +52,7 @@ def by_nearest(tree: cKDTree, X: np.ndarray, Z: np.ndarray, counts: np.ndarray) 
 
 
 def by_counting(tree: cKDTree, X: np.ndarray, Z: np.ndarray) -> None:
-    """Count the points within the own distance of every record."""
+    """Count the points within each record's distance to its own released record."""
     own = np.linalg.norm(X - Z, axis=1)
     tree.query_ball_point(X, own, return_length=True, workers=os.cpu_count())
 
@@ -88,10 +88,10 @@ def main() -> None:
             f"same by cKDTree, for {N_PEER:,} (%)",
         ),
         (measure(name, X, Z) for name, Z in releases(X, rng)),
-        note=f"scipy's tree is asked for {N_PEER:,} records only, as all would take it minutes; "
+        note=f"SciPy's tree is queried for {N_PEER:,} records only, as all would take minutes; "
         "`times faster` is per record. It finds the ten nearest distinct points, or counts those "
-        "within the own distance; neither its building nor the removal of duplicates is in its "
-        "time. Ours is all of `distance_linkage`.",
+        "no farther than a record's own; its time includes neither building the tree nor removing "
+        "duplicates. Ours is all of `distance_linkage`.",
     )
 
 

@@ -12,7 +12,7 @@ COLUMNS = 10
 
 @njit(nogil=True)
 def plain_scan(X, k):
-    """MDAV on one thread: every query looks at every record that is left."""
+    """MDAV on one thread: every query scans all remaining records."""
     n, d = X.shape
     left_values, rows, left = X.copy(), np.arange(n), n
     labels, group = np.full(n, -1), 0

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: one part per command, each rewritten by its own command alone."""
+"""docs/benchmarks.md: one part per command, rewritten only by that command."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 def run(
     command: str, package: str, names: Sequence[str], chosen: Sequence[str], intro: str
 ) -> None:
-    """Run the benchmarks of a package; all of them, and the page gets a new part of `command`."""
+    """Run benchmarks of a package; a run of all replaces the part of `command` in the page."""
     for name in chosen:
         if name not in names:
             sys.exit(f"the benchmarks of {command} are {', '.join(names)}; got {name}")
@@ -28,7 +28,7 @@ def run(
 
 
 def with_part(page: str, command: str, part: str) -> str:
-    """Return the page with this part between the marks of the command; all else stays."""
+    """Return the page with this part between the marks of the command; the rest is unchanged."""
     begin, end = (f"<!-- {edge} of {command} -->" for edge in ("begin", "end"))
     before, found_begin, rest = page.partition(begin)
     _, found_end, after = rest.partition(end)

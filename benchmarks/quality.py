@@ -1,6 +1,6 @@
 """`python -m benchmarks.quality` shows how good `auto` is, for docs/benchmarks.md.
 
-With names it measures only those parts again; the page keeps the tables of the others.
+With names it measures only those parts; the page keeps the other tables.
 """
 
 import sys
@@ -18,18 +18,18 @@ PARTS = {
 }
 INTRO = """## How good `auto` is
 
-Every table of this part is from one run of `make quality`, or of the part of it that writes the
-table. The last one had {system}. IL is the information loss in per cent, 100 SSE / SST; lower is
-better. Columns are standardised, `random_state=0`, all cores. Seconds are those of a fit, compiled;
-CPU seconds are those of all threads and say more on a busy machine.
+Each table in this part is from one run of `make quality`, or of the script that writes it, the last
+with {system}. IL is the information loss in per cent, 100 SSE / SST; lower is better. Columns are
+standardised, `random_state=0`, all cores. Seconds are those of a fit, without compiling; CPU
+seconds are those of all threads and mean more on a busy machine.
 
-The constants of `auto` were chosen on census, tarragona and eia and on normal records of another
-seed. The tables after those of the literature are others (`benchmarks/datasets.py`).
+The constants of `auto` were chosen on census, tarragona and eia and on normal records with another
+seed. The later tables are different data (`benchmarks/datasets.py`).
 """
 
 
 def main(chosen: list[str]) -> None:
-    """Run the parts and write what there is of them to the page, one after the other."""
+    """Run the parts one after another and write those available to the page."""
     for name in chosen:
         if name not in PARTS:
             sys.exit(f"the parts of {COMMAND} are {', '.join(PARTS)}; got {name}")

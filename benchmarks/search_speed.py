@@ -1,4 +1,4 @@
-"""How long do the searches take: RepOrdMic and ICSM, beside the papers' times and as n grows?"""
+"""How long do the searches take: RepOrdMic and ICSM, next to the papers' times and as n grows?"""
 
 import numpy as np
 
@@ -60,8 +60,8 @@ def reporder_beside_paper() -> None:
             *("printed rounds", "our rounds"),
         ),
         rows,
-        note=f"k-means apart, as in the paper; ours on {THREADS} threads. The paper had a 1.6 GHz "
-        "Core i5 and C++.",
+        note=f"Without k-means, as in the paper; ours on {THREADS} threads. The paper used a "
+        "1.6 GHz Core i5 and C++.",
     )
 
 
@@ -85,7 +85,7 @@ def one_search_beside_papers() -> None:
             *("ours, wall (s)", "ours, CPU (s)", "printed / wall"),
         ),
         rows,
-        note="Ours on one thread, best of 3. The paper on ICSM had a 2.5 GHz Core i7.",
+        note="Ours on one thread, best of 3. The paper on ICSM used a 2.5 GHz Core i7.",
     )
 
 
@@ -117,14 +117,14 @@ def growth() -> None:
         f"Searches on n x {COLUMNS} normal records, k = {K}",
         ("what", "n", "wall (s)", "CPU (s)", "power of n", "IL"),
         rows,
-        note="ICSM and one start of RepOrdMic begin with MDAV, many starts with k-means, which is "
-        f"included, on {THREADS} threads. The power of n is that of CPU time from the row above.",
+        note="ICSM and one start of RepOrdMic start from MDAV; many starts from k-means, which is "
+        f"included, on {THREADS} threads. The power of n compares CPU time with the row above.",
     )
 
 
 def main() -> None:
     if benchmark_table("eia") is None:
-        print("MICROAGG_DATA names no folder with eia.csv: not measured beside the papers")
+        print("MICROAGG_DATA names no folder with eia.csv: not compared with the papers")
     else:
         reporder_beside_paper()
         one_search_beside_papers()

@@ -1,4 +1,4 @@
-"""What does a sweep over k save against a search and a bound for each k on its own?"""
+"""What does a sweep over k save, compared with a separate search and bound for each k?"""
 
 import numpy as np
 
@@ -67,8 +67,8 @@ def main() -> None:
         ),
         rows,
         note=f"Separate runs are `Auto(k, effort='{EFFORT}')` and `lower_bound` for each k. "
-        "Seconds are those of the processor, compiled, on one thread. IL ratios "
-        "are those of the sweep to the separate runs: below 1 the sweep lost less.",
+        "Processor seconds on one thread, without compiling. IL ratios compare the sweep with "
+        "separate runs: below 1, the sweep lost less.",
     )
 
 

@@ -60,7 +60,7 @@ def main() -> None:
     time, gigabytes = map(float, large.stdout.split())
     publish(
         "univariate_memory",
-        f"Univariate optimum of {LARGE:,} uniform integers, k = 10, in a process of its own",
+        f"Univariate optimum of {LARGE:,} uniform integers, k = 10, in a separate process",
         ("seconds", "peak memory (GB)"),
         [(time, gigabytes)],
     )

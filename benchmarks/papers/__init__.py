@@ -1,1 +1,1 @@
-"""The papers' tables beside ours, one file per paper or question."""
+"""The papers' tables next to ours, one file per paper or question."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.papers` sets the papers' tables beside ours in docs/benchmarks.md."""
+"""`python -m benchmarks.papers` writes the papers' tables next to ours to docs/benchmarks.md."""
 
 import sys
 
@@ -6,12 +6,12 @@ from benchmarks.harness import TABLES, benchmark_table
 from benchmarks.page import run
 
 NAMES = ("losses", "mdav", "reporder", "icsm", "hac", "integer", "classics")
-INTRO = """## The papers' tables beside ours
+INTRO = """## The papers' tables next to ours
 
-Every figure of ours in this part is from one run of `make papers`. It had {system}.
+All our figures in this part are from one run of `make papers` with {system}.
 Columns are standardised (mean 0, standard deviation 1, ddof = 1). IL is the information loss in per
-cent, 100 SSE / SST; lower is better. A change in per cent is that of ours against the printed
-figure, so below zero ours loses less.
+cent, 100 SSE / SST; lower is better. Changes in per cent are relative to the printed
+figure: below zero, ours loses less.
 """
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ def main() -> None:
         ("section", "k", "SSE printed", "SSE ours", "change", "seconds printed", "seconds ours"),
         rows,
         note='J. Alarte Aleixandre, "Application of clustering techniques to privacy protection", '
-        "master thesis, Universitat Oberta de Catalunya, 2018. Its machine is another; ours is the "
-        "best time of three.",
+        "master thesis, Universitat Oberta de Catalunya, 2018. Its times are from another machine; "
+        "ours are the best of three.",
     )
 
 

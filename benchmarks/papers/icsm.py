@@ -45,12 +45,11 @@ SETS = 25
 SIMULATED_NOTE = f"""The same paper, table 2: mean IL over {SETS} sets of 100 records. Sim-1: 10
 uniform columns. Sim-2: 5 normal clusters of 20 records, standard deviations from 0.1 to 0.3,
 centres in the unit cube of 4 to 8 dimensions. Sim-3: the same, centres in a cube of side 2. Our
-sets are other draws, and those of Sim-2 differ by a tenth from seed to seed, so compare what
-ICSM gains on MDAV, not the columns of one method. **Sim-3 is not the paper's**: MDAV, which
-agrees with print to the digit on the tables above, comes out at about half of the printed
-figures or less with every seed tried. Drawn like Sim-2, or with 0.1 to 0.3 as variances, the
-sets come near them; which was meant, the text does not say. So these rows do not show that ours
-loses less than theirs."""
+sets are different draws, and those of Sim-2 vary by a tenth from seed to seed, so compare how much
+ICSM gains over MDAV, not the columns of one method. **Sim-3 is not the paper's**: MDAV, which
+agrees with print in every digit on the tables above, gives half of the printed figures or less with
+every seed tried. Drawn like Sim-2, or with 0.1 to 0.3 as variances, the sets come close to them;
+the paper does not say which was meant. So these rows do not show that ours loses less."""
 
 
 def one_start() -> None:

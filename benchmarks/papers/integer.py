@@ -24,7 +24,7 @@ def whole_numbers(X: np.ndarray) -> np.ndarray:
 
 
 def agreeing() -> tuple[int, int]:
-    """How many figures of NPN, PCA and Z-score agree to the digit, and how many there are."""
+    """How many figures of NPN, PCA and Z-score agree in every digit, and how many there are."""
     pairs = []
     for table in TABLES:
         X = records(table)
@@ -66,7 +66,7 @@ def main() -> None:
         rows,
         note='R. Mortazavi, "Improved univariate microaggregation for integer values", ISeCure '
         f"12(1), 2020, table 3. Its columns for NPN, PCA and Z-score: {agree} of {total} figures "
-        "agree to the digit. Its TSP column (IMHMI) depends on the tour; ours is the best of "
+        "agree in every digit. Its TSP column (IMHMI) depends on the tour; ours is the best of "
         f"{TOURS} tours, cut open and closed.",
     )
 

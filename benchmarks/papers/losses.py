@@ -1,4 +1,4 @@
-"""How much does each method lose on the literature's tables?"""
+"""How much does each method lose on the tables used in the literature?"""
 
 from benchmarks.harness import TABLES, publish
 from benchmarks.papers.measured import loss
@@ -20,8 +20,8 @@ def main() -> None:
         "IL of every method with its default options",
         ("method", *(f"{table} k={k}" for table in DATA for k in KS)),
         rows,
-        note="diabetes comes with scikit-learn: 442 records, 10 columns. Methods with chance in "
-        "them have `random_state=0`.",
+        note="diabetes comes with scikit-learn: 442 records, 10 columns. Methods that use "
+        "randomness have `random_state=0`.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Our side of the tables: each figure is worked out once in a run."""
+"""Our side of the tables: each figure is computed once per run."""
 
 from functools import cache
 
@@ -24,12 +24,12 @@ def loss(method: str, table: str, k: int, **options: object) -> float:
 
 
 def loss_of(method: str, X: np.ndarray, k: int, **options: object) -> float:
-    """Information loss of a method in per cent; seed 0 where there is chance in it."""
+    """Information loss of a method in per cent; seed 0 if it uses randomness."""
     entry = methods()[method]
     chance = {"random_state": 0} if "random_state" in entry.options else {}
     return information_loss(X, entry.cls(k=k, **chance, **options).fit_predict(X))
 
 
 def change(ours: float, printed: str | float) -> str:
-    """How far ours lies above or below the printed figure."""
+    """How far ours is above or below the printed figure."""
     return f"{100 * (ours / float(printed) - 1):+z.1f} %"

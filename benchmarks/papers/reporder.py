@@ -23,7 +23,7 @@ microaggregation", The VLDB Journal 15(4), 2006), IMHM (R. Mortazavi, S. Jalili 
 "Multivariate microaggregation by iterative optimization", Applied Intelligence 39(3), 2013; not a
 method of this package, printed for comparison) and IGD (L. Khomnotai, J.-L. Lin, Z.-Q. Peng and A.
 S. Santra, "Iterative group decomposition for refining microaggregation solutions", Symmetry 10(7),
-2018). Theirs of IGD is the best over several starts, ours that from `mdav-mhm`. RepOrdMic is the
+2018). Their IGD is the best over several starts, ours starts from `mdav-mhm`. RepOrdMic is the
 best of 200 k-means starts on both sides; the seeds of k-means differ, ours is 0."""
 
 
