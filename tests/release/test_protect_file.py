@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -267,7 +268,9 @@ class TestRefusals:
         assert contents(folder) == before
 
     def test_bad_data(self, folder, plan):
-        (folder / "holes.csv").write_text("name,age,income,sex,illness\n" + "p,,1,f,x\n" * 5)
+        (folder / "holes.csv").write_text(
+            "name,age,income,sex,illness\n" + "p,,1,f,x\np,2,1,f,x\n" * 5
+        )
         before = contents(folder)
         with pytest.raises(DataError, match="missing in 'age'"):
             protect_file("holes.csv", "out.csv", plan)
@@ -284,7 +287,7 @@ class TestRefusals:
 
     def test_a_release_that_breaks_its_promise(self, folder, plan, monkeypatch):
         monkeypatch.setattr(
-            "microagg.partitions.mdav.MDAV._group", lambda _self, X, _k: list(range(len(X)))
+            "microagg.partitions.mdav.MDAV._group", lambda _self, X, _k: np.arange(len(X))
         )
         before = contents(folder)
         with pytest.raises(microagg.errors.GuaranteeError, match="nothing was released"):

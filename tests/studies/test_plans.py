@@ -147,7 +147,7 @@ class TestCompare:
 
     def test_strata_of_fewer_than_some_k(self):
         small = TABLE.with_columns(region=pl.Series(["n"] * 4 + ["s"] * 20 + ["w"] * (N - 24)))
-        with pytest.raises(DataError, match="fewer than"):
+        with pytest.raises(DataError, match="every stratum must hold at least k=5 records"):
             compare(small, [3, 5], "mdav", **asked("strata"))
         found = compare(small, [3, 5], "mdav", small_strata="merge", **asked("strata"))
         for row in found:
@@ -311,14 +311,14 @@ class TestPrinted:
         assert ("added %" in head) == (case == "constraints")
         assert set(rule) == {"-"}
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
-        assert ("gap: by how many per cent" in lines[-1]) == (case != "weights")
+        assert ("gap: the loss is at most" in lines[-1]) == (case != "weights")
 
     def test_a_sweep_in_a_notebook(self):
         html = swept("roles")._repr_html_()
         assert html.startswith("<table>")
         assert "#" not in html, "no bars"
         assert html.count("<tr>") == 3
-        assert "gap: by how many per cent" in html
+        assert "gap: the loss is at most" in html
 
     def test_the_rows_of_a_comparison_as_a_table(self):
         for kind in (pd.DataFrame, pl.DataFrame, pa.table):

@@ -16,7 +16,7 @@ from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
-from microagg.core.tabulate import html_table, text_table
+from microagg.core.tabulate import html_table, text_table, text_width
 from microagg.core.validation import (
     SeedLike,
     check_choice,
@@ -51,7 +51,7 @@ _LONGEST_CHAIN = 10
 _TASK = "sweeping"
 _LARGEST_BY_DEFAULT = 20
 _LONGEST_BAR = 20
-_NOTE = "gap: by how many per cent the loss is above the least possible, at most"
+_NOTE = "gap: the loss is at most this much above the least possible"
 # Options of a table that a matrix has as well.
 _OF_MATRIX = {"k", "random_state"}
 _NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
@@ -116,7 +116,10 @@ class Sweep(Sequence[SweepRow]):
         return self._rows[at]
 
     def __str__(self) -> str:
-        return f"{text_table(*self._cells(with_bars=True))}{self._note()}"
+        text = text_table(*self._cells(with_bars=False))
+        if max(map(len, text.splitlines())) + _LONGEST_BAR + 2 <= text_width():
+            text = text_table(*self._cells(with_bars=True))
+        return f"{text}{self._note()}"
 
     __repr__ = __str__
 
@@ -127,7 +130,7 @@ class Sweep(Sequence[SweepRow]):
         return f"\n\n{_NOTE}" if any(row.gap is not None for row in self) else ""
 
     def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
-        """Return a header and a line for each k, with a bar of its loss."""
+        """Return a header and a line for each k, with a bar of its loss if asked for."""
         bounded = any(row.lower_bound is not None for row in self)
         added = any(row.added_by_constraints is not None for row in self)
         shown = {
