@@ -16,7 +16,7 @@ ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("sweep", "people.csv", "-k", "2-4,8", *ROLES, "--seed", "1")
 NAMES = [
     *("k", "information_loss", "lower_bound", "gap", "sse", "n_groups", "min_group"),
-    *("max_group", "seconds"),
+    *("max_group", "seconds", "added_by_constraints"),
 ]
 
 

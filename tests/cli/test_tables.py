@@ -140,7 +140,7 @@ def test_bad_plans(refused, folder, plan, code, words):
         (("--small-strata", "join"), 2, "small_strata must be one of"),
         (("--strata", "size", "--sensitive", "size"), 2, "'size' can have one role only"),
         (("--weights", "sex"), 3, "weights in 'sex' must be numbers"),
-        (("--block", "age,sx"), 2, "'sx' is none"),
+        (("--block", "age,sx"), 2, "'sx' is not one"),
         (("--delimiter", "ab"), 2, "delimiter must be"),
         (("--encoding", "utf-99"), 2, "ncoding"),
         (("--audit", "survey.csv"), 2, "the input itself"),
@@ -277,9 +277,14 @@ def test_values_with_labels_are_codes(run, folder):
 @pytest.mark.parametrize("names", ["age\nsex,size", 'age,"sex'])
 def test_lists_of_names_are_one_line(refused, names):
     argv = ("protect", "survey.csv", "-k", "4", *MDAV, *ROLES)
-    assert "in one line, quotes closed" in refused(2, *argv, "--block", names)
+    assert "in one line with commas between them" in refused(2, *argv, "--block", names)
 
 
-def test_several_columns_in_one_option(refused):
-    message = refused(2, "protect", "survey.csv", "-k", "4", "--identifier", "id,age")
-    assert "Name each column in a separate option" in message
+def test_several_columns_in_one_option(run, refused):
+    argv = ("protect", "survey.csv", "-k", "4", *MDAV, *ROLES[2:], "--json", "--identifier")
+    done = run(*argv, "id,age")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["identifiers"] == ["id", "age"]
+    assert "the table has no column 'aeg'. Did you mean 'age'?" in refused(
+        2, *argv, "id,aeg", "-o", "x.csv"
+    )

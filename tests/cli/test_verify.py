@@ -19,7 +19,7 @@ def test_yes(run, pairs):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("Yes: every combination stands for at least 2 records")
     assert "a, b" in outcome.out
-    assert "stands for 2 records: the file satisfies k up to 2" in outcome.out
+    assert "stands for 2 records: the table keeps k up to 2" in outcome.out
     assert "class" not in outcome.out
 
 
@@ -33,7 +33,7 @@ def test_no(run, pairs):
 def test_k_of_one_is_no_praise(run, pairs):
     outcome = run("verify", pairs, "-k", "1")
     assert outcome.code == 0
-    assert outcome.out.startswith("Yes, as any file does: k = 1 asks for no protection")
+    assert outcome.out.startswith("Yes, as any table does: k = 1 asks for no protection")
 
 
 def test_json(run, pairs):
@@ -45,9 +45,12 @@ def test_json(run, pairs):
         "smallest_class": 2,
         "n_classes": 2,
         "n_records": 5,
+        "classes_below_k": {"2": 1},
         "records_below_k": 2,
         "quasi_identifiers": ["a", "b"],
+        "blocks": [],
         "records_in_violation": {},
+        "manifest": None,
     }
 
 

@@ -30,19 +30,19 @@ def test_every_record_gets_a_centre_and_the_manifest_counts_them(method):
     assert "promises none" in repr(release)
     facts, draw = release.manifest, release.manifest.draw
     assert release.table.schema == TABLE.schema
-    assert draw["n_centers"] == len(draw["expected_sizes"]) == len(draw["realised_sizes"]) <= 24
-    assert sum(draw["expected_sizes"]) == pytest.approx(N)
-    realised = np.bincount(release.labels, minlength=draw["n_centers"])
-    assert draw["realised_sizes"] == realised.tolist()
-    assert draw["n_realised_below_k"] == np.count_nonzero(realised[realised > 0] < 5)
-    expected = np.array(draw["expected_sizes"])
-    assert draw["n_expected_below_k"] == np.count_nonzero(expected < 5 * (1 - 1e-9))
-    assert facts["random_state"] == 3
-    assert list(draw["fuzziness"]) == (["m1", "m2"] if method == "fcm" else ["lambda1", "lambda2"])
-    assert all(value > 0 for value in draw["fuzziness"].values())
-    assert 0 < draw["doubt"] < np.log2(draw["n_centers"])
-    assert facts["smallest_class"] == distinct(release.table).min()
-    json.dumps(facts)
+    assert draw.n_centers == len(draw.expected_sizes) == len(draw.realised_sizes) <= 24
+    assert sum(draw.expected_sizes) == pytest.approx(N)
+    realised = np.bincount(release.labels, minlength=draw.n_centers)
+    assert draw.realised_sizes == tuple(realised.tolist())
+    assert draw.n_realised_below_k == np.count_nonzero(realised[realised > 0] < 5)
+    expected = np.array(draw.expected_sizes)
+    assert draw.n_expected_below_k == np.count_nonzero(expected < 5 * (1 - 1e-9))
+    assert facts.random_state == 3
+    assert list(draw.fuzziness) == (["m1", "m2"] if method == "fcm" else ["lambda1", "lambda2"])
+    assert all(value > 0 for value in draw.fuzziness.values())
+    assert 0 < draw.doubt < np.log2(draw.n_centers)
+    assert facts.smallest_class == distinct(release.table).min()
+    json.dumps(facts.as_dict())
 
 
 @pytest.mark.parametrize("method", METHODS)

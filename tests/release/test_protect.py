@@ -172,10 +172,15 @@ def test_repr_is_short(table):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.0, "3", True, None, np.float64(3)])
+@pytest.mark.parametrize("k", [0, -1, 2.0, "3", True, np.float64(3)])
 def test_k_must_be_a_whole_number(table, k):
     with pytest.raises(ParameterError, match="k must be a whole number of at least 1"):
         protect(table, k, **ROLES)
+
+
+def test_k_must_be_given(table):
+    with pytest.raises(ParameterError, match=r"k, .* is missing\. Give k, or a plan"):
+        protect(table, **ROLES)
 
 
 def test_k_of_one_warns_the_caller(table):
@@ -387,7 +392,7 @@ class TestPandasIndex:
         dropped = protect(table, 2, identifiers=["who"])
         assert dropped.table.index.tolist() == [0, 1]
         assert dropped.table.index.name is None
-        assert dropped.manifest.identifiers == ["who"]
+        assert dropped.manifest.identifiers == ("who",)
         kept = protect(table, 2, sensitive=["who"])
         assert kept.table.index.tolist() == ["u", "v"]
 

@@ -78,7 +78,7 @@ def _lines(
         table.add_row(*(Text(cell) for cell in row))
     console = Console(
         file=StringIO(),
-        width=_terminal_width() if width is None else width,
+        width=text_width() if width is None else width,
         color_system=None,
         force_terminal=False,
         legacy_windows=False,
@@ -124,6 +124,7 @@ def _is_numeric(rows: Rows, place: int) -> bool:
     return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 
-def _terminal_width() -> int:
+def text_width() -> int:
+    """Return how long lines may be: as the terminal is wide, within reason."""
     columns = shutil.get_terminal_size((_WIDEST, 24)).columns
     return max(_NARROWEST, min(columns, _WIDEST))

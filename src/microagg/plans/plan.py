@@ -24,6 +24,7 @@ from microagg.core.validation import (
     check_choice,
     check_count,
     check_flag,
+    check_mapping,
     check_number,
     check_seed,
     did_you_mean,
@@ -90,9 +91,10 @@ def parse_constraints(constraints: object) -> tuple[Constraint, ...]:
 
 def _with_one_seed(given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields with the seed in its place, if it came as an option of the method."""
-    options, method = given.get("method_options"), methods().get(given.get("method", DEFAULT))
+    options, name = given.get("method_options"), given.get("method", DEFAULT)
     if not isinstance(options, Mapping) or options.get("random_state") is None:
         return given
+    method = methods().get(name) if isinstance(name, str) else None
     if method is None or "random_state" not in method.options:
         return given
     if given.get("random_state") is not None:
@@ -136,7 +138,7 @@ class Plan(Model):
     method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
         DEFAULT, "--method", "M", Section.METHOD, "How records are grouped; see 'microagg methods'."
     )
-    method_options: dict[str, Any] = option(
+    method_options: Annotated[dict[str, Any], _check(check_mapping)] = option(
         {}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method."
     )
     random_state: Annotated[

@@ -13,7 +13,7 @@ from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
 from microagg.core.progress import ProgressCallback, heard_by
-from microagg.core.tabulate import html_table, text_table
+from microagg.core.tabulate import html_table, text_table, text_width
 from microagg.core.validation import (
     SeedLike,
     check_choice,
@@ -39,7 +39,7 @@ from microagg.tables.roles import Names, Roles
 BOUNDS = ("fast", "none")
 _LARGEST_BY_DEFAULT = 20
 _LONGEST_BAR = 20
-_NOTE = "gap: by how many per cent the loss is above the least possible, at most"
+_NOTE = "gap: the loss is at most this much above the least possible"
 # Options of a table that a matrix has as well.
 _OF_MATRIX = {"k", "random_state"}
 _NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
@@ -103,7 +103,10 @@ class Sweep(Sequence[SweepRow]):
         return self._rows[at]
 
     def __str__(self) -> str:
-        return f"{text_table(*self._cells(with_bars=True))}{self._note()}"
+        text = text_table(*self._cells(with_bars=False))
+        if max(map(len, text.splitlines())) + _LONGEST_BAR + 2 <= text_width():
+            text = text_table(*self._cells(with_bars=True))
+        return f"{text}{self._note()}"
 
     __repr__ = __str__
 
@@ -114,7 +117,7 @@ class Sweep(Sequence[SweepRow]):
         return f"\n\n{_NOTE}" if any(row.gap is not None for row in self) else ""
 
     def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
-        """Return a header and a line for each k, with a bar of its loss."""
+        """Return a header and a line for each k, with a bar of its loss if asked for."""
         bounded = any(row.lower_bound is not None for row in self)
         added = any(row.added_by_constraints is not None for row in self)
         shown = {

@@ -1,0 +1,264 @@
+"""Options of the command line: lists of names, sections of the help, plans for every command."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from microagg.cli.values import listed_names
+from microagg.plans.commands import quoted_name
+
+ROLES = ("--identifier", "name", "--sensitive", "code")
+PLAN = """\
+k = 4
+method = "mdav"
+
+[columns]
+name = { role = "identifier" }
+code = { role = "sensitive" }
+"""
+ODD_NAMES = (
+    *(
+        "plain",
+        "with space",
+        "a,b",
+        'say "x"',
+        '"',
+        " lead",
+        "trail ",
+        "=",
+        "a=b",
+        "-dash",
+        "--json",
+    ),
+    *("né", "line\nend", "tab\there", "'", "\\", "$HOME", "*", "1"),
+)
+
+
+@pytest.fixture
+def plan(folder):
+    (folder / "p.toml").write_text(PLAN)
+    return ("--plan", "p.toml")
+
+
+def released(folder, name="people-protected.csv"):
+    return pl.read_csv(folder / name, infer_schema=False)
+
+
+class TestListsOfNames:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            ("--sensitive", "code,height"),
+            ("--sensitive", "code, height"),
+            ("--sensitive", '"code","height"'),
+            ("--sensitive", "code", "--sensitive", "height"),
+            ("--sensitive", '"code"', "--sensitive=height"),
+        ],
+    )
+    def test_in_one_option_or_in_several(self, run, folder, given):
+        outcome = run(
+            *("protect", "people.csv", "-k", "4", "--identifier", "name", "--method", "mdav"),
+            *given,
+        )
+        assert outcome.code == 0, outcome.err
+        before = pl.read_csv(folder / "people.csv", infer_schema=False)
+        for name in ("code", "height"):
+            assert released(folder)[name].equals(before[name])
+        assert json.loads((folder / "people-protected.manifest.json").read_text())["sensitive"] == [
+            "height",
+            "code",
+        ]
+
+    def test_a_name_with_a_comma_is_in_quotes(self, run, refused, folder):
+        (folder / "t.csv").write_text('"city, country",age\nx,1\nx,1\ny,3\ny,3\n')
+        argv = ("protect", "t.csv", "-k", "2", "--method", "mdav", "--sensitive")
+        assert "no column 'city'" in refused(2, *argv, "city, country")
+        assert run(*argv, '"city, country"').code == 0
+        assert released(folder, "t-protected.csv")["city, country"].to_list() == [
+            "x",
+            "x",
+            "y",
+            "y",
+        ]
+
+    @pytest.mark.parametrize("text", ['"age', '"age" x', 'a,"b"c'])
+    def test_quotes_that_do_not_close(self, refused, text):
+        message = refused(2, "protect", "people.csv", "-k", "4", "--sensitive", text)
+        assert "a name with a comma in double quotes" in message
+
+    @pytest.mark.parametrize("text", ["", " ", "age,", ",age", "age,,height"])
+    def test_an_empty_name_is_a_name_that_no_column_has(self, refused, text):
+        """An empty variable of the shell must not go unnoticed."""
+        argv = ("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", text)
+        assert "the table has no column ''" in refused(2, *argv)
+
+    def test_blocks_and_orders(self, run, folder):
+        (folder / "t.csv").write_text('a,"b,c",d\n' + '1,2,"S,s"\n1,2,M\n' * 4)
+        order = 'd="S,s",M,L'
+        argv = ("protect", "t.csv", "-k", "4", "--method", "mdav", "--block", 'a,"b,c"')
+        outcome = run(*argv, "--order", order, "--type", "d=ordinal", "--json")
+        assert outcome.code == 0, outcome.err
+        facts = json.loads(outcome.out)
+        assert facts["blocks"] == [["a", "b,c"], ["d"]]
+        assert facts["plan"]["columns"]["d"]["order"] == ["S,s", "M", "L"]
+
+    @pytest.mark.parametrize("name", ["", *ODD_NAMES])
+    def test_any_name_can_be_written(self, name):
+        assert listed_names(quoted_name(name)) == [name]
+        assert listed_names(f"{quoted_name(name)},{quoted_name('a,b')}") == [name, "a,b"]
+
+    def test_the_command_in_the_manifest_repeats_it(self, run, folder):
+        names = [name for name in ODD_NAMES if name != "line\nend"]
+        table = pl.DataFrame({name: [i % 3 for i in range(12)] for name in names})
+        table.write_parquet(folder / "t.parquet")
+        third = len(names) // 3
+        groups = ("--identifier", "--sensitive", "--quasi-identifier")
+        roles = [
+            word
+            for at, flag in enumerate(groups)
+            for word in (flag, ",".join(map(quoted_name, names[at * third : (at + 1) * third])))
+        ]
+        argv = ("protect", "t.parquet", "-k", "4", "--method", "mdav", "-o", "out.csv", *roles)
+        assert run(*argv, "--column-weight", f"{names[-1]}=2").code == 0
+        first = (folder / "out.csv").read_bytes()
+        command = json.loads((folder / "out.manifest.json").read_text())["command"]
+        program, *words = shlex.split(command)
+        assert program == "microagg"
+        again = run(*words, "--force")
+        assert again.code == 0, again.err
+        assert (folder / "out.csv").read_bytes() == first
+
+
+class TestSections:
+    @pytest.mark.parametrize(
+        ("command", "expected"),
+        [
+            ("protect", "Arguments Files Protection Method Columns Output Options"),
+            ("compare", "Arguments Protection Method Files Columns Output Options"),
+            ("sweep", "Arguments Protection Method Columns Files Output Options"),
+            ("verify", "Arguments Files Protection Columns Output Options"),
+            ("plan", "Arguments Files Protection Output Options"),
+        ],
+    )
+    def test_options_are_listed_in_sections(self, run, command, expected):
+        text = run(command, "--help").out
+        assert re.findall(r"^(\w+):$", text, re.MULTILINE) == expected.split()
+        assert all(len(line) <= 80 for line in text.splitlines())
+        general = text.partition("\nOptions:\n")[2]
+        assert re.findall(r"^  (-\S+)", general, re.MULTILINE) == ["--version", "-h,"]
+
+    @pytest.mark.parametrize("command", ["protect", "compare", "sweep", "verify"])
+    def test_every_flag_is_there_once(self, run, command):
+        text = run(command, "--help").out.partition("\nArguments:\n")[2]
+        flags = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.MULTILINE)
+        assert len(flags) == len(set(flags))
+        assert {"--sensitive", "--quasi-identifier", "--plan", "--json"} <= set(flags)
+
+
+class TestPlanFiles:
+    def test_compare(self, run, plan):
+        facts = json.loads(run("compare", "people.csv", *plan, "--methods", "mdav", "--json").out)
+        (row,) = facts["comparison"]
+        assert row["k"] == 4
+        done = json.loads(run("protect", "people.csv", *plan, "--json").out)
+        assert row["information_loss"] == done["information_loss"]
+        assert facts["quasi_identifiers"] == done["quasi_identifiers"]
+
+    def test_compare_overrides_it(self, run, plan):
+        argv = ("compare", "people.csv", *plan, "-k", "3,5", "--methods", "mdav,cbfs")
+        facts = json.loads(run(*argv, "--sensitive", "code,height", "--json").out)
+        assert [row["k"] for row in facts["comparison"]] == [3, 5, 3, 5]
+        assert facts["quasi_identifiers"] == ["age", "income"]
+
+    def test_sweep(self, run, plan, folder):
+        argv = ("sweep", "people.csv", "-k", "3,5", "--seed", "2", "--json")
+        by_plan = json.loads(run(*argv, *plan).out)
+        by_flags = json.loads(run(*argv, *ROLES).out)
+        for row in (*by_plan["sweep"], *by_flags["sweep"]):
+            del row["seconds"]
+        assert by_plan["sweep"] == by_flags["sweep"]
+        assert by_plan["quasi_identifiers"] == ["age", "height", "income"]
+        text = PLAN + 'height = { role = "weight" }\n'
+        (folder / "weighted.toml").write_text(text)
+        facts = json.loads(run(*argv, "--plan", "weighted.toml").out)
+        assert [row["lower_bound"] for row in facts["sweep"]] == [None, None]
+
+    def test_verify(self, run, plan, folder):
+        assert run("protect", "people.csv", *plan, "-q").code == 0
+        outcome = run("verify", "people-protected.csv", *plan)
+        assert outcome.code == 0
+        assert outcome.out.startswith("Yes: every combination stands for at least 4 records")
+        assert "read from" not in outcome.out, "the plan was asked, not the manifest"
+        assert run("verify", "people-protected.csv", *plan, "-k", "60", "-q").code == 4
+        by_manifest = run("verify", "people-protected.csv")
+        assert by_manifest.code == 0
+        assert re.search(r"read from +people-protected.manifest.json", by_manifest.out)
+        (folder / "people-protected.manifest.json").unlink()
+        outcome = run("verify", "people-protected.csv")
+        assert outcome.code == 2
+        assert "Give k (-k), or a plan" in outcome.err
+
+    @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+    def test_verify_in_blocks(self, run, folder):
+        (folder / "p.toml").write_text(f'blocks = [["age"], ["height"]]\n{PLAN}')
+        assert run("protect", "people.csv", "--plan", "p.toml", "-q").code == 0
+        for more in (("--plan", "p.toml"), ()):
+            facts = json.loads(run("verify", "people-protected.csv", *more, "--json").out)
+            assert facts["satisfied"]
+            assert facts["blocks"] == [["age"], ["height"], ["income"]]
+
+    def test_columns_beside_a_plan_are_refused_by_verify(self, run, refused, plan):
+        assert run("protect", "people.csv", *plan, "-q").code == 0
+        message = refused(2, "verify", "people-protected.csv", *plan, "--sensitive", "age")
+        assert "given beside a plan" in message
+
+    @pytest.mark.parametrize("command", ["protect", "compare", "sweep", "verify", "measure"])
+    def test_a_plan_that_is_none(self, refused, folder, command):
+        (folder / "bad.toml").write_text("k = = 4")
+        files = ("people.csv", "people.csv") if command == "measure" else ("people.csv",)
+        if command == "measure":
+            (folder / "other.csv").write_bytes((folder / "people.csv").read_bytes())
+            files = ("people.csv", "other.csv")
+        assert "cannot be read" in refused(2, command, *files, "--plan", "none.toml")
+        assert "not well-formed TOML" in refused(3, command, *files, "--plan", "bad.toml")
+
+
+def loaded_by(*argv):
+    """The modules that a command loads, in a process of its own."""
+    script = (
+        "import json, sys\n"
+        "from microagg.cli.main import main\n"
+        "try:\n"
+        f"    main({list(argv)!r})\n"
+        "finally:\n"
+        "    print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stderr))
+
+
+class TestQuick:
+    """What is said without any work is said at once."""
+
+    HEAVY = frozenset(("polars", "narwhals", "numba", "scipy", "sklearn", "pandas"))
+
+    @pytest.mark.parametrize("argv", [["--help"], ["-h"], [], ["--version"]])
+    def test_help_loads_neither_pydantic_nor_numpy(self, argv):
+        loaded = loaded_by(*argv)
+        others = {"pydantic", "numpy", "rich", "matplotlib", "jinja2", "tomlkit"}
+        assert not loaded & (self.HEAVY | others)
+        rooms = {name.split(".")[1] for name in loaded if name.startswith("microagg.")}
+        assert rooms <= {"cli", "core"}
+
+    @pytest.mark.parametrize(
+        "command", ["protect", "compare", "sweep", "verify", "plan", "measure"]
+    )
+    def test_help_of_a_command_loads_a_plan_and_nothing_that_compiles(self, command):
+        assert not loaded_by(command, "--help") & self.HEAVY

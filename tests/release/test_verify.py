@@ -1,0 +1,442 @@
+"""verify(): whether any table keeps what is asked of it, counted without the code that made it."""
+
+import csv
+import io
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import microagg
+from microagg import Plan, Verification, protect, verify
+from microagg.core.errors import DataError, ParameterError
+from microagg.requirements.records import Classes
+
+KINDS = [pd.DataFrame, pl.DataFrame, pa.table]
+SUFFIXES = [".csv", ".csv.gz", ".parquet", ".arrow"]
+
+RNG = np.random.default_rng(11)
+N = 48
+PAY, TAX = RNG.integers(1000, 5000, N), RNG.integers(0, 900, N)
+PEOPLE = pl.DataFrame(
+    {
+        "name": [f"person {i}" for i in range(N)],
+        "age": RNG.integers(18, 90, N),
+        "height": RNG.normal(1.7, 0.1, N).round(2),
+        "sex": [("f", "m")[i] for i in RNG.integers(0, 2, N)],
+        "region": ["north", "south"] * (N // 2),
+        "pay": PAY,
+        "tax": TAX,
+        "total": PAY + TAX,
+        "w": RNG.integers(1, 4, N),
+        "illness": [("flu", "cold", "none")[i] for i in RNG.integers(0, 3, N)],
+    }
+)
+NUMBERS = PEOPLE.select("age", "height", "illness")
+PAIRS = {"a": [1, 1, 1, 2, 2], "b": ["x", "x", "x", "y", "y"], "c": [1, 2, 3, 4, 5]}
+
+
+def plan_of(**asked):
+    columns = {
+        "name": {"role": "identifier"},
+        "sex": {"role": "quasi-identifier"},
+        "region": {"role": "quasi-identifier"},
+        "illness": {"role": "sensitive"},
+        **asked.pop("columns", {}),
+    }
+    return Plan.of(**{"k": 3, "method": "mdav", "columns": columns, **asked})
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Protect the people as a plan says, and save them; returns the path."""
+
+    def save(plan, name="out.csv", table=PEOPLE):
+        return protect(table, plan=plan).save(tmp_path / name)
+
+    return save
+
+
+class TestTables:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_what_is_counted(self, kind):
+        found = verify(kind(PAIRS), 3, sensitive="c")
+        assert found.classes == Classes(3, 5, 2, 2, {2: 1})
+        assert (found.columns, found.blocks, found.manifest) == (("a", "b"), (), None)
+        assert (found.satisfied, bool(found), found.largest_k) == (False, False, 2)
+        assert found.violations == {}
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_columns_can_be_named_or_left_out(self, kind):
+        table = kind(PAIRS)
+        assert verify(table, 2, quasi_identifiers=["b", "a"]).columns == ("a", "b")
+        assert verify(table, 2, quasi_identifiers="a")
+        assert not verify(table, 2)
+        assert verify(table, 1)
+
+    def test_the_largest_k_is_kept_and_no_larger_one(self):
+        release = protect(NUMBERS, 4, sensitive="illness", method="mdav")
+        largest = verify(release.table, 1, sensitive="illness").largest_k
+        assert largest == release.manifest.smallest_class >= 4
+        assert verify(release.table, largest, sensitive="illness")
+        assert not verify(release.table, largest + 1, sensitive="illness")
+
+    @pytest.mark.parametrize(
+        ("arguments", "match"),
+        [
+            ({}, r"k, .* is missing\. Give k \(-k\), or a plan"),
+            ({"k": 0}, "k must be a whole number of at least 1; got 0"),
+            ({"k": "3"}, "k must be a whole number"),
+            ({"k": 2, "sensitive": "d"}, "the table has no column 'd'"),
+            ({"k": 2, "quasi_identifiers": "A"}, "no column 'A'. Did you mean 'a'"),
+            ({"k": 2, "quasi_identifiers": "a", "sensitive": "a"}, "'a' can have one role only"),
+            ({"k": 2, "sensitive": ["a", "b", "c"]}, "there is no column to check"),
+            ({"k": 2, "constraints": "a + d = 1"}, "'d'"),
+            ({"k": 2, "constraints": "a ="}, "'a ='"),
+            ({"k": 2, "plan": 5}, "a plan is a microagg.Plan or the name of a plan file"),
+            ({"k": 2, "plan": Plan.of(k=2), "sensitive": "a"}, "given beside a plan"),
+            ({"k": 2, "plan": Plan.of(k=2), "constraints": "a >= 0"}, "given beside a plan"),
+        ],
+    )
+    def test_bad_requests(self, arguments, match):
+        with pytest.raises(ParameterError, match=match) as refused:
+            verify(pl.DataFrame(PAIRS), **arguments)
+        assert "\n" not in str(refused.value)
+
+    def test_bad_tables(self):
+        with pytest.raises(DataError, match="no records"):
+            verify(pl.DataFrame({"a": []}), 2)
+        with pytest.raises(ParameterError, match="must be a DataFrame"):
+            verify(5, 2)
+        with pytest.raises(DataError, match="numbers"):
+            verify(pl.DataFrame(PAIRS), 1, constraints="b >= 0")
+        holes = pl.DataFrame({"a": [1, None]})
+        with pytest.raises(DataError, match="values are missing in 'a'"):
+            verify(holes, 1, constraints="a >= 0")
+
+
+class TestConstraints:
+    def test_records_that_violate_one_are_counted(self):
+        table = pl.DataFrame({"net": [1, 1, 5, 5], "tax": [2, 2, 1, 1], "gross": [3, 3, 7, 7]})
+        asked = ["net + tax = gross", "net >= 0", "tax <= 1"]
+        found = verify(table, 2, constraints=asked)
+        assert found.violations == dict(zip(asked, (2, 0, 2), strict=True))
+        assert found.classes.satisfied
+        assert not found
+        assert found.verdict == (
+            "No: a constraint is violated: net + tax = gross (2 records); tax <= 1 (2 records)"
+        )
+        assert verify(table, 2, constraints="net >= 0")
+
+    def test_k_is_said_first(self):
+        found = verify(pl.DataFrame({"a": [1, 2]}), 2, constraints="a >= 5")
+        assert found.verdict.startswith("No: 2 of 2 records show")
+        assert found.violations == {"a >= 5": 2}
+
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_of_a_release(self, saved, suffix):
+        path = saved(plan_of(constraints=["pay + tax = total"]), f"out{suffix}")
+        assert verify(path, quasi_identifiers="pay", k=1, constraints="pay + tax = total")
+        assert verify(path).violations == {"pay + tax = total": 0}
+        broken = verify(path, constraints="pay + tax <= 0")
+        assert broken.violations == {"pay + tax <= 0": N}
+        assert not broken
+
+
+class TestPlans:
+    def test_a_plan_says_all(self, saved, tmp_path):
+        plan = plan_of(constraints=["pay + tax = total"])
+        release = protect(PEOPLE, plan=plan)
+        found = verify(release.table, plan=plan)
+        assert found
+        assert found.classes.k == 3
+        assert found.columns == tuple(c for c in PEOPLE.columns if c not in ("name", "illness"))
+        assert found.violations == {"pay + tax = total": 0}
+        (tmp_path / "p.toml").write_text(
+            'k = 3\nconstraints = ["pay + tax = total"]\n'
+            '[columns]\nname.role = "identifier"\nillness.role = "sensitive"\n'
+        )
+        assert verify(release.table, plan=tmp_path / "p.toml").classes == found.classes
+        assert verify(saved(plan), plan=str(tmp_path / "p.toml")).classes == found.classes
+
+    def test_another_k_than_that_of_the_plan(self):
+        plan = plan_of()
+        release = protect(PEOPLE, plan=plan)
+        assert verify(release.table, 2, plan=plan).classes.k == 2
+        assert not verify(release.table, N, plan=plan)
+
+    def test_weights_are_left_out(self):
+        plan = plan_of(columns={"w": {"role": "weight"}})
+        release = protect(PEOPLE, plan=plan)
+        found = verify(release.table, plan=plan)
+        assert found
+        assert "w" not in found.columns
+        assert not verify(release.table, 3, sensitive="illness")
+
+    def test_keys_are_left_out(self, saved):
+        plan = plan_of(keep_key=True)
+        release = protect(PEOPLE, plan=plan)
+        found = verify(release.table, plan=plan)
+        assert found
+        assert "name" in release.table.columns
+        assert "name" not in found.columns
+        assert "name" not in verify(saved(plan)).columns
+        assert not verify(release.table, 3, sensitive="illness")
+
+    def test_strata_count(self, saved):
+        plan = plan_of(columns={"region": {"role": "stratum"}})
+        release = protect(PEOPLE, plan=plan)
+        for found in (verify(release.table, plan=plan), verify(saved(plan))):
+            assert found
+            assert "region" in found.columns
+        assert not verify(release.table.with_columns(region=pl.Series(range(N))), plan=plan)
+
+    def test_a_column_that_the_table_does_not_have(self):
+        with pytest.raises(ParameterError, match="no column 'region'"):
+            verify(PEOPLE.drop("region"), plan=plan_of(columns={"region": {"role": "stratum"}}))
+        with pytest.raises(ParameterError, match="no column 'illness'"):
+            verify(PEOPLE.drop("illness"), plan=plan_of())
+
+
+@pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+class TestBlocks:
+    BLOCKS = (("age", "height"), ("sex",))
+
+    @pytest.mark.parametrize("strata", [False, True], ids=["no strata", "strata"])
+    def test_each_is_checked_on_its_own(self, saved, strata):
+        more = {"columns": {"region": {"role": "stratum"}}} if strata else {}
+        plan = plan_of(blocks=self.BLOCKS, **more)
+        release = protect(PEOPLE, plan=plan)
+        by_plan, by_manifest = verify(release.table, plan=plan), verify(saved(plan))
+        for found in (by_plan, by_manifest):
+            assert found
+            assert found.verdict.startswith("Yes: every combination in each block stands for")
+            assert found.classes.smallest == release.manifest.smallest_class
+        assert {frozenset(block) for block in by_plan.blocks} == {
+            frozenset(block) for block in by_manifest.blocks
+        }
+        assert all(("region" in block) for block in by_plan.blocks) == strata
+        assert not verify(release.table, 3, sensitive="illness"), "not all columns together"
+
+    def test_the_smallest_block_decides(self):
+        table = pl.DataFrame({"a": [1, 1, 1, 1], "b": [1, 1, 2, 3], "c": [5, 5, 5, 5]})
+        found = verify(table, plan=Plan.of(k=2, blocks=[["a"], ["b"]]))
+        assert found.blocks == (("a",), ("b",), ("c",))
+        assert found.classes == Classes(2, 4, 1, 3, {1: 2})
+        assert not found
+
+    def test_a_column_of_a_block_that_is_not_there(self):
+        with pytest.raises(ParameterError, match="no column 'b'"):
+            verify(pl.DataFrame({"a": [1]}), plan=Plan.of(k=1, blocks=[["a", "b"]]))
+
+
+class TestManifests:
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_the_one_beside_says_what_to_check(self, saved, suffix):
+        path = saved(plan_of(), f"out{suffix}")
+        found = verify(path)
+        assert found
+        assert found.classes.k == 3
+        assert found.columns == tuple(c for c in PEOPLE.columns if c not in ("name", "illness"))
+        assert found.manifest == str(path.parent / "out.manifest.json")
+        assert ("read from", found.manifest) in found.rows()
+        assert verify(str(path), 2).classes.k == 2
+
+    def test_named_columns_need_none(self, saved):
+        path = saved(plan_of())
+        found = verify(path, 3, sensitive="illness")
+        assert found
+        assert found.manifest is None
+        assert verify(path, 3, quasi_identifiers="age").manifest is None
+        assert verify(path, plan=plan_of()).manifest is None
+
+    def test_one_of_another_content_does_not_belong_to_it(self, saved):
+        path = saved(plan_of())
+        with path.open("a") as stream:
+            stream.write(path.read_text().splitlines()[-1] + "\n")
+        with pytest.raises(ParameterError, match=r"k, .* is missing"):
+            verify(path)
+        found = verify(path, 2)
+        assert found.manifest is None
+        assert "illness" in found.columns
+
+    def test_nor_does_one_of_another_file(self, saved, tmp_path):
+        saved(plan_of(), "one.csv")
+        other = tmp_path / "two.csv"
+        other.write_text("a\n1\n1\n")
+        shutil.copy(tmp_path / "one.manifest.json", tmp_path / "two.manifest.json")
+        assert verify(other, 2).manifest is None
+
+    def test_it_moves_with_its_file(self, saved, tmp_path):
+        path = saved(plan_of())
+        (tmp_path / "elsewhere").mkdir()
+        for name in ("out.csv", "out.manifest.json"):
+            shutil.move(tmp_path / name, tmp_path / "elsewhere" / name)
+        assert not path.exists()
+        assert verify(tmp_path / "elsewhere" / "out.csv").classes.k == 3
+
+    def test_a_damaged_one_is_none(self, saved):
+        path = saved(plan_of())
+        (path.parent / "out.manifest.json").write_text("{")
+        assert verify(path, 3, sensitive="illness")
+        with pytest.raises(ParameterError, match="is missing"):
+            verify(path)
+
+    def test_one_of_an_earlier_version(self, saved):
+        path = saved(plan_of())
+        described = path.parent / "out.manifest.json"
+        described.write_text(described.read_text().replace('  "schema_version": 2,\n', ""))
+        assert verify(path).manifest == str(described)
+
+    @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+    def test_what_was_drawn_may_keep_k_or_not(self, tmp_path):
+        release = protect(NUMBERS, 3, sensitive="illness", method="fcm", random_state=1)
+        path = release.save(tmp_path / "drawn.csv")
+        assert verify(path).satisfied == (release.manifest.smallest_class >= 3)
+
+    def test_a_table_in_memory_has_none(self, saved, tmp_path, monkeypatch):
+        path = saved(plan_of())
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(ParameterError, match="is missing"):
+            verify(pl.read_csv(path))
+
+
+class TestWords:
+    def test_yes(self):
+        found = verify(pl.DataFrame(PAIRS), 2, sensitive="c")
+        assert found.verdict == "Yes: every combination stands for at least 2 records"
+        assert str(found) == repr(found)
+        lines = str(found).splitlines()
+        assert lines[0] == found.verdict
+        assert [line.split("  ")[0] for line in lines[2:]] == [
+            "checked",
+            "combinations",
+            "rarest",
+            "below k",
+        ]
+        assert "a, b" in lines[2]
+
+    def test_no(self):
+        found = verify(pl.DataFrame(PAIRS), 3, sensitive="c")
+        assert found.verdict == "No: 2 of 5 records show a combination that fewer than 3 share"
+        one = verify(pl.DataFrame({"a": [1, 2, 2]}), 2)
+        assert one.verdict == "No: 1 of 3 records shows a combination that fewer than 2 share"
+
+    def test_k_of_one(self):
+        found = verify(pl.DataFrame(PAIRS), 1)
+        assert found.verdict == "Yes, as any table does: k = 1 asks for no protection"
+
+    def test_html(self):
+        odd = verify(pl.DataFrame({"<b>": [1, 1]}), 2)
+        html = odd._repr_html_()
+        assert html.startswith("<table>")
+        assert html.endswith("</table>")
+        assert odd.verdict in html
+        assert "&lt;b&gt;" in html
+        assert "<b>" not in html
+
+    def test_plain_values(self):
+        found = verify(pl.DataFrame(PAIRS), 3, sensitive="c", constraints="c >= 2")
+        assert found.as_dict() == {
+            "k": 3,
+            "satisfied": False,
+            "smallest_class": 2,
+            "n_classes": 2,
+            "n_records": 5,
+            "classes_below_k": {"2": 1},
+            "records_below_k": 2,
+            "quasi_identifiers": ["a", "b"],
+            "blocks": [],
+            "records_in_violation": {"c >= 2": 1},
+            "manifest": None,
+        }
+
+    def test_it_is_frozen(self):
+        found = verify(pl.DataFrame(PAIRS), 3)
+        assert isinstance(found, Verification)
+        with pytest.raises(AttributeError):
+            found.columns = ()
+
+
+@pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"columns": {"region": {"role": "stratum"}}},
+        {"columns": {"w": {"role": "weight"}}},
+        {"blocks": [["age", "sex"], ["pay", "tax", "total"]]},
+        {"constraints": ["pay + tax = total"], "scale": "rank"},
+        {"keep_key": True},
+    ],
+    ids=["plain", "strata", "weights", "blocks", "constraints", "key"],
+)
+def test_a_release_and_its_file_agree(asked, tmp_path):
+    plan = plan_of(**asked)
+    for kind in (pd.DataFrame, pl.DataFrame, pa.table):
+        release = protect(kind(PEOPLE.to_dict(as_series=False)), plan=plan)
+        path = release.save(tmp_path / f"{kind.__name__}.csv", force=True)
+        in_memory = verify(release.table, plan=plan)
+        assert in_memory
+        for other in (verify(path, plan=plan), verify(path)):
+            assert other.classes == in_memory.classes
+            assert other.violations == in_memory.violations
+            assert set(other.columns) == set(in_memory.columns)
+        assert in_memory.classes.smallest == release.manifest.smallest_class
+
+
+VALUES = st.sampled_from(
+    ["a", "b", " a", "A", "é", '"', "a,b", "1", "1.0", "01", "NA", "line\nend"]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    rows=st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=30),
+    k=st.integers(1, 4),
+    named=st.sampled_from([("x",), ("y",), ("x", "y")]),
+)
+def test_tables_and_files_agree_with_a_counter(rows, k, named, tmp_path):
+    places = ["xy".index(name) for name in named]
+    sizes = Counter(tuple(row[place] for place in places) for row in rows)
+    below = Counter(size for size in sizes.values() if size < k)
+    expected = Classes(k, len(rows), min(sizes.values()), len(sizes), dict(sorted(below.items())))
+    columns = dict(zip("xy", map(list, zip(*rows, strict=True)), strict=True))
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerows([("x", "y"), *rows])
+    path = tmp_path / "t.csv"
+    path.write_text(buffer.getvalue(), encoding="utf-8", newline="")
+    for table in (*(kind(columns) for kind in KINDS), path):
+        delimiter = "," if isinstance(table, Path) else None
+        found = verify(table, k, quasi_identifiers=named, delimiter=delimiter)
+        assert found.classes == expected
+        assert found.satisfied == (min(sizes.values()) >= k)
+        assert found.largest_k == min(sizes.values())
+
+
+def test_a_csv_file_is_compared_as_it_is_written(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n1.0\n01\n")
+    assert verify(path, 1).classes.count == 3
+    path.write_text("a;b\n1,5;x\n1,5;x\n")
+    assert verify(path, 2, delimiter=";", decimal=",", constraints="a <= 1.5")
+    assert not verify(path, 2, delimiter=";", decimal=",", constraints="a <= 1")
+
+
+def test_files_that_are_no_tables(tmp_path):
+    with pytest.raises(ParameterError, match="does not exist"):
+        verify(tmp_path / "none.csv", 2)
+    with pytest.raises(ParameterError, match="files must end in"):
+        verify("table.doc", 2)
+
+
+def test_it_is_public():
+    assert microagg.verify is verify
