@@ -26,7 +26,7 @@ class Aggregate(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do where values of quasi-identifiers are missing."""
+    """How to treat missing values in quasi-identifiers."""
 
     ERROR = "error"
     VALUE = "value"
@@ -44,9 +44,9 @@ def group_values(
 ) -> Values:
     """Return what every group releases of a column, in the column's own type.
 
-    Missing ones do not count. A group in which more are missing than not releases a missing value;
-    when these are imputed, only one without any value has none of its own, and gets that of all
-    records together. `name` is the column's, for error messages.
+    Missing values do not count. A group in which more than half are missing releases a missing
+    value; if they are imputed, a group without any values gets the aggregate of all records.
+    `name` is the column's, for error messages.
     """
     if values.missing is None:
         return Values(_aggregated(values.numbers, labels, how, weights, name))
@@ -92,8 +92,8 @@ def satisfied_means(
 ) -> Satisfied:
     """Return values of every group, nearest to its means in `units`, that satisfy the system.
 
-    `points` stand in for the means where they are given. Columns of 32-bit floats get values that
-    those can hold: these are rounded first, and the other columns make up for it.
+    `points` replace the means if they are given. Columns of 32-bit floats are rounded to that type
+    first, and the other columns compensate for it.
     """
     centers = points
     if centers is None:
@@ -113,7 +113,7 @@ def satisfied_means(
 
 
 def _centers(values: Values, labels: Labels, weights: Floats | None) -> Floats:
-    """Return the means of what is there; a group without any has the mean of all."""
+    """Return the means of the values present; a group without any gets the mean of all."""
     if values.missing is None:
         return group_means(values.numbers, labels, weights)
     there = ~values.missing

@@ -1,4 +1,4 @@
-"""Work on threads, side by side: kernels release the interpreter's lock while they run."""
+"""Parallel work on threads: kernels release the interpreter's lock while they run."""
 
 import math
 import warnings
@@ -15,15 +15,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-# Waiting without an end is deaf to the keyboard on some systems.
+# On some systems, waiting without a timeout ignores Ctrl-C.
 _PATIENCE_SECONDS = 0.2
 
 
 class StoppedError(BaseException):
-    """Ends work that is no longer wanted, from inside; no handler takes it for its own failure."""
+    """Stops work that is no longer needed; not an Exception, so that no handler catches it."""
 
 
-# Done and total, of whatever is counted.
+# Done and total.
 Progress = tuple[int, int]
 
 
@@ -40,14 +40,13 @@ def side_by_side(
     enough: Callable[[], bool] = _never,
     progress: Callable[[], Progress] | None = None,
 ) -> list[Result]:
-    """Return `[function(item) for item in items]`, worked out by `n_jobs` threads.
+    """Return `[function(item) for item in items]`, computed by `n_jobs` threads.
 
-    As soon as it is `enough`, no further item is begun; the results are those of the items before.
+    Once `enough()` is true, no further item is started; the results are those of the items before.
 
-    Reports how many items of `task` are done, or what `progress` says where items take long; what
-    the work itself reports is not passed on. When
-    one item fails or the run is interrupted, the others end at their next report, and the failure
-    is raised.
+    Reports how many items of `task` are done, or what `progress` returns if items take long;
+    reports of the work itself are not passed on. If an item fails or the run is interrupted, the
+    others stop at their next report, and the error is raised.
 
     >>> side_by_side(abs, [-1, 2, -3], n_jobs=2, task="counting")
     [1, 2, 3]
@@ -91,7 +90,7 @@ def side_by_side(
 def _as_they_end(
     futures: Iterator[Future[Result]], at_once: int, enough: Callable[[], bool]
 ) -> Iterator[set[Future[Result]]]:
-    """Begin no more futures at once than threads need, of perhaps a million.
+    """Start only as many futures at a time as the threads need; there may be a million.
 
     Yields those that ended, every fraction of a second.
     """
@@ -129,9 +128,9 @@ def _one_by_one(
 
 
 class Best(Generic[Result]):
-    """The best of many results that come from several threads, in whatever order.
+    """The best of many results that arrive from several threads in any order.
 
-    Among equals the one of the lowest place is kept, so that threads decide nothing.
+    Ties go to the lowest place, so that the result does not depend on timing.
 
     >>> best = Best()
     >>> for place, error, name in [(2, 5.0, "c"), (1, 5.0, "b"), (0, 7.0, "a")]:
@@ -153,12 +152,12 @@ class Best(Generic[Result]):
 
     @property
     def result(self) -> Result:
-        """The best of those that were offered."""
+        """The best result offered so far."""
         return self._results[0]
 
 
 class _OneThreadEach:
-    """Holds what is set for the whole process while at least one block needs it."""
+    """Keeps process-wide settings while at least one block needs them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -188,11 +187,11 @@ _one_thread_each = _OneThreadEach()
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Let scikit-learn's clusterers, run on several threads, use no threads of their own.
+    """Keep linear algebra inside this block on one thread, and scikit-learn from starting its own.
 
-    Then no sum depends on how threads share it. The number of threads for linear algebra belongs
-    to the whole process, and so do warnings: blocks that overlap in time share one setting, and
-    the last to end restores what was before. Clusters that come out empty are nothing to warn of.
+    Then no sum depends on how threads share it. The number of threads for linear algebra and the
+    warning filters belong to the whole process: overlapping blocks share one setting, and the last
+    to end restores the previous one. Warnings about empty clusters are silenced.
     """
     _one_thread_each.enter()
     try:
