@@ -302,7 +302,7 @@ def test_a_release_and_all_that_its_manifest_says():
         "protected (no role given)",
         "published unchanged",
         "removed",
-        "names values of columns; it stands in the manifest",
+        "contains values of columns; it is in the manifest",
         'method = "mdav"',
         "microagg 0",
     ):

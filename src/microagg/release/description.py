@@ -1,4 +1,4 @@
-"""Last stage: the manifest, which says what was done without any record's values."""
+"""Last stage: the manifest, which records what was done without any record's values."""
 
 from collections.abc import Sized
 from functools import cache
@@ -33,11 +33,11 @@ _ELSEWHERE = ("k", "constraints", "initial_centers", "strict_k")
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries that took part, as far as they are installed."""
+    """Return the versions of the libraries involved, if they are installed."""
     return {name: found for name in LIBRARIES if (found := _version(name)) is not None}
 
 
-@cache  # each look takes milliseconds
+@cache  # each lookup takes milliseconds
 def _version(name: str) -> str | None:
     try:
         return version(name)
@@ -56,7 +56,7 @@ def describe(
     command: str,
     seconds: float,
 ) -> Manifest:
-    """Say what was done; `plan` is the one with the seed that was used."""
+    """Return the manifest; `plan` includes the seed that was used."""
     roles, sizes, errors = records.roles, groups.sizes, groups.errors
     identifiers = (*records.source.not_read, *roles.identifiers)
     return Manifest(
@@ -113,7 +113,7 @@ def describe(
 
 
 def _options(estimator: Any, n_records: int) -> dict[str, Any]:
-    """Return the options that the method used, those left at their defaults included."""
+    """Return the options that the method used, including defaults."""
     left_out = (*_ELSEWHERE, "random_state")
     options = {
         name: value for name, value in estimator.get_params().items() if name not in left_out
@@ -122,7 +122,7 @@ def _options(estimator: Any, n_records: int) -> dict[str, Any]:
 
 
 def plain_options(options: dict[str, Any], n_records: int) -> dict[str, Any]:
-    """Return options as JSON can hold them; of arrays and other objects, only their kind."""
+    """Return options as plain values for JSON; of arrays and other objects, only their kind."""
     return {name: _plain(value, n_records) for name, value in options.items()}
 
 
@@ -192,7 +192,7 @@ def _combinations(released: Released) -> CombinationFacts | None:
 
 
 def _draw(estimator: Any) -> DrawFacts:
-    """Say how many records each centre expected and got."""
+    """Return how many records each centre expected and got."""
     names = ("m1", "m2", "lambda1", "lambda2")
     return DrawFacts(
         n_centers=len(estimator.expected_sizes_),

@@ -1,4 +1,4 @@
-"""Third stage: groups, found block by block and within each stratum on its own."""
+"""Third stage: groups, found separately for each block and within each stratum."""
 
 import time
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ from microagg.release.records import Records
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Records that were grouped on their own, by the columns of one block.
+    """Records that were grouped separately, by the columns of one block.
 
-    `fitted` is the estimator that did it; its labels are those of `rows`.
+    `fitted` is the fitted estimator; its labels are those of `rows`.
     """
 
     block: int
@@ -38,8 +38,8 @@ class Part:
 class Groups:
     """The groups of every block, how they were found, and their errors about their means.
 
-    `estimator` is the one that was asked for, `seed` the one that it used, or None where chance
-    played no part.
+    `estimator` is the one that was asked for, `seed` the seed it used, or None if it uses no
+    randomness.
     """
 
     method: Method
@@ -52,12 +52,12 @@ class Groups:
 
     @property
     def interrupted(self) -> bool:
-        """Whether a search was ended from the keyboard."""
+        """Whether a search was ended by Ctrl-C."""
         return any(getattr(part.fitted, "interrupted_", False) for part in self.parts)
 
     @property
     def timed_out(self) -> bool:
-        """Whether a search was ended by the clock."""
+        """Whether a search was ended by the time budget."""
         return any(getattr(part.fitted, "timed_out_", False) for part in self.parts)
 
     @property
@@ -73,7 +73,7 @@ class Groups:
 
 
 def estimator_of(plan: Plan) -> Any:
-    """Return the estimator that a plan asks for; if it takes a seed, it gets a whole number."""
+    """Return the estimator for a plan; if it takes a seed, it gets a whole number."""
     method = find(plan.method)
     own = {
         "random_state": check_seed(plan.random_state),
@@ -134,13 +134,13 @@ def _in_pieces(
         firsts[block] += fitted.n_groups_
         parts.append(Part(block, rows, fitted))
         if getattr(fitted, "interrupted_", False):
-            clock.stop()  # the parts to come get no search, either
+            clock.stop()  # the remaining parts are not searched, either
     labels = [summarise(np.zeros((n, 1)), own).labels for own in raw]
     return tuple(labels), tuple(parts)
 
 
 class _Clock:
-    """Shares a time budget among the parts, by their records."""
+    """Divides a time budget among the parts, in proportion to their records."""
 
     def __init__(self, estimator: Any, n_records: int) -> None:
         self.budget = estimator.get_params().get("time_budget")
@@ -149,14 +149,14 @@ class _Clock:
         self.left = n_records
 
     def share(self, estimator: Any, n_records: int) -> None:
-        """Give the estimator of so many records its part of the time that is left."""
+        """Give an estimator its share of the remaining time."""
         if self.budget is not None:
             seconds = max(0.0, self.end - time.monotonic()) * n_records / self.left
             estimator.set_params(time_budget=seconds)
         self.left -= n_records
 
     def stop(self) -> None:
-        """Leave no time."""
+        """Leave no time for the remaining parts."""
         if self.takes_one:
             self.budget, self.end = 0.0, time.monotonic()
 
@@ -164,7 +164,7 @@ class _Clock:
 def _errors(
     method: Method, labels: Sequence[Labels], parts: Sequence[Part], records: Records
 ) -> Errors:
-    """Return the squared errors of all blocks together; where records draw, about drawn centres."""
+    """Return the squared errors of all blocks; for methods that draw, about the drawn centres."""
     if method.draws:
         return squared_errors(records.X, labels[0], drawn_centers(parts[0].fitted))
     each = [
@@ -175,7 +175,7 @@ def _errors(
 
 
 def drawn_centers(estimator: Any) -> Floats:
-    """Return the centres that some record drew; those that none did come after them."""
+    """Return the centres that were drawn; unused ones follow them."""
     centers: Floats = estimator.centers_[: estimator.n_groups_]
     return centers
 
@@ -195,9 +195,9 @@ def n_expecting_fewer(estimator: Any) -> int:
 
 
 def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
-    """Return what no groups of k lose less than, if that is asked for and not interrupted."""
+    """Return the bound, if it was asked for and not interrupted."""
     if asked == NONE or not groups.promise.is_verified:
-        return Bound()  # groups of fewer than k may lose less than any of k
+        return Bound()  # groups of fewer than k may lose less than the bound
     try:
         return _sum_of_bounds(asked, plan, records, groups)
     except KeyboardInterrupt:
@@ -209,7 +209,7 @@ def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
 
 
 def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
-    """Return the sum of what the parts cannot go below."""
+    """Return the sum of the bounds of all parts."""
     total, tightness = 0.0, None
     n_records = sum(len(part.rows) for part in groups.parts)
     for part in groups.parts:

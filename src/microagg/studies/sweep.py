@@ -1,4 +1,4 @@
-"""sweep(): what a table loses at every k of a range, and what it loses at least, in one run."""
+"""sweep(): what a table loses at every k of a range, and must lose at least, in one run."""
 
 import math
 import time
@@ -43,16 +43,16 @@ from microagg.release.source import Source
 from microagg.tables.roles import Names, Roles
 
 BOUNDS = ("fast", "none")
-# Trials at a k that begins with the groups of a larger one, as a share of those of `Auto`: at
-# least, and for every unit by which the ratio of the two ks is above one.
+# Trials at a k that starts with the groups of a larger one, as a share of those of `Auto`: the
+# least share, and the increase with the ratio of the two ks above one.
 _LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
-# Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
+# Ks in a chain, in which each starts with the groups of the one before; chains run in parallel.
 _LONGEST_CHAIN = 10
 _TASK = "sweeping"
 _LARGEST_BY_DEFAULT = 20
 _LONGEST_BAR = 20
 _NOTE = "gap: by how many per cent the loss is above the least possible, at most"
-# Options of a table that a matrix has as well.
+# Options of tables that also apply to matrices.
 _OF_MATRIX = {"k", "random_state"}
 _NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
 _WARM_UP_RECORDS, _WARM_UP_K = 40, 3
@@ -63,8 +63,8 @@ class SweepRow:
     """The best groups found for one k, and how much better others could be.
 
     Loss and bound are in per cent of the spread of X. `gap` is by how many per cent the loss is
-    above the least possible, at most: None where the bound cannot tell. `seconds` are those of the
-    search and of the bound at this k alone, without the neighbours that all ks share.
+    above the least possible, at most, or None if that is unknown. `seconds` are those of the search
+    and the bound at this k, without the neighbours that all ks share.
     """
 
     k: int
@@ -80,7 +80,7 @@ class SweepRow:
     added_by_constraints: float | None = None
 
     def figures(self) -> dict[str, Any]:
-        """Return all but the labels, which are one for each record."""
+        """Return everything except the labels."""
         names = (part.name for part in fields(self) if part.name != "labels")
         return {name: getattr(self, name) for name in names}
 
@@ -88,7 +88,7 @@ class SweepRow:
 class Sweep(Sequence[SweepRow]):
     """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
 
-    `seed` is the one that was used; of a table, `roles` are those of its columns.
+    `seed` is the one that was used; `roles` are those of the columns of a table.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
         f"{row.k:,}",
         f"{row.information_loss:.{decimals}f}",
         "" if row.added_by_constraints is None else f"{row.added_by_constraints:.{decimals}f}",
-        # To the safe side: at least is never more than that, at most never less.
+        # Rounded to the safe side: lower limits down, upper limits up.
         "" if row.lower_bound is None else _rounded(row.lower_bound, decimals, math.floor),
         "" if row.gap is None else _rounded(row.gap, 1, math.ceil),
         f"{row.n_groups:,}",
@@ -164,7 +164,7 @@ def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
 
 
 def _rounded(value: float, decimals: int, to_whole: Callable[[float], int]) -> str:
-    """Word a number rounded by `math.floor` or `math.ceil`.
+    """Write a number rounded by `math.floor` or `math.ceil`.
 
     >>> _rounded(1.28, 1, math.floor), _rounded(1.22, 1, math.ceil)
     ('1.2', '1.3')
@@ -196,11 +196,10 @@ def sweep(
     """Return the loss at every k of a range, a bound below it, and the groups, in one run.
 
     The loss never falls from one k to the next: groups of k + 1 or more are groups of k or more.
-    So larger ks come first, and each smaller one begins with the groups of the one before, those
-    of 2k or more split, or with the first groups of `Auto`, whichever are better. From there it
-    searches as `Auto` does, but less. Neither does the bound fall: what bounds all groups of k or
-    more bounds those of k + 1 or more. The neighbours of records are found once, for all searches
-    and all bounds.
+    So larger ks come first, and each smaller one starts with the groups of the one before, those
+    of 2k or more split, or with the initial groups of `Auto`, whichever are better. From there it
+    searches like `Auto`, but less. The bound never falls either: what bounds all groups of k or
+    more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds.
 
     One column is grouped optimally at every k. The work is fixed by `effort`, n and the ks, so that
     the rows of a seed are the same on any number of threads. Memory O(n (d + k)) for the largest k,
@@ -208,8 +207,8 @@ def sweep(
 
     Parameters
     ----------
-    table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix, records by
-        columns, which is taken as it is, as by every method
+    table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix of records
+        by columns, which is used as it is
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of records
         if there are fewer.
     quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
@@ -217,8 +216,8 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     effort : "fast", "balanced" or "best", as for `Auto`
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none
     random_state : seed of the search
-    plan : a `Plan` that says what the table is; no other of its options but `effort` and `bound`
-        may be given beside it
+    plan : a `Plan` that describes the table; of its options, only `effort` and `bound` may be given
+        with it
     n_jobs : threads to use; -1 for all cores
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
@@ -260,7 +259,7 @@ class Work:
 
     @classmethod
     def of(cls, effort: str, bound: str, n_jobs: int | None) -> "Work":
-        """Return how much work these options ask for."""
+        """Return the work that these options ask for."""
         check_choice("bound", bound, BOUNDS)
         chosen = EFFORTS[check_choice("effort", effort, EFFORTS)]
         return cls(chosen, bound != "none", check_jobs(n_jobs))
@@ -268,7 +267,7 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Records that are grouped on their own, by the columns of one block."""
+    """Records that are grouped separately, by the columns of one block."""
 
     X: Floats
     rows: Labels | None = None  # all of them
@@ -293,7 +292,7 @@ def sweep_source(
     """Sweep over a table as a plan describes it."""
     if plan.small_strata != "error":
         raise ParameterError(
-            "which strata are merged depends on k, so that a sweep cannot merge them. Use compare, "
+            "which strata are merged depends on k, so a sweep cannot merge them. Use compare, "
             "or leave out small_strata."
         )
     wanted = _checked_ks(ks, len(source.frame))
@@ -323,7 +322,7 @@ def _sweep_parts(
     *,
     weights: Floats | None = None,
 ) -> Sweep:
-    """Sweep over every part, and put the parts together at every k."""
+    """Sweep over every part, and combine the parts at every k."""
     with_bounds = work.with_bounds and weights is None
     _compile(parts[0].X, work.effort, with_bounds=with_bounds)
     began = time.perf_counter()
@@ -345,7 +344,7 @@ def _sweep_parts(
 def _joined_row(
     k: int, parts: Sequence[_Part], swept: Sequence["_Sweeping"], weights: Floats | None
 ) -> SweepRow:
-    """Put the groups of all parts at one k together."""
+    """Combine the groups of all parts at one k."""
     labels, errors = [], []
     for block in dict.fromkeys(part.block for part in parts):
         own = [(p, s) for p, s in zip(parts, swept, strict=True) if p.block == block]
@@ -393,7 +392,7 @@ def _with_constraints(
 
 
 def _compile(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
-    """Sweep over a few records, so that no row's seconds hold the time to compile."""
+    """Sweep over a few records first, so that no row's seconds include compiling."""
     report("preparing", 0, 1)
     few = np.ascontiguousarray(X[:: max(1, len(X) // _WARM_UP_RECORDS)][:_WARM_UP_RECORDS])
     k = min(_WARM_UP_K, len(few))
@@ -406,7 +405,7 @@ def _compile(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
 
 
 class _Sweeping:
-    """What all ks share, and what was found for each."""
+    """What all ks share, and the results of each."""
 
     def __init__(
         self, X: Floats, ks: Sequence[int], effort: Effort, rng: np.random.Generator, n_jobs: int
@@ -448,15 +447,15 @@ class _Sweeping:
             self.seconds[k] += time.perf_counter() - began
 
         def advance(ks: tuple[int | None, ...]) -> None:
-            """Go on by one k in every chain that has not ended."""
+            """Advance by one k in every chain that has not ended."""
             going_on = [k for k in ks if k is not None]
             side_by_side(group, going_on, n_jobs=self.n_jobs, task=_TASK)
 
         side_by_side(advance, list(zip_longest(*chains)), n_jobs=1, task=_TASK)
-        self._let_none_lose_more_than_a_larger()
+        self._adopt_better_groups_of_larger_k()
 
     def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
-        """Improve the better of the first groups of this k and the groups of a larger one."""
+        """Improve the better of the initial groups of this k and the groups of a larger one."""
         if self.nearest is None or needs_no_search(self.X, k):
             return without_search(self.X, k)
         start, effort = first_groups(self.centred, k, rng, n_jobs), self.effort
@@ -469,15 +468,15 @@ class _Sweeping:
         improving.run(effort)
         return improving.labels
 
-    def _let_none_lose_more_than_a_larger(self) -> None:
-        """Take over the groups of a larger k where those of a smaller one have a higher error.
+    def _adopt_better_groups_of_larger_k(self) -> None:
+        """Use the groups of a larger k if those of a smaller one have a higher error.
 
-        That can be where one chain ends and the next begins.
+        That can happen where one chain ends and the next begins.
         """
         for larger, k in pairwise(self.ks[::-1]):
             if self.found[larger].sse < self.found[k].sse:
                 split = summarise(self.X, split_large(self.X, self.found[larger].labels, k))
-                # By a rounding, halves can have a higher error than the whole.
+                # By rounding, halves can have a higher error than the whole.
                 self.found[k] = min(split, self.found[larger], key=lambda groups: groups.sse)
         for groups in self.found.values():
             groups.labels.flags.writeable = False
@@ -499,7 +498,7 @@ class _Sweeping:
         return bound
 
     def rows(self) -> list[SweepRow]:
-        """Word what was found."""
+        """Return the results."""
         sst = squared_errors(self.X, np.zeros(len(self.X), dtype=np.intp)).sst
         return [self._row(k, sst) for k in self.ks]
 
@@ -520,9 +519,9 @@ class _Sweeping:
 
 
 def share_of_trials(k: int, larger: int) -> float:
-    """How much of a search is needed where it begins with the groups of a larger k.
+    """Return the share of a search that is needed if it starts with the groups of a larger k.
 
-    The nearer the two ks are, the less there is to change.
+    The closer the two ks are, the less there is to change.
 
     >>> [round(share_of_trials(k, k + 1), 2) for k in (2, 5, 20)]
     [1.0, 0.7, 0.55]
