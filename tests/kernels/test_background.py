@@ -7,10 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import pytest
 
 from microagg.kernels import background
 from microagg.kernels.background import compiled_in_background
+from microagg.kernels.compile import Kernel
 from microagg.kernels.search.trials import run_trials
 
 # Groups a small table; tells the groups, and how many kernels of the search were compiled here.
@@ -166,3 +168,8 @@ def test_a_kernel_knows_whether_it_is_to_be_compiled(tmp_path):
     (folder,) = tmp_path.iterdir()
     (folder / f"trials.{run_trials.py_func.__qualname__}-1.py311.nbi").touch()
     assert answer() == "False"
+
+
+def test_a_kernel_that_cannot_be_shared_is_not_waited_for():
+    uncached = numba.njit(fail)
+    assert not Kernel(fail, uncached, uncached).waits_for_compiling()

@@ -91,7 +91,7 @@ def test_probabilistic_k_anonymity_is_promised_only_where_every_centre_expects_k
 
 
 def test_strict_k_is_for_draws_only():
-    with pytest.raises(ParameterError, match="'auto' keeps k anyway"):
+    with pytest.raises(ParameterError, match="'auto' guarantees k anyway"):
         protect(TABLE, 5, strict_k=True)
     with pytest.raises(ParameterError, match="strict_k must be True or False"):
         protect(TABLE, 5, method="fcm", strict_k="yes")

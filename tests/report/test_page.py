@@ -300,12 +300,12 @@ def test_a_release_and_all_that_its_manifest_says():
     for words in (
         "k-anonymity with k = 5: kept and verified",
         "y >= 1",
-        "replaced by what their group releases",
+        "replaced by the aggregate of their group",
         "2 strata by s",
         "protected (no role given)",
         "published unchanged",
         "removed",
-        "names values of columns; it stands in the manifest",
+        "contains values of columns; it is in the manifest",
         'method = "mdav"',
         "microagg 0",
     ):
@@ -319,13 +319,13 @@ def test_a_release_and_all_that_its_manifest_says():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"promise": "k-anonymity within each block of columns"}, "A weaker promise"),
+        ({"promise": "k-anonymity within each block of columns"}, "A weaker guarantee"),
         ({"promise": "probabilistic k-anonymity", "verified": False}, "on average only"),
-        ({"promise": "none", "verified": False}, "No promise of k-anonymity"),
+        ({"promise": "none", "verified": False}, "No guarantee of k-anonymity"),
         ({"timed_out": True}, "ended by the time budget"),
         ({"weights": "w"}, "Records have weights (w)"),
         ({"key": "id"}, "random key"),
-        ({"lower_bound": 20.0, "gap": 7.5}, "at most 7.5 % larger"),
+        ({"lower_bound": 20.0, "gap": 7.5}, "at most 7.5 % above"),
         ({"assumed_quasi_identifiers": ["x"]}, "1 column had no role and was protected"),
     ],
 )

@@ -64,10 +64,10 @@ def test_two_sentences():
     ("facts", "words"),
     [
         ({"lower_bound": None}, "No bound was computed"),
-        ({"lower_bound": 20.0, "proved_optimal": True, "gap": 0.0}, "best possible"),
+        ({"lower_bound": 20.0, "proved_optimal": True, "gap": 0.0}, "optimal"),
         (
             {"lower_bound": 13.20499, "gap": 51.4587},
-            "less than 13.2 %. The loss is thus at most 52 %",
+            "less than 13.2 %. So the loss is at most 52 %",
         ),
         ({"lower_bound": 0.0, "gap": None}, "less than 0 %"),
     ],

@@ -11,7 +11,7 @@ from microagg.core.validation import check_group_sums
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import half_away_from_zero
 
-# Sums of the differences of larger floats could overflow; groups that hold some are averaged at a
+# Sums of differences of larger floats could overflow; groups that contain some are averaged at a
 # smaller scale.
 _LARGE = 2.0**900
 _SHRINK = 100
@@ -50,7 +50,7 @@ def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = N
     means = np.empty(len(groups.sizes))
     means[labels] = groups.centers[groups.labels, 0]  # which numbers them by their first records
     if weights is not None:
-        # From the mean without weights on: equal values then have just their own value as mean.
+        # Starting from the unweighted mean, equal values have exactly that value as their mean.
         differences = np.bincount(labels, weights=weights * (column - means[labels]))
         means += differences / np.bincount(labels, weights=weights)
     unshrunk: Floats = np.ldexp(means, shrunk)
@@ -60,8 +60,8 @@ def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = N
 def in_type(points: NDArray[Any], *, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
     """Return numbers in the type of a column.
 
-    Whole numbers come from the nearest, halves away from zero. A number that the type cannot hold
-    is refused; `name` is the column's.
+    Whole numbers are rounded to the nearest, halves away from zero. A number that does not fit the
+    type is refused; `name` is the column's.
 
     >>> in_type(np.array([1.5, 7.0]), dtype=np.dtype(np.int64), name="age")
     array([2, 7])
@@ -76,7 +76,7 @@ def in_type(points: NDArray[Any], *, dtype: np.dtype[Any], name: str) -> NDArray
                 "column to a wider type first."
             )
         return points.astype(dtype)
-    # Adding zero turns -0.0 into 0.0: equal numbers must not be told apart by their sign.
+    # Adding zero turns -0.0 into 0.0: equal numbers must look the same.
     released: NDArray[Any] = points.astype(dtype) + dtype.type(0.0)
     return released
 
@@ -85,7 +85,7 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
     largest = np.iinfo(np.int64).max
     offset = 0
     if values.dtype == np.uint64 and int(values.max()) > largest:
-        # Moved down as far as all numbers stay positive, so that halves still go up.
+        # Shifted down so that all numbers stay positive and halves still round up.
         offset = int(values.min())
         values = values - np.uint64(offset)
         if int(values.max()) > largest:
@@ -105,11 +105,11 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
 def _reweighted(
     means: NDArray[Any], values: NDArray[Any], labels: Labels, weights: Floats
 ) -> NDArray[Any]:
-    """Return the weighted means, rounded half away from zero, from those without weights.
+    """Return the weighted means, rounded half away from zero, from the unweighted ones.
 
-    What is added to these is summed up in two halves of 32 bits, in which floats are exact.
+    The differences are summed in two halves of 32 bits, for which floats are exact.
     """
-    # All of it wraps round to the right result for every integer type.
+    # Wrap-around arithmetic gives the right result for every integer type.
     gaps = (values.astype(np.uint64) - means[labels].astype(np.uint64)).astype(np.int64)
     high, low = gaps >> 32, gaps & 0xFFFFFFFF
     total = np.bincount(labels, weights=weights)

@@ -1,4 +1,4 @@
-"""The record that stands for a group: the one nearest to its mean."""
+"""The record that represents a group: the one nearest to its mean."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def medoids(
 ) -> Labels:
     """Return for every group the row of X that is nearest to its mean; ties go to the lower row.
 
-    Only `usable` rows are taken; a group without any takes the one of all others that is nearest.
+    Only `usable` rows qualify; a group without any gets the nearest one from other groups.
 
     >>> medoids(np.array([[0.0], [1.0], [5.0], [7.0]]), np.array([0, 0, 0, 1]), None).tolist()
     [1, 3]
@@ -31,7 +31,7 @@ def medoids(
 
 
 def _nearest(X: Floats, rows: Labels, points: Floats) -> Labels:
-    """Return the row among those given that is nearest to each point; of equal ones the first."""
+    """Return the given row nearest to each point; of equal rows the first."""
     _, first = np.unique(X[rows], axis=0, return_index=True)
     found = np.empty(len(points), dtype=np.intp)
     nearest_to_each(make_blocks(X, np.sort(rows[first])), points, found)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Mask, Rows
 
-# Shares of the weight of a group that differ by less are the same but for rounding.
+# Shares of a group's weight that differ by less are equal up to rounding.
 SAME_SHARE = 1e-9
 
 
@@ -16,8 +16,8 @@ SAME_SHARE = 1e-9
 class Values:
     """A number for every record, or for every group, of one column.
 
-    Numbers come as they are, categories as their place among all, dates as whole units of time.
-    Where `missing` is true the number is 0 and means nothing; None says that nothing is missing.
+    Categories are stored as their positions among all of them, dates as whole units of time.
+    Where `missing` is true, the number is 0 and has no meaning; None means that nothing is missing.
     """
 
     numbers: NDArray[Any]

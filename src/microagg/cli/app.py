@@ -1,4 +1,4 @@
-"""The commands, gathered; each is loaded only when it is called."""
+"""All commands; each is loaded only when it is called."""
 
 from collections import Counter
 from importlib import import_module
@@ -20,7 +20,7 @@ HELP = (
 
 
 class Entry(NamedTuple):
-    """What the list of commands says of one of them."""
+    """A command in the list of commands."""
 
     summary: str
     example: str
@@ -76,7 +76,7 @@ class _Command(TyperCommand):
 
 
 class _Commands(TyperGroup):
-    """The group of all commands; the list of them needs none to be loaded."""
+    """The group of all commands; listing them loads none."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

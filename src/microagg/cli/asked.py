@@ -11,9 +11,9 @@ from microagg.plans.plan import ALIASES, Plan, read_plan
 
 
 def plan_from(given: Mapping[str, Any], **fixed: Any) -> Plan:
-    """Return the plan of the file, if there is one, overridden by what the options say.
+    """Return the plan in the file, if there is one, overridden by the options.
 
-    `fixed` are fields that the command itself sets, whatever the file says.
+    `fixed` are fields that the command itself sets, whatever is in the file.
     """
     said = parsed(plan_options(), given)
     path = given.get("plan")
@@ -29,13 +29,13 @@ def plan_from(given: Mapping[str, Any], **fixed: Any) -> Plan:
 
 
 def _merged(planned: Any, own: Mapping[str, dict[str, Any]]) -> Any:
-    """Return what a plan file says of columns, overridden column by column."""
+    """Return the columns of a plan file, overridden column by column."""
     if not isinstance(planned, dict):
         return planned  # the plan's own check refuses it
     columns = dict(planned)
     for name, more in own.items():
         base = columns.get(name, {})
-        # A type that the plan gives is for the role that it gives.
+        # A type in the plan belongs to the role in the plan.
         fits = isinstance(base, dict) and more.get("role", base.get("role")) == base.get("role")
         columns[name] = {**base, **more} if fits else more
     return columns

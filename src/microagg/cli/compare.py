@@ -82,7 +82,7 @@ def compare(
         str,
         typer.Option(
             metavar="N",
-            help="How many runs side by side; -1: one on every core.",
+            help="Number of parallel runs; -1 for one per core.",
             rich_help_panel=Section.METHOD,
         ),
     ] = "-1",
@@ -91,7 +91,7 @@ def compare(
 ) -> None:
     """Show what each method would lose at each K, in how many groups, and how long it takes.
 
-    Nothing is released. Roles and types of columns are given as to protect. A method that fails is
+    Nothing is released. Roles and types of columns are given as for protect. A method that fails is
     named on standard error and the others go on; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])

@@ -1,4 +1,4 @@
-"""microagg demo: the whole way once, on a real table that is at hand."""
+"""microagg demo: the whole process, once, on a real table."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -51,13 +51,13 @@ def demo(
 
 @contextmanager
 def _folder(output: str) -> Iterator[Path]:
-    """Make the folder; if the block fails, what was made for it goes again."""
+    """Make the folder; if the block fails, remove what was made."""
     from microagg.core.errors import ParameterError
 
     folder = Path(output)
     try:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    except OSError:  # a name too long: making it says so
+    except OSError:  # the name is too long: making the folder fails with a clear error
         missing = []
     try:
         try:

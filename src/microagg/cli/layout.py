@@ -1,4 +1,4 @@
-"""How results are set: aligned, wrapped to the terminal, plain enough for a pipe."""
+"""How results are laid out: aligned, wrapped to the terminal, plain enough for a pipe."""
 
 import json
 import os
@@ -18,24 +18,24 @@ _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 
 
 def width() -> int:
-    """Return how many columns a line may take."""
+    """Return how many characters a line may have."""
     return max(_NARROWEST, min(_terminal_columns(), _WIDEST))
 
 
 def _terminal_columns() -> int:
-    """Ask every stream: behind `| head` or `| less` there is a terminal all the same."""
+    """Ask every stream: with `| head` or `| less`, another one may still be a terminal."""
     with suppress(ValueError):
         if (columns := int(os.environ.get("COLUMNS", ""))) > 0:
             return columns
     for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
-        with suppress(AttributeError, ValueError, OSError):  # closed, replaced or no terminal
+        with suppress(AttributeError, ValueError, OSError):  # closed, replaced or not a terminal
             if columns := os.get_terminal_size(stream.fileno()).columns:  # type: ignore[union-attr]
                 return columns
     return _NO_TERMINAL
 
 
 def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
-    """Set names and values in two columns; long values and new lines go on under themselves.
+    """Lay out names and values in two columns; long values are wrapped within theirs.
 
     >>> print(facts([("groups", "88"), ("time", "0.4 s")]))
       groups  88
@@ -62,7 +62,7 @@ def print_json(values: Mapping[str, Any]) -> None:
 
 
 def bar(*, quiet: bool) -> AbstractContextManager[None]:
-    """Return a block that shows progress on the terminal, unless the command is to be quiet."""
+    """Return a context manager that shows progress on the terminal, unless quiet."""
     if quiet:
         return nullcontext()
     from microagg.core.progress import terminal_bar
@@ -72,7 +72,7 @@ def bar(*, quiet: bool) -> AbstractContextManager[None]:
 
 @contextmanager
 def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
-    """Print the warnings of a release as a line each, once the block has succeeded."""
+    """Print each warning of a release on one line, once the block has succeeded."""
     heard: list[str] = []
     with warnings.catch_warnings():
         for category in _SHOWN:

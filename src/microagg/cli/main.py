@@ -1,7 +1,7 @@
-"""The entry point: every failure ends as one line on standard error and the exit code it deserves.
+"""The entry point: every failure becomes one line on standard error and an exit code.
 
-Nothing is imported before it is needed, so that `microagg --help` is quick and an interrupt is
-caught from the first moment.
+Nothing is imported before it is needed, so that `microagg --help` is quick and Ctrl-C is handled
+from the start.
 """
 
 import os
@@ -47,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Stand in for streams that are closed, and let no character be unprintable."""
-    if sys.stdout is None:  # `>&-`: every attempt to write must fail, as it does on a full disk
+    """Replace closed streams, and make every character printable."""
+    if sys.stdout is None:  # `>&-`: every write must fail, as on a full disk
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -57,7 +57,7 @@ def _open_streams() -> None:
 
 
 def _give_up_output() -> None:
-    """Send what is still unwritten nowhere: Python must not complain when it flushes at exit."""
+    """Discard unwritten output, so that Python does not complain when it flushes at exit."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -74,10 +74,10 @@ def _run(argv: list[str], began: float) -> int:
 
     from microagg.cli.app import command
 
-    # The class of every error in the arguments; typer gives it no public name of its own.
+    # The class of all errors in arguments; typer has no public name for it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
-        # Not app(): it would print a usage text of many lines, or a blank one when interrupted.
+        # Not app(): it would print a long usage text, or a blank line on Ctrl-C.
         with command().make_context("microagg", argv or ["--help"], obj=began) as context:
             context.command.invoke(context)
     except typer.Exit as leaving:
@@ -89,7 +89,7 @@ def _run(argv: list[str], began: float) -> int:
 
 
 def _usage_line(error: Any) -> str:
-    """Word an error in the arguments: what is wrong, the nearest option, where help is."""
+    """Return a message on wrong arguments: the problem, a similar option, where to find help."""
     message = error.format_message()
     if option := getattr(error, "option_name", None):
         nearest = _nearest_option(option, getattr(error, "possibilities", None) or ())
@@ -100,7 +100,7 @@ def _usage_line(error: Any) -> str:
 
 
 def _nearest_option(option: str, known: Iterable[str]) -> str:
-    """Return a hint with an option that is a slip away; one of another meaning would mislead."""
+    """Return a hint with an option that is a typo away; any other would be misleading."""
     from difflib import get_close_matches
 
     bare = {name.lstrip("-"): name for name in known}
@@ -109,6 +109,6 @@ def _nearest_option(option: str, known: Iterable[str]) -> str:
 
 
 def _say(message: str) -> None:
-    with suppress(OSError):  # nobody is left to be told
+    with suppress(OSError):  # nobody is listening any more
         sys.stderr.write(f"microagg: {' '.join(message.splitlines())}\n")
         sys.stderr.flush()

@@ -44,7 +44,7 @@ _SEED = plan_options("random_state")
 )
 def measure(
     original: Annotated[str, typer.Argument(metavar="ORIGINAL", help=FILES)],
-    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="What was made of it.")],
+    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.")],
     key: Annotated[
         str | None,
         typer.Option(metavar="C", help="Column that matches records. Default: by their order."),
@@ -64,10 +64,10 @@ def measure(
     *,
     given: dict[str, Any],
 ) -> None:
-    """Say who could still be found in a protected file, and how useful the data still are.
+    """Measure how safe a protected file is, and how useful it still is.
 
-    Any tool may have made the file. Records are matched by their order or by --key. Where the
-    manifest of the release lies beside the file, it says which columns are which. Columns that only
+    It may come from any tool. Records are matched by their order or by --key. If the manifest of
+    the release lies beside the file, roles and types of columns are read from it. Columns that only
     the original has are left out. Options for columns can be repeated. Up to 100,000 records all
     figures are exact; above that, some come from a sample, and say so. The figures are for internal
     use only: --json has quantiles of the original.

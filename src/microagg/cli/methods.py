@@ -1,4 +1,4 @@
-"""microagg methods: what can be chosen, what it promises and what it costs."""
+"""microagg methods: the methods, what they guarantee and what they cost."""
 
 from typing import TYPE_CHECKING, Any
 

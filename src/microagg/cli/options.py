@@ -1,4 +1,4 @@
-"""The options of the commands: made from the plan, or written once here, in groups to share."""
+"""The options of the commands: derived from the plan, or defined once here, in shared groups."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -154,7 +154,7 @@ def _help(option: Option) -> str:
 
 
 def takes(*groups: Iterable[Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take the parameters of these groups; it gets them as one mapping, `given`."""
+    """Add the parameters of these groups to a command, which gets them as one mapping, `given`."""
     shared = [parameter for group in groups for parameter in group]
     names = {parameter.name for parameter in shared}
 
@@ -178,13 +178,13 @@ def takes(*groups: Iterable[Parameter]) -> Callable[[Callable[..., None]], Calla
 
 
 def parsed(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the options say that were given, by their keywords."""
+    """Return the values of the options that were given, by keyword."""
     found = {option.keyword: _value(option, given.get(option.dest)) for option in options}
     return {keyword: value for keyword, value in found.items() if value is not None}
 
 
 def _value(option: Option, given: Any) -> Any:
-    """Return the value that texts write; a text that writes none is for a check to refuse."""
+    """Return the value of a text; an invalid text is left for a check to refuse."""
     if given is None or given is False or given == []:
         return None
     if option.keyword == "random_state":
@@ -200,7 +200,7 @@ def _value(option: Option, given: Any) -> Any:
 
 
 def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what options such as --type sex=nominal say of columns, by column."""
+    """Return the values of options such as --type sex=nominal, by column."""
     said: dict[str, Sequence[str] | None] = {
         option.keyword: given.get(option.dest) for option in column_options()
     }
@@ -208,5 +208,5 @@ def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def dialect_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a CSV file is said to be written."""
+    """Return the options that describe a CSV file."""
     return {name: given[name] for name in ("delimiter", "decimal", "encoding")}

@@ -38,7 +38,7 @@ def plan(
 ) -> None:
     """Draft a plan: what each column may be, and why. Check it, then run protect with --plan.
 
-    The draft is careful: it takes no column for sensitive, as that would publish it unchanged.
+    The draft is cautious: no column is marked as sensitive, as that would publish it unchanged.
     """
     from microagg.core.validation import check_count
     from microagg.files.formats import STANDARD

@@ -1,4 +1,4 @@
-"""What several commands say of a table and of a release: in the same words."""
+"""Parts of summaries that several commands share."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ from microagg.plans.manifest import (
 
 Rows = list[tuple[str, str]]
 
-# Standard deviations that nobody sees.
+# In standard deviations; less is invisible.
 NEGLIGIBLE = 1e-6
 
 
 def title(done: Manifest, subjects: str) -> str:
-    """Head a summary; `subjects` are the records, counted."""
+    """Return the title of a summary; `subjects` are the records, counted."""
     if done.k == 1:
         return f"Nobody is protected: {subjects} written at k = 1 with {done.method}"
     if done.draw is not None and done.is_drawn:
@@ -28,7 +28,7 @@ def title(done: Manifest, subjects: str) -> str:
 
 
 def outcome(done: Manifest) -> Rows:
-    """Say what was lost, how large the groups are, what was checked, and in which columns."""
+    """Return rows on the loss, the groups, what was verified, and the columns."""
     low, high = done.min_group, done.max_group
     records = "record" if high == 1 else "records"
     rows = [
@@ -39,7 +39,7 @@ def outcome(done: Manifest) -> Rows:
     ]
     columns = listed_names(done.quasi_identifiers)
     if done.k == 1:
-        alone = "nothing: at k = 1 every record may stand alone"
+        alone = "nothing: at k = 1 any record may keep its own values"
         return [*rows, ("verified", alone), ("grouped by", columns)]
     least = counted(done.smallest_class, "record")
     if done.draw is None or not done.is_drawn:
@@ -50,7 +50,7 @@ def outcome(done: Manifest) -> Rows:
 
 
 def _loss(done: Manifest) -> str:
-    """Word the loss; with constraints, of the grouping and of what they took together."""
+    """Write the loss; with constraints, that of grouping and constraints together."""
     loss, found = done.information_loss, done.constraints
     if found is None or not found.groups_moved:
         return percent(loss)
@@ -59,7 +59,7 @@ def _loss(done: Manifest) -> str:
 
 
 def _bound(done: Manifest) -> Rows:
-    """Say how far from the best possible the grouping is at most, if that is known."""
+    """Write how far from optimal the grouping is at most, if that is known."""
     if done.lower_bound is None or done.k == 1:
         return []
     if done.proved_optimal:
@@ -71,7 +71,7 @@ def _bound(done: Manifest) -> Rows:
 
 
 def _cut_short(done: Manifest) -> Rows:
-    """Say that more could have been found, if the search did not end by itself."""
+    """Note that the search was ended early, if it was."""
     if not (done.interrupted or done.timed_out):
         return []
     by = "Ctrl-C" if done.interrupted else "the time budget"
@@ -79,7 +79,7 @@ def _cut_short(done: Manifest) -> Rows:
 
 
 def _drawn(done: Manifest, draw: DrawFacts) -> Rows:
-    """Say what a draw promises of the sizes of its classes, and what it gave."""
+    """Return rows on the expected and realised class sizes of a draw."""
     k = done.k
     promise = f"nothing: {draw.n_expected_below_k:,} of {draw.n_centers:,} centres expect "
     promise += f"fewer than {k:,} records"
@@ -97,7 +97,7 @@ def _drawn(done: Manifest, draw: DrawFacts) -> Rows:
 
 
 def constraint_rows(found: ConstraintFacts | None) -> Rows:
-    """Say who violated the constraints before, and what it took to satisfy them."""
+    """Return rows on records that violated the constraints, and what it took to satisfy them."""
     if found is None:
         return []
     violations = found.records_in_violation
@@ -110,11 +110,11 @@ def constraint_rows(found: ConstraintFacts | None) -> Rows:
             f"; for {counted(found.groups_not_proved_nearest, 'group')} there may be values up "
             f"to {found.farther_than_nearest_by_at_most:.2g} standard deviations nearer"
         )
-    return [*rows, ("moved for that", moved)]
+    return [*rows, ("groups moved", moved)]
 
 
 def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
-    """Say which columns are protected because nobody gave them a role, if there are any."""
+    """Return a row on columns protected because they have no role, if there are any."""
     if not columns:
         return []
     listed = "all of these" if len(columns) == len(quasi_identifiers) else listed_names(columns)
@@ -122,13 +122,13 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
 
 
 def table_rows(done: Manifest) -> Rows:
-    """Say what was done about missing values, strata, weights, blocks, types and keys."""
+    """Return rows on missing values, strata, weights, blocks, types and keys."""
     rows: Rows = []
     if missing := done.missing_values:
         before, after = (sum(getattr(missing, when).values()) for when in ("before", "after"))
         rows.append(("missing values", f"{before:,} before, {after:,} released"))
     if strata := done.strata_found:
-        merged = f", after {counted(strata.merged, 'small one')} joined others"
+        merged = f", after {counted(strata.merged, 'small one')} were merged"
         rows.append(
             (
                 "strata",
@@ -143,7 +143,7 @@ def table_rows(done: Manifest) -> Rows:
     if new := done.new_combinations:
         rows.append(("new combinations", _new_combinations(new, blocks=len(done.blocks))))
     if done.key is not None:
-        rows.append(("random key", f"in the place of {listed_names([done.key])}"))
+        rows.append(("random key", f"instead of {listed_names([done.key])}"))
     return rows
 
 

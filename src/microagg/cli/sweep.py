@@ -1,4 +1,4 @@
-"""microagg sweep: what a file loses as k grows, and what it loses at least."""
+"""microagg sweep: what a file loses as k grows, and what it must lose at least."""
 
 import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,17 +68,17 @@ def sweep(
         str,
         typer.Option(
             metavar="B",
-            help="What the loss is at least: fast, or none.",
+            help="Lower bound of the loss: fast, or none.",
             rich_help_panel=Section.METHOD,
         ),
     ] = "fast",
     *,
     given: dict[str, Any],
 ) -> None:
-    """Show what a file loses at each K, what it loses at least, and how long that takes.
+    """Show what a file loses at each K, what it must lose at least, and how long it takes.
 
-    Nothing is released. Roles and types of columns are given as to protect. Groups are found as by
-    the method auto, with less work where a K begins with the groups of a larger one.
+    Nothing is released. Roles and types of columns are given as for protect. Groups are found as by
+    the method auto, with less work for a K that starts with the groups of a larger one.
     """
     from microagg.core.validation import check_ks
     from microagg.release.saving import check_figures_file, check_source

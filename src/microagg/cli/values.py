@@ -1,4 +1,4 @@
-"""Texts of the command line -> values; what is no value is left for a check to refuse."""
+"""Texts of the command line -> values; invalid ones are left for a check to refuse."""
 
 import csv
 import re
@@ -11,12 +11,12 @@ Value = bool | int | float | str | None
 
 _LONGEST_QUOTED = 40
 _WORDS = {"true": True, "false": False, "none": None}
-# More would be a slip of the keyboard.
+# More would be a typo.
 _MOST_KS = 1000
 
 
 def whole_or_text(text: str) -> int | str:
-    """Return the whole number, or a text that is short enough for a message to quote.
+    """Return the whole number, or the text, shortened so that a message can quote it.
 
     >>> whole_or_text("5"), whole_or_text("9" * 5000)
     (5, '99999999999999999999…')
@@ -38,7 +38,7 @@ def seed_of(text: str) -> int:
 
 
 def number_or_text(text: str) -> float | str:
-    """Return the number that the text writes, or the text for a check to refuse.
+    """Return the number in the text, or the text for a check to refuse.
 
     >>> number_or_text("1.5"), number_or_text("long")
     (1.5, 'long')
@@ -74,7 +74,7 @@ def _plain_value(text: str) -> Value:
 
 
 def listed_names(text: str) -> list[str]:
-    """Return the names in a text that lists them with commas; a name with a comma is in quotes.
+    """Return the names in a text separated by commas; a name with a comma is in quotes.
 
     >>> listed_names('age, "city, country"'), listed_names("")
     (['age', 'city, country'], [''])
@@ -83,7 +83,7 @@ def listed_names(text: str) -> list[str]:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error:
         raise ParameterError(
-            "names are listed in one line with commas between them, a name with a comma in double "
+            "names must be separated by commas on one line, a name with a comma in double "
             f"quotes; got {text!r}."
         ) from None
     # An empty text is an empty name, which no table may have: it must not be taken for none.
@@ -93,7 +93,7 @@ def listed_names(text: str) -> list[str]:
 def by_column(
     flags: Mapping[str, str], given: Mapping[str, Sequence[str] | None]
 ) -> dict[str, dict[str, Any]]:
-    """Return what COLUMN=VALUE options say, by column; `flags` are their names, for messages.
+    """Return the values of COLUMN=VALUE options, by column; `flags` are their names, for messages.
 
     >>> flags = {"type": "--type", "order": "--order", "weight": "--column-weight"}
     >>> by_column(flags, {"type": ["sex=nominal"], "order": ["size=S,M,L"], "weight": ["sex=2"]})
@@ -102,7 +102,7 @@ def by_column(
     said: dict[str, dict[str, Any]] = {}
     for key, pairs in given.items():
         for pair in pairs or ():
-            # From the right, as a name may hold an equals sign; so may the values of an order.
+            # From the right, as names may contain equals signs; but so may the values of an order.
             name, equals, value = pair.partition("=") if key == "order" else pair.rpartition("=")
             if not (name and equals and value.strip()):
                 raise ParameterError(f"{flags[key]} must be COLUMN=VALUE; got {pair!r}.")
@@ -121,7 +121,7 @@ def _column_value(key: str, text: str) -> Any:
 
 
 def listed_ks(text: str) -> list[int | str]:
-    """Return each k that the text lists, ranges written out; a check refuses the rest.
+    """Return each k in the text, with ranges expanded; a check refuses the rest.
 
     >>> listed_ks("2-5,10"), listed_ks("3 5")
     ([2, 3, 4, 5, 10], [3, 5])
@@ -130,7 +130,7 @@ def listed_ks(text: str) -> list[int | str]:
     for part in re.sub(r"\s*-\s*", "-", text).replace(",", " ").split():
         ks += _range(part) if "-" in part[1:] else [whole_or_text(part)]
         if len(ks) > _MOST_KS:
-            raise ParameterError(f"-k may list at most {_MOST_KS:,} values; it lists more.")
+            raise ParameterError(f"-k may list at most {_MOST_KS:,} values; got more.")
     return ks
 
 

@@ -1,4 +1,4 @@
-"""microagg verify: whether a file keeps k, and constraints."""
+"""microagg verify: whether a file satisfies k and constraints."""
 
 from typing import Annotated, Any
 
@@ -49,9 +49,9 @@ def verify(
 ) -> None:
     """Check that every combination in a file stands for K records or more; exit 4 if not.
 
-    A combination is what a record shows in all checked columns. A CSV file is compared as it is
-    written, and a missing value is a value. Where the manifest of the release lies beside the file,
-    it says what to check. Options for columns and --constraint can be repeated.
+    A combination is a record's values in all checked columns. A CSV file is compared as it is
+    written, and a missing value is a value. If the manifest of the release lies beside the file, it
+    defines what to check. Options for columns and --constraint can be repeated.
     """
     from microagg.release.verify import verify as verified
 

@@ -1,4 +1,4 @@
-"""The option that every command has."""
+"""The option --version, which every command has."""
 
 from typing import Annotated
 

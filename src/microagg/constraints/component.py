@@ -1,4 +1,4 @@
-"""Columns that constraints link with each other, and what is said about them, exactly."""
+"""Columns linked by constraints, and these constraints in exact form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Limits = tuple[int, int]
 
 @dataclass(frozen=True)
 class Linear:
-    """Coprime whole coefficients, one for each column, whose sum is =, or at most, the side."""
+    """Coprime whole coefficients; the sum of columns times these is =, or at most, the side."""
 
     coefficients: tuple[int, ...]
     side: Fraction
@@ -28,7 +28,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Component:
-    """Constraints over `columns`; those in `limits` hold whole numbers from low to high."""
+    """Constraints over `columns`; those in `limits` contain whole numbers from low to high."""
 
     columns: tuple[str, ...]
     constraints: tuple[Constraint, ...]
@@ -42,9 +42,9 @@ class Component:
 
     @cached_property
     def below(self) -> list[Linear]:
-        """The inequalities as <=, of parallel ones the tightest, with the limits of types.
+        """The inequalities as <=, the tightest of parallel ones, including the limits of types.
 
-        Where all columns hold whole numbers, so does the side.
+        If all columns of a row contain whole numbers, its side is rounded down to one.
         """
         rows = [self._linear(c) for c in self.constraints if c.relation != "="]
         for name, (low, high) in self.limits.items():
@@ -65,7 +65,7 @@ class Component:
         return Polyhedron(equal, equal_sides, below, below_sides)
 
     def is_whole(self, row: Linear) -> bool:
-        """Say whether all columns of the row hold whole numbers."""
+        """Return whether all columns of the row contain whole numbers."""
         pairs = zip(self.columns, row.coefficients, strict=True)
         return all(name in self.limits for name, coefficient in pairs if coefficient)
 
@@ -75,9 +75,9 @@ class Component:
         return whole_linear([*row, constraint.bound * sign])
 
     def fixed(self, constants: Mapping[str, Fraction]) -> "Component | None":
-        """Return what is left for the other columns if these are constant.
+        """Return the constraints that remain for the other columns if these are constant.
 
-        None stands for constants that violate a constraint among themselves.
+        None if the constants alone violate a constraint.
         """
         left = []
         for constraint in self.constraints:
@@ -96,11 +96,11 @@ class Component:
 
 
 class WholePart:
-    """What a component says about its whole columns alone, once the others are eliminated.
+    """Constraints on the columns of whole numbers alone, after eliminating the others.
 
-    Equalities that hold other columns too can be satisfied by those, as far as they are free; what
-    is left is `equal` and `below`, exactly, with the whole columns alone.
-    Inequalities that still hold other columns are left out.
+    Equalities that involve other columns can be satisfied by those, as far as they are free; what
+    remains, exactly, is `equal` and `below`. Inequalities that still involve other columns are left
+    out.
     """
 
     def __init__(self, component: Component) -> None:
@@ -123,7 +123,7 @@ class WholePart:
         ]
 
     def solutions(self) -> tuple[list[int], list[list[int]]] | None:
-        """Return x0 and the basis N: the equalities leave x0 + N z; None if they leave nothing."""
+        """Return x0 and N, where x0 + N z solve the equalities; None if nothing does."""
         matrix = [list(row.coefficients) for row in self.equal]
         return whole_solutions(matrix, [row.side for row in self.equal], self.n_columns)
 
@@ -135,7 +135,7 @@ def whole_linear(row: Sequence[Fraction]) -> Linear:
 
 
 def _floats(rows: Sequence[Linear], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows as floats: exact where whole numbers are, else divided by the largest."""
+    """Return the rows as floats: exact if possible, else divided by the largest coefficient."""
     matrix, sides = np.empty((len(rows), n)), np.empty(len(rows))
     for i, row in enumerate(rows):
         largest = max(map(abs, row.coefficients))

@@ -1,4 +1,4 @@
-"""A v = b, however many rows: the nearest point that satisfies all of them, in closed form."""
+"""A v = b with any number of rows: the nearest point that satisfies all, in closed form."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from microagg.core.arrays import Floats
 from microagg.core.errors import ParameterError
 
-# Rows of unit length that differ by less are one.
+# Rows of unit length that differ by less are equal.
 NEGLIGIBLE = 1e-13
-# Right sides that differ by more contradict.
+# Right-hand sides that differ by more are a contradiction.
 _APART = 1e-10
 
 
@@ -19,9 +19,9 @@ _APART = 1e-10
 class Equalities:
     """The points where `rows @ v = sides`; `steps` leads to the nearest of them.
 
-    A point that misses the sides by r moves by `r @ steps`. Misses are always taken from the
-    equalities as they were given, so that each holds to the last digits of its own terms, however
-    much larger those of another are.
+    A point that misses the sides by r moves by `r @ steps`. Misses are always computed from the
+    equalities as given, so that each holds to the last digits of its own terms, even if those of
+    another are much larger.
     """
 
     rows: Floats
@@ -30,7 +30,7 @@ class Equalities:
 
     @classmethod
     def of(cls, A: ArrayLike, b: ArrayLike) -> Self:
-        """Return the equalities A v = b; rows that follow from others are tolerated."""
+        """Return the equalities A v = b; rows that follow from others are allowed."""
         A, b = _as_floats(A, b)
         lengths, units = unit_rows(A)
         sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
@@ -47,7 +47,7 @@ class Equalities:
     def measured(cls, A: Floats, b: Floats, scales: Floats) -> Self:
         """Return A v = b, where distances are measured after dividing columns by `scales`.
 
-        A column of scale 0 does not move at all. Contradictions are not looked for.
+        A column of scale 0 does not move. Contradictions are not detected.
         """
         lengths, units = unit_rows(A * scales)
         pull = np.linalg.pinv(units, rcond=NEGLIGIBLE).T * scales
@@ -58,7 +58,7 @@ class Equalities:
 
         Sides are lowered by `within`, one number for each row and equality, or one for all.
         """
-        for _ in range(3):  # the first time moves, the others remove what rounding left
+        for _ in range(3):  # the first pass moves the points, the others remove rounding errors
             misses = self.sides - within - rowwise(points, self.rows)
             points = points + rowwise(misses, self.steps.T)
         return points
@@ -72,7 +72,7 @@ def _as_floats(A: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
         A = np.atleast_2d(np.asarray(A, dtype=np.float64))
         b = np.atleast_1d(np.asarray(b, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ParameterError(f"{expected}; got what are no such arrays.") from None
+        raise ParameterError(f"{expected}; got something else.") from None
     finite = np.isfinite(A).all() and np.isfinite(b).all()
     if A.ndim != 2 or b.shape != A.shape[:1] or not finite:
         raise ParameterError(f"{expected}; got the shapes {A.shape} and {b.shape}.")
@@ -88,6 +88,6 @@ def unit_rows(A: Floats) -> tuple[Floats, Floats]:
 
 
 def rowwise(points: Floats, rows: Floats) -> Floats:
-    """Return `points @ rows.T`, every row summed up in the same order however many there are."""
+    """Return `points @ rows.T`, every row summed in the same order, however many there are."""
     products: Floats = np.einsum("ij,kj->ik", points, rows)
     return products

@@ -1,7 +1,7 @@
 """Exact algebra on small systems: rows reduced over fractions, equations solved in whole numbers.
 
 Everything here runs once per system, on as many rows as there are constraints, in Python's own
-fractions and whole numbers: what is called contradictory or solvable is so, without tolerance.
+fractions and whole numbers: contradictions and solutions are exact, without a tolerance.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def echelon(rows: Sequence[Sequence[Fraction]], n_columns: int) -> list[tuple[in
 
 
 def reduced(row: Sequence[Fraction], pivots: Sequence[tuple[int, Row]]) -> Row:
-    """Return `row` with zeros at all pivots: what it says beyond the rows of the echelon."""
+    """Return `row` with zeros at all pivots: its part that is independent of the other rows."""
     result = list(row)
     for column, pivot in pivots:
         if column >= 0:
@@ -52,7 +52,7 @@ def _without(row: Row, column: int, pivot: Row) -> Row:
 
 
 def whole_row(row: Sequence[Fraction]) -> tuple[list[int], Fraction]:
-    """Return coprime whole numbers proportional to the row, and the factor that made them."""
+    """Return coprime whole numbers proportional to the row, and their factor."""
     denominators = lcm(*(value.denominator for value in row))
     numerators = [int(value * denominators) for value in row]
     common = gcd(*numerators) or 1
@@ -96,8 +96,8 @@ def short_basis(basis: Whole, metric: Floats) -> Whole:
     """Return a basis of the same lattice with short, nearly orthogonal vectors.
 
     The length of a vector v is that of `metric @ v`. The algorithm is that of Lenstra, Lenstra and
-    Lovász (1982), with the coefficients in floats, anew at every step, and the basis in whole
-    numbers: rounding could cost quality, never the lattice.
+    Lovász (1982), with the coefficients in floats, recomputed at every step, and the basis in whole
+    numbers: rounding could make the basis longer, but never changes the lattice.
     """
     vectors = [list(vector) for vector in basis]
     at, left = 1, 200 * len(vectors) ** 2
@@ -118,5 +118,5 @@ def short_basis(basis: Whole, metric: Floats) -> Whole:
 
 
 def _triangle(vectors: Whole, metric: Floats) -> Floats:
-    """The basis in orthogonal directions of its own: upper triangular, one column per vector."""
+    """Return the basis in orthogonal coordinates: upper triangular, one column per vector."""
     return np.linalg.qr(metric @ np.array(vectors, dtype=np.float64).T).R

@@ -1,4 +1,4 @@
-"""Does anything satisfy the constraints at all? Asked before anything else is done."""
+"""Can the constraints be satisfied at all? Checked before anything else."""
 
 from fractions import Fraction
 
@@ -9,17 +9,17 @@ from microagg.constraints.exact import echelon, reduced
 from microagg.constraints.integers import has_whole_point
 from microagg.core.arrays import Floats
 
-_INFEASIBLE = 2  # how scipy says so
+_INFEASIBLE = 2  # SciPy's status code
 _LARGEST_SIDE = 1e9
 
 
 def feasible(component: Component) -> bool:
-    """Say whether any values satisfy all constraints, with whole numbers where they must be.
+    """Return whether any values satisfy all constraints, with whole numbers where required.
 
     Equalities, also in whole numbers, and inequalities that contradict them or each other in pairs
-    are judged exactly. Other inequalities are judged by a linear program (HiGHS), within its
+    are decided exactly. Other inequalities are decided by a linear program (HiGHS), within its
     tolerance of 1e-7. Whole numbers that satisfy inequalities are searched for; if none are found,
-    a mixed-integer program decides. What none of these calls infeasible passes.
+    a mixed-integer program decides. Constraints that none of these proves infeasible pass.
     """
     if not _pairwise(component) or WholePart(component).solutions() is None:
         return False
@@ -34,7 +34,7 @@ def feasible(component: Component) -> bool:
 
 
 def _pairwise(component: Component) -> bool:
-    """Say whether the equalities, and any two inequalities with them, contradict each other."""
+    """Return whether the equalities, with any two inequalities, can be satisfied."""
     n = len(component.columns)
     rows = [[*map(Fraction, row.coefficients), row.side] for row in component.equal]
     pivots = echelon(rows, n)
@@ -54,7 +54,7 @@ def _pairwise(component: Component) -> bool:
 
 
 def _solved(component: Component, *, whole: bool) -> Floats | None:
-    """Return a point that satisfies the constraints, zeros if none was found, None if none is."""
+    """Return a feasible point, zeros if none was found, None if none exists."""
     from scipy.optimize import LinearConstraint, milp
 
     polyhedron = component.polyhedron
@@ -62,7 +62,7 @@ def _solved(component: Component, *, whole: bool) -> Floats | None:
     high = np.concatenate([polyhedron.equal_sides, polyhedron.below_sides])
     low = np.where(np.arange(len(high)) < len(polyhedron.equal), high, -np.inf)
     widths = np.abs(rows).max(axis=1)
-    # In units in which no side is more than the solver takes for infinite.
+    # In units in which no side is so large that the solver treats it as infinite.
     unit = 1.0 if component.limits else max(1.0, np.abs(high / widths).max() / _LARGEST_SIDE)
     low, high = low / unit, high / unit
     # The widest limits of types would only cost the solver digits.

@@ -30,30 +30,30 @@ _TOKEN = re.compile(
   | (?P<end>\Z))""",
     re.VERBOSE,
 )
-# Larger powers of ten are no numbers of a table, and would fill the memory.
+# Larger powers of ten do not occur in tables, and would exhaust the memory.
 _LARGEST_EXPONENT = 300
 _LARGEST = Fraction(10) ** 100
 _DEEPEST = 50
-# Signs as word processors write them.
+# Typographic signs.
 _TYPESET = {"\u2264": "<=", "\u2265": ">=", "\u2212": "-", "\u00d7": "*"}
 _ADVICE = {
     "=": "There must be one comparison, outside of parentheses.",
     "<=": "There must be one comparison, outside of parentheses.",
     ">=": "There must be one comparison, outside of parentheses.",
-    ")": "There is no '(' that belongs to it.",
+    ")": "It has no matching '('.",
     "(": "There are no functions; put names with spaces or signs in quotes.",
     "%": "Write 0.05 for 5 per cent.",
-    "and": "State each comparison as a constraint of its own.",
-    "or": "State each comparison as a constraint of its own.",
-    "<": "Write '<=': values that are published cannot be told from their limit.",
-    ">": "Write '>=': values that are published cannot be told from their limit.",
+    "and": "Give each comparison as a separate constraint.",
+    "or": "Give each comparison as a separate constraint.",
+    "<": "Write '<=': a published value cannot be distinguished from its limit.",
+    ">": "Write '>=': a published value cannot be distinguished from its limit.",
     "=<": "Write '<='.",
     "=>": "Write '>='.",
-    "!=": "Only '=', '<=' and '>=' can be kept.",
-    "<>": "Only '=', '<=' and '>=' can be kept.",
-    "**": "Constraints are linear: write no powers.",
-    "^": "Constraints are linear: write no powers.",
-    ",": "Write decimals with a point, and each constraint as a text of its own.",
+    "!=": "Only '=', '<=' and '>=' can be guaranteed.",
+    "<>": "Only '=', '<=' and '>=' can be guaranteed.",
+    "**": "Constraints must be linear, without powers.",
+    "^": "Constraints must be linear, without powers.",
+    ",": "Write decimals with a point, and give each constraint separately.",
     "'": "The quoted name does not end: close the quote.",
     '"': "The quoted name does not end: close the quote.",
     "`": "The quoted name does not end: close the quote.",
@@ -62,7 +62,7 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Constraint:
-    """Columns times `coefficients`, summed up, are =, <= or >= `bound`; `text` is as written."""
+    """The sum of columns times `coefficients` is =, <= or >= `bound`; `text` is as written."""
 
     text: str
     coefficients: dict[str, Fraction]
@@ -71,7 +71,7 @@ class Constraint:
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """What the same constraint has in common with this one, however it is written."""
+        """A value that is equal for equivalent constraints, however they are written."""
         return (frozenset(self.coefficients.items()), self.relation, self.bound)
 
 
@@ -100,10 +100,9 @@ class _Sum:
 
 
 def parse(text: str) -> Constraint:
-    """Return the constraint that `text` states, with exact coefficients.
+    """Return the constraint in `text`, with exact coefficients.
 
-    All columns are brought to the left and all numbers to the right. Columns that cancel out are
-    gone.
+    Columns are moved to the left and numbers to the right. Columns that cancel out are removed.
 
     >>> parse("1.16*v1 <= 2*(v2 - 3)")  # doctest: +NORMALIZE_WHITESPACE
     Constraint(text='1.16*v1 <= 2*(v2 - 3)',
@@ -135,24 +134,24 @@ class _Parser:
         left = self.sum()
         relation = RELATIONS.get(self.token.text, "") if self.token.kind == "sign" else ""
         if not relation:
-            raise self.error("'=', '<=' or '>=' must come here")
+            raise self.error("'=', '<=' or '>=' is expected here")
         self.advance()
         right = self.sum()
         if self.token.text in RELATIONS:
             raise self.error(
-                "a second comparison cannot follow", "State it as a constraint of its own."
+                "a second comparison cannot follow", "Give it as a separate constraint."
             )
         if self.token.kind != "end":
-            raise self.error("an operator or the end must come here")
+            raise self.error("an operator or the end is expected here")
         difference = left.plus(right, Fraction(-1))
         coefficients = {name: value for name, value in difference.coefficients.items() if value}
         if not coefficients:
-            raise self.says_nothing(relation, -difference.constant)
+            raise self.without_columns(relation, -difference.constant)
         sizes = [abs(value) for value in (*coefficients.values(), difference.constant) if value]
         if max(sizes) > _LARGEST or min(sizes) < 1 / _LARGEST:
             raise ParameterError(
-                f"constraint {self.text!r}: numbers must come out from 1e-100 to 1e100 in size; "
-                "got one that does not. Change the units of the columns."
+                f"constraint {self.text!r}: coefficients must be from 1e-100 to 1e100 in absolute "
+                "value; got one that is not. Change the units of the columns."
             )
         return Constraint(self.text, coefficients, relation, -difference.constant)
 
@@ -209,14 +208,14 @@ class _Parser:
             self.advance()
             return _Sum({self.name(token): Fraction(1)}, Fraction(0))
         if token.text != "(":
-            raise self.error("a number, a column or '(' must come here")
+            raise self.error("a number, a column or '(' is expected here")
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self.error(f"parentheses may be {_DEEPEST} deep at most", "Simplify.")
         self.advance()
         inner = self.sum()
         if self.token.text != ")":
-            raise self.error("an operator or ')' must come here")
+            raise self.error("an operator or ')' is expected here")
         self.depth -= 1
         self.advance()
         return inner
@@ -227,7 +226,7 @@ class _Parser:
             raise self.error("the number is too large or too small", "Change the unit.", token)
         if self.token.kind in ("name", "quoted"):
             if self.token.text.lower() in ("and", "or"):
-                raise self.error("a constraint must end here")
+                raise self.error("the constraint must end here")
             raise self.error(
                 "an operator must come between a number and a column",
                 f"Write {token.text}*{self.token.text}, or quote a name that begins with a digit.",
@@ -256,12 +255,12 @@ class _Parser:
             f"constraint {self.text!r}: at character {at.at + 1}, {problem}. {advice}".rstrip()
         )
 
-    def says_nothing(self, relation: str, bound: Fraction) -> ParameterError:
+    def without_columns(self, relation: str, bound: Fraction) -> ParameterError:
         holds = {"=": bound == 0, "<=": bound >= 0, ">=": bound <= 0}[relation]
         verdict = "always holds" if holds else "can never hold"
         return ParameterError(
-            f"constraint {self.text!r}: it must say something about a column; got one that "
-            f"{verdict}, whatever the data. Remove it, or name the columns it is about."
+            f"constraint {self.text!r}: it must depend on a column; got one that {verdict}, "
+            "whatever the data. Remove it, or name the columns it is about."
         )
 
 

@@ -1,14 +1,14 @@
-"""The nearest point that satisfies constraints with whole numbers in columns that hold such.
+"""The nearest point that satisfies the constraints, with whole numbers in integer columns.
 
-The equalities leave the whole numbers a lattice, x0 + N z, found exactly; N is chosen short and
-nearly orthogonal. For given whole numbers the other columns have a nearest point of their own, so
-that the squared distance of a group is |R z - t|^2 plus a constant, and the nearest z is searched
-for in every group, starting at the nearest point that need not be whole. Inequalities among whole
-numbers limit the search. Those that hold other columns too are looked at afterwards: in groups
-where they matter, all lattice points that could be nearest are tried one by one.
+The whole numbers that satisfy the equalities form a lattice, x0 + N z, found exactly; N is chosen
+short and nearly orthogonal. Given the whole numbers, the other columns have a nearest point of
+their own, so the squared distance of a group is |R z - t|^2 plus a constant, and the nearest z is
+searched for in every group, starting at the relaxed point: the nearest one that need not be whole.
+Inequalities among whole numbers limit the search. Those that involve other columns are checked
+afterwards: in groups where they matter, all lattice points that could be nearest are tried.
 
-The search ends at a budget of steps. Groups that reached it have the best point that was found,
-and how much farther than the nearest it can be is known from the point that need not be whole.
+The search has a budget of steps. Groups that use it up get the best point found so far; the relaxed
+point bounds how much farther than the nearest it can be.
 
 Time: the equalities once; then some steps for each group, for few columns, and up to the budget for
 many. Memory O(n (columns + constraints)) for n groups.
@@ -31,11 +31,11 @@ from microagg.core.errors import GuaranteeError, ParameterError
 from microagg.core.progress import paced, report
 from microagg.kernels.basics.rounding import half_away_from_zero
 
-TASK = "searching whole numbers that satisfy constraints"
+TASK = "searching for whole numbers that satisfy the constraints"
 # Steps of the search in one group, and points that are tried one by one.
 BUDGET = 50_000
 CANDIDATES = 2_000
-# Bounds of the search follow from nearest points: these are to be right to the last digits.
+# Nearest points give the bounds of the search, so they must be right to the last digits.
 _ROUNDING = 1e-14
 # Groups whose candidates are listed at once.
 _AT_ONCE = 256
@@ -45,7 +45,7 @@ _LARGEST_PRODUCT = 2**61
 
 @dataclass(frozen=True)
 class Groups:
-    """Where groups are: their means, the nearest points that need not be whole, lattice points."""
+    """The means of groups, their relaxed points, and lattice points near these."""
 
     means: Floats
     relaxed: Floats
@@ -59,8 +59,8 @@ class Groups:
 class Points:
     """The nearest points that were found, one per row, and their squared distances.
 
-    `leasts` are the squared distances of points that need not be whole. `states` tells rows that
-    are proved from those that are only found, and from those where nothing was.
+    `leasts` are the squared distances of the relaxed points. `states` says for each row whether the
+    point is proved nearest, only found, or missing.
     """
 
     points: Floats
@@ -77,7 +77,7 @@ class Points:
 
 
 class Lattice:
-    """What all groups share: the lattice of a component in the metric of `scales`."""
+    """What all groups have in common: the lattice of a component in the metric of `scales`."""
 
     def __init__(self, component: Component, scales: Floats) -> None:
         self.component, self.scales = component, scales
@@ -107,7 +107,7 @@ class Lattice:
         )
 
     def _near_zero(self, origin: list[int], vectors: list[list[int]]) -> Wholes:
-        """Return the point of the lattice nearest to zero, or one not far from it."""
+        """Return a point of the lattice at or close to the one nearest to zero."""
         for _ in range(3):
             times = np.rint(self.coordinates @ np.array(origin, dtype=np.float64))
             for factor, vector in zip(times, vectors, strict=True):
@@ -122,7 +122,7 @@ class Lattice:
         whole, costs, states = self._search(groups, leasts)
         points, inside = self._complete(whole, means)
         exact = np.where(inside, self._squared_distances(points, means), np.inf)
-        # Inequalities that hold other columns too made the point dearer, or impossible.
+        # Inequalities that involve other columns made the point costlier, or infeasible.
         step = np.square(np.diag(self.R)).min(initial=np.inf)
         doubtful = (states == NOTHING) | ~inside | (exact > costs + 1e-9 * (costs + step))
         states[~inside] = NOTHING
@@ -140,7 +140,7 @@ class Lattice:
         return found
 
     def _base(self, relaxed: Floats) -> Wholes:
-        """Return for every row a point of the lattice beside it, from where z is small."""
+        """Return for every row a nearby point of the lattice, relative to which z is small."""
         z = np.rint(rowwise(relaxed[:, self.whole] - self.origin, self.coordinates))
         base: Wholes = self.origin + z.astype(np.int64) @ self.basis.T
         largest = max(int(np.abs(base).max(initial=0)), 1)
@@ -149,7 +149,7 @@ class Lattice:
         return base
 
     def _search(self, groups: Groups, leasts: Floats) -> tuple[Wholes, Floats, NDArray[np.int8]]:
-        """Return the nearest whole numbers, as far as those alone decide, and what is known."""
+        """Return the nearest whole numbers, ignoring other columns, and their states."""
         targets, rests, pulls = self._targets(groups)
         rooms = self.sides - groups.base @ self.rows.T
         n, k = targets.shape
@@ -169,7 +169,7 @@ class Lattice:
         return groups.base + z @ self.basis.T, costs, states
 
     def _targets(self, groups: Groups) -> tuple[Floats, Floats, Floats]:
-        """Return t, what no z changes of the squared distance, and where the relaxed points are."""
+        """Return t, the constant part of the squared distances, and the relaxed points."""
         ahead = groups.means[:, self.whole] - groups.base
         at_base = np.array(groups.means)
         at_base[:, self.whole] = groups.base
@@ -195,10 +195,10 @@ class Lattice:
         return squares
 
     def _try_all(self, groups: Groups, out: Points) -> None:
-        """Try every z that could be nearer than what was found, in growing radii.
+        """Try every z that could be nearer than the point found, in growing radii.
 
-        This is for inequalities that hold other columns too: whether the others can satisfy them,
-        and how near, is known only once all whole numbers are.
+        This is for inequalities that involve other columns: whether these can satisfy them, and how
+        near, is known only once all whole numbers are.
         """
         centers = rowwise(groups.relaxed[:, self.whole] - groups.base, self.coordinates)
         targets, rests, pulls = self._targets(groups)
@@ -219,15 +219,15 @@ class Lattice:
             out.states[left[proved]] = PROVED
             left = left[~(ended | proved)]
             radius *= 4
-            # A little less than the limit: what rounding put on the other side is tried again.
+            # Slightly below the limit, so that points misplaced by rounding are tried again.
             before = out.leasts + (limits - out.leasts) * (1 - 1e-9)
             limits = np.minimum(out.costs, np.maximum(limits, out.leasts + radius))
 
     def _round_inside(self, groups: Groups, out: Points) -> None:
-        """Round points that lie so far inside the inequalities that no rounding leads outside.
+        """Round points so far inside the inequalities that rounding cannot lead outside.
 
-        This is for groups where no point was found: their nearest lie in a corner too narrow to
-        search. Rounding moves every entry of z by a half at most, and the other columns with it.
+        This is for groups without a point so far, whose nearest points lie in a corner too narrow
+        to search. Rounding moves every entry of z by at most a half, and other columns with it.
         """
         lost = np.flatnonzero(out.states == NOTHING)
         if not lost.size:
@@ -247,7 +247,7 @@ class Lattice:
         out.states[rows[np.isfinite(out.costs[rows])]] = FOUND
 
     def _solve_programs(self, groups: Groups, out: Points) -> None:
-        """Solve an integer program for each group where still nothing was found."""
+        """Solve an integer program for each group that still has no point."""
         is_whole = np.isin(np.arange(len(self.scales)), self.whole)
         for row in np.flatnonzero(out.states == NOTHING):
             origin = np.array(groups.relaxed[row])
@@ -303,15 +303,15 @@ def _small(numbers: Sequence[Sequence[int]], n: int, largest: int = 2**40) -> Wh
 
 def _too_many_digits() -> ParameterError:
     return ParameterError(
-        "constraints over columns of whole numbers must keep to numbers that 64 bits hold; the "
-        "coefficients, or their products with the values, have too many digits. Round the "
+        "constraints on columns of whole numbers must fit 64-bit integers; the coefficients, or "
+        "their products with the values, have too many digits. Round the "
         "coefficients, or convert the columns to floats."
     )
 
 
 @dataclass(frozen=True)
 class NearestWhole:
-    """The values of a component, which rows are proved nearest, and what the others may lack."""
+    """The values of a component, which rows are proved nearest, and how far others may be off."""
 
     values: dict[str, Floats | Wholes]
     proved: Mask
@@ -319,9 +319,9 @@ class NearestWhole:
 
 
 def nearest_whole(component: Component, means: Floats, scales: Floats) -> NearestWhole:
-    """Return the nearest points of a component that holds columns of whole numbers.
+    """Return the nearest points of a component with columns of whole numbers.
 
-    No column has scale 0. Values beyond 2**53 are refused before.
+    No column has scale 0. Values beyond 2**53 have been refused before.
     """
     found = _rounded(component, means, scales)
     left = np.flatnonzero(found.states == NOTHING)
@@ -344,13 +344,13 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
 
 
 def has_whole_point(component: Component, around: Floats) -> bool:
-    """Say whether the search finds any point with whole numbers where they must be."""
+    """Return whether the search finds any point with whole numbers where required."""
     found = Lattice(component, np.ones(len(around))).nearest(around[None, :])
     return bool(found.states[0] != NOTHING)
 
 
 def _rounded(component: Component, means: Floats, scales: Floats) -> Points:
-    """Return the rounded means as proved where they satisfy everything: nothing is nearer."""
+    """Return the rounded means, proved nearest where they satisfy everything."""
     is_whole = [name in component.limits for name in component.columns]
     points = np.where(is_whole, half_away_from_zero(means), means)
     inside = _holds(component, points) & component.polyhedron.holds(points, scales, _ROUNDING)
@@ -360,7 +360,7 @@ def _rounded(component: Component, means: Floats, scales: Floats) -> Points:
 
 
 def _holds(component: Component, points: Floats) -> Mask:
-    """Check the constraints among whole numbers exactly, apart from how they were found."""
+    """Check the constraints among whole numbers exactly, independently of the search."""
     is_whole = [name in component.limits for name in component.columns]
     whole = points[:, is_whole].astype(np.int64)
     largest = int(np.abs(whole).max(initial=1))
@@ -369,7 +369,7 @@ def _holds(component: Component, points: Floats) -> Mask:
     for rows, compare in ((component.equal, np.not_equal), (component.below, np.greater)):
         for row in filter(component.is_whole, rows):
             coefficients = [c for c, kept in zip(row.coefficients, is_whole, strict=True) if kept]
-            # Python's own whole numbers where sums could leave 64 bits.
+            # Python's own whole numbers if sums could exceed 64 bits.
             kind = object if largest * sum(map(abs, coefficients)) > _LARGEST_PRODUCT else np.int64
             totals = whole.astype(kind) @ np.array(coefficients, dtype=kind)
             inside &= ~compare(totals, int(row.side)).astype(bool)

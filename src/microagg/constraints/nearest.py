@@ -14,9 +14,9 @@ from microagg.core.errors import GuaranteeError
 from microagg.core.progress import report
 
 TASK = "satisfying constraints"
-# Groups that are worked on at once: few enough to stay in fast memory and to report now and then.
+# Groups processed at once: few enough to stay in the cache and to report progress.
 _BATCH = 1 << 14
-# Where scales differ so much that floats cannot tell what is nearest, small ones count for more.
+# If scales differ too much for floats to decide what is nearest, small ones are enlarged.
 _LEAST_SCALES = (1e-6, 1e-4, 1e-2, 1.0)
 
 
@@ -43,7 +43,7 @@ def nearest_points(component: Component, means: Floats, scales: Floats) -> Neare
             moved[left], inside[left] = project(means[left], wider, component.polyhedron)
     if missed := int(np.count_nonzero(~inside)):
         raise GuaranteeError(
-            f"values that satisfy the constraints were not found for {missed} of {len(means)} "
+            f"no values that satisfy the constraints were found for {missed} of {len(means)} "
             "groups; nothing was released. Remove a constraint."
         )
     distances = np.sqrt(np.square((moved - means)[~proved] / scales).sum(axis=1))
@@ -53,7 +53,7 @@ def nearest_points(component: Component, means: Floats, scales: Floats) -> Neare
 
 
 def _beside_constants(component: Component, means: Floats, scales: Floats) -> NearestWhole | None:
-    """Return the nearest values that leave the columns of scale 0 alone, or None if none do."""
+    """Return the nearest values that leave columns of scale 0 unchanged, or None."""
     if not component.limits:
         moved, inside = _projected(component, means, scales)
         return _of_columns(component, moved) if inside.all() else None

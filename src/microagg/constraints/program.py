@@ -1,4 +1,4 @@
-"""Whole numbers by an integer program, for one group: in corners that no search gets into."""
+"""Whole numbers for one group by an integer program, where the search finds none."""
 
 import numpy as np
 
@@ -17,9 +17,9 @@ def nearest_by_program(
 ) -> Floats | None:
     """Return a point that satisfies the polyhedron, or None if none was found.
 
-    Of all such points it minimises the sum of |v - mean| / scale, which is not the distance, but
-    near it. `origin` is a point beside it that has whole numbers where `is_whole`: the program is
-    about what is added to it, so that large numbers cost no digits.
+    Of all such points it minimises the sum of |v - mean| / scale, which approximates the distance.
+    `origin` is a nearby point with whole numbers where `is_whole`: the program solves for the
+    difference, so that large numbers cost no digits.
     """
     from scipy.optimize import LinearConstraint, milp
 

@@ -1,19 +1,18 @@
 """The nearest point of a polyhedron, for many points at once.
 
 A polyhedron is where `equal @ v = equal_sides` and `below @ v <= below_sides`. The nearest point to
-m minimises the sum of ((v - m) / scale)^2. If it was known which inequalities hold with equality
-there, the nearest point would have a closed form; so that is what is searched for:
+m minimises the sum of ((v - m) / scale)^2. If it were known which inequalities hold with equality
+there, the nearest point would have a closed form; so the search is for these:
 
-1. The equalities are solved, and what is left free of them is measured in orthonormal directions.
-2. Inequalities that are violated are guessed to be active. All points of the same guess are
-   projected at once; multipliers below zero leave the guess and violated inequalities enter it,
-   until nothing changes: then the conditions of Karush, Kuhn and Tucker hold.
+1. The equalities are solved; the remaining freedom is described in orthonormal directions.
+2. Violated inequalities are guessed to be active. All points with the same guess are projected at
+   once; inequalities with negative multipliers leave it and violated ones enter it, until nothing
+   changes: then the conditions of Karush, Kuhn and Tucker hold.
 3. For the few points where that does not end, the active set comes from least distance
    programming by nonnegative least squares (Lawson and Hanson 1974, chapter 23), one by one.
-4. All points of the same active set are projected on the equalities it stands for.
+4. All points with the same active set are projected onto its equalities.
 
-Time O(n d (number of constraints)) for n points that have few different active sets between them,
-memory likewise.
+Time and memory O(n d (number of constraints)) for n points with few different active sets.
 """
 
 from collections.abc import Iterator
@@ -25,12 +24,12 @@ from microagg.constraints.equalities import NEGLIGIBLE, Equalities, rowwise, uni
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.core.validation import FARTHEST
 
-# How far a constraint may be missed, relative to the sum of the sizes of its terms.
+# How far a constraint may be missed, relative to the sum of the absolute values of its terms.
 TOLERANCE = 1e-9
-# Within the search, so that its roundings stay far within the tolerance.
+# Inside the search, so that its rounding errors stay well within the tolerance.
 _SETTLED = 1e-12
-# A term counts for no less than this part of its column's scale: where a mean is almost zero
-# because larger values cancel out, its last digits are those of the larger values.
+# A term counts for at least this part of its column's scale: if a mean is almost zero because
+# larger values cancel out, its last digits are those of the larger values.
 LEAST_TERM = 1e-6
 _DIGIT = 1e-15
 _ROUNDS = 30
@@ -54,7 +53,7 @@ class Polyhedron:
         )
 
     def holds(self, values: Floats, scales: Floats, tolerance: float = TOLERANCE) -> Mask:
-        """Say for every row of `values` whether it satisfies everything within the tolerance."""
+        """Return for every row of `values` whether it satisfies everything within the tolerance."""
         equal, below = self.sizes(values, scales)
         misses = np.abs(rowwise(values, self.equal) - self.equal_sides)
         over = rowwise(values, self.below) - self.below_sides
@@ -97,18 +96,19 @@ def _project_outside(values: Floats, scales: Floats, polyhedron: Polyhedron) -> 
         )
         moved[rows] = _not_above(flat, flat.project(values[rows]), len(polyhedron.equal))
     _keep_bounds(moved, scales, polyhedron)
-    # Nothing is left of a number that came down to its last digit, if all goes well without it.
+    # A number that is only rounding error becomes zero if the constraints still hold.
     clear = np.where(np.abs(moved) <= _DIGIT * np.abs(values), 0.0, moved)
     well = polyhedron.holds(clear, np.zeros_like(scales))
     moved[well] = clear[well]
-    # No -0.0: equal numbers must not be told apart by their sign.
+    # No -0.0: equal numbers must look the same.
     return moved + 0.0
 
 
 def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
-    """Lower what is at an active inequality by some last digits, so that it holds as computed.
+    """Lower values at an active inequality by some last digits, so that it holds as computed.
 
-    In whatever order its terms are summed up. One or two columns that are only compared need none.
+    It then holds in whatever order its terms are summed. Bounds, and comparisons of two columns,
+    need no lowering.
     """
     rows = np.abs(flat.rows)
     only_compared = (np.count_nonzero(rows, axis=1) == 1) | (
@@ -131,7 +131,7 @@ def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
 
 
 def _keep_bounds(points: Floats, scales: Floats, polyhedron: Polyhedron) -> None:
-    """Put columns that rounding left beyond a bound of their own at it: no age of -1e-30."""
+    """Move columns that rounding left beyond their own bound back to it: no age of -1e-30."""
     for row, side in zip(polyhedron.equal, polyhedron.equal_sides, strict=True):
         columns = np.flatnonzero(row)
         if columns.size == 1 and scales[columns[0]] > 0:
@@ -153,7 +153,7 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Mask
     free = _free_directions(polyhedron.equal * scales)
     lengths, unit = unit_rows((polyhedron.below * scales) @ free)
     whole = np.maximum(unit_rows(polyhedron.below * scales)[0], np.finfo(np.float64).tiny)
-    # What the equalities fix, or columns that cannot move, is no matter of choice.
+    # Inequalities fixed by equalities, or by columns that cannot move, are not candidates.
     choice = lengths > NEGLIGIBLE * whole
     safe = np.where(choice, lengths, 1.0)
     missed = polyhedron.below_sides - rowwise(solved, polyhedron.below)
@@ -164,14 +164,14 @@ def _active_sets(values: Floats, scales: Floats, polyhedron: Polyhedron) -> Mask
     left = np.flatnonzero(~settled)
     if left.size:
         found = np.array([_least_distance(unit, room[row]) for row in left])
-        # Exact for the inequalities that matter most; of the others a guess takes care.
+        # Exact for the inequalities that matter most; a guess covers the others.
         active[left], settled = _guessed(unit, room[left], near[left], found)
         active[left[~settled]] = found[~settled]
     return active
 
 
 def _in_units(values: Floats, units: Floats) -> Floats:
-    """Return the values in these units; in tiny ones they would be beyond all numbers."""
+    """Return the values in these units, clipped where tiny units would make them overflow."""
     with np.errstate(over="ignore"):
         return np.clip(values / units, -FARTHEST, FARTHEST)
 
@@ -224,7 +224,7 @@ def _least_distance(unit: Floats, room: Floats) -> Mask:
     target[-1] = 1.0
     try:
         pulls = nnls(stacked, target)[0]
-    except RuntimeError:  # it did not end: what is found then will not pass the final check
+    except RuntimeError:  # no convergence: the result will not pass the final check
         return room < 0
     found: Mask = pulls > 0
     return found

@@ -2,8 +2,8 @@
 
 A point is R z with z in whole numbers and R upper triangular, so that the last entries of z decide
 the last entries of the point: entries are chosen from the last to the first, each from the nearest
-choice outwards (Schnorr and Euchner 1994), as long as what is decided so far leaves a point better
-than the best one possible. Two sums of squares bound what can follow from below:
+choice outwards (Schnorr and Euchner 1994), as long as a point better than the best so far is still
+possible. Two sums of squares are lower bounds of the final cost:
 
 - from the target itself, plus `rest`, which no choice changes;
 - from `pull`, the nearest point of the polyhedron that the limits leave when z need not be whole,
@@ -40,8 +40,7 @@ def closest_points(
     """Find for every row the z that minimises |R z - target|^2 + rest with W z <= room.
 
     The state says whether any z was found, and whether it is proved to be the best; a row may take
-    `budget` steps. Points are searched within a radius in which there must be one if no limit
-    interferes, then in larger ones.
+    `budget` steps. The first radius contains a point unless a limit interferes; then radii grow.
     """
     k = R.shape[0]
     first = 0.0
@@ -85,10 +84,10 @@ def search_within(
     left: int,
     out_point: Wholes,
 ) -> tuple[float, int]:
-    """Search all z with bounds up to `limit`; returns the best cost and the steps that are left."""
+    """Search all z with bounds up to `limit`; returns the best cost and the remaining steps."""
     k = R.shape[0]
     z = np.zeros(k, dtype=np.int64)
-    turn = np.zeros(k, dtype=np.int64)  # how far the next choice lies from the present one
+    turn = np.zeros(k, dtype=np.int64)  # distance from the current choice to the next
     center = np.zeros(k)
     pulled = np.zeros(k)
     cost = np.zeros(k + 1)
@@ -135,7 +134,7 @@ def search_within(
 def points_within(
     R: Floats, centers: Floats, radii: Floats, out_points: Wholes, out_counts: Rows
 ) -> None:
-    """List for every row all z with |R (z - center)|^2 <= radius, or as many as there is room."""
+    """List for every row all z with |R (z - center)|^2 <= radius, or as many as fit."""
     k = R.shape[0]
     z = np.zeros(k, dtype=np.int64)
     turn = np.zeros(k, dtype=np.int64)
@@ -172,7 +171,7 @@ def points_within(
 
 @kernel
 def coordinate(R: Floats, point: Floats, z: Wholes, level: int) -> float:
-    """Where entry `level` of z would lead to the point, with the entries after it decided."""
+    """The value of entry `level` of z that leads to the point, given the entries after it."""
     left = point[level]
     for j in range(level + 1, R.shape[0]):
         left -= R[level, j] * z[j]

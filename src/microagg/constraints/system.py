@@ -1,4 +1,4 @@
-"""All constraints of a release: what they are about, who violates them, what satisfies them."""
+"""All constraints of a release: their columns, violations, and nearest values."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import did_you_mean
 from microagg.kernels.basics.rounding import half_away_from_zero
 
-# What columns of 32-bit floats can hold of a total, relative to its terms.
+# Accuracy of totals in 32-bit floats, relative to their terms.
 _NARROW_TOLERANCE = 1e-6
 
 
@@ -30,9 +30,9 @@ class Satisfied:
 
     `values` has the columns that occur in constraints: int64 for those of whole numbers, else
     float64. `plain` is what they would be without constraints: the mean, rounded half away from
-    zero for whole numbers. `moved` counts the groups whose values are not that. `unproved` counts
-    groups whose whole numbers may not be the nearest, because the search ended at its budget; they
-    are at most `excess` farther from their means than the nearest, in standard deviations.
+    zero for whole numbers. `moved` counts the groups whose values differ from that. `unproved`
+    counts groups whose whole numbers may not be the nearest, because the search ran out of budget;
+    they are at most `excess` farther from their means than the nearest, in standard deviations.
     """
 
     values: dict[str, NDArray[Any]]
@@ -66,11 +66,10 @@ class System:
         integers: Mapping[str, Limits] | None = None,
         other_columns: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return the system, if every constraint is about `columns` and some values satisfy all.
+        """Return the system, if constraints involve only `columns` and can all be satisfied.
 
-        `integers` names the columns that hold whole numbers, with the smallest and the largest
-        that their type can hold; `other_columns` those that are in the table in another role, for
-        the message.
+        `integers` names the columns of whole numbers, with the smallest and largest values of
+        their types; `other_columns` those that have another role in the table, for the message.
         """
         parsed = [parse(c) if not isinstance(c, Constraint) else c for c in constraints]
         unique = list({constraint.meaning: constraint for constraint in reversed(parsed)}.values())
@@ -122,8 +121,8 @@ class System:
         """Return how many records violate each constraint, by its text.
 
         A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum
-        of the sizes of its terms, or 1e-6 if it holds columns of 32-bit floats. With `scales` a
-        term counts for at least 1e-6 of its column's.
+        of the absolute values of its terms, or 1e-6 if it has columns of 32-bit floats. With
+        `scales`, a term counts for at least 1e-6 of its column's scale.
         """
         found = {}
         for constraint in self.constraints:
@@ -146,9 +145,9 @@ class System:
         """Return the values nearest to `means` that satisfy all constraints, for every group.
 
         Nearest is least in the sum of ((value - mean) / scale)^2. Continuous columns whose means
-        satisfy the constraints come back bit for bit. A column of scale 0, which is one that is
-        constant, stays as it is as long as the others can satisfy the constraints; if they cannot,
-        it moves like a column whose scale is the size of its value.
+        satisfy the constraints come back bit for bit. A column of scale 0, i.e. a constant one,
+        stays unchanged as long as the others can satisfy the constraints; if they cannot, it moves
+        like a column whose scale is its absolute value.
 
         Continuous columns take O(n) time for n groups; whole numbers need a search in each group.
         """
@@ -218,7 +217,7 @@ def _components(
 
 
 def _infeasible(component: Component) -> ParameterError:
-    """Return an error that names constraints none of which can be spared for the contradiction."""
+    """Return an error that names a minimal set of contradictory constraints."""
     guilty = list(component.constraints)
     for constraint in component.constraints:
         others = [other for other in guilty if other is not constraint]
@@ -241,7 +240,7 @@ def _infeasible(component: Component) -> ParameterError:
 
 
 def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[Any, Any]:
-    """How far each record is above the bound, exactly, in some unit; and how far it may be."""
+    """Return how far each record is above the bound, exactly, in some unit; and the tolerance."""
     coefficients, factor = whole_row(list(constraint.coefficients.values()))
     bound = constraint.bound * factor
     reach = sum(
@@ -258,7 +257,7 @@ def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[A
 def _float_excess(
     constraint: Constraint, arrays: list[NDArray[Any]], scales: list[float]
 ) -> tuple[Floats, Floats]:
-    """How far each record is above the bound, and how far it may be."""
+    """Return how far each record is above the bound, and the tolerance."""
     bound = float(constraint.bound)
     total, sizes = np.full(len(arrays[0]), -bound), np.full(len(arrays[0]), abs(bound))
     pairs = zip(constraint.coefficients.values(), arrays, scales, strict=True)

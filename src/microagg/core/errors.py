@@ -1,4 +1,4 @@
-"""What can go wrong, by whose move it is: the caller's, the data's, or ours."""
+"""Errors and warnings, by what has to be fixed: the request, the data, or microagg itself."""
 
 import sys
 import warnings
@@ -12,37 +12,37 @@ class MicroaggError(Exception):
 
 
 class ParameterError(MicroaggError, ValueError):
-    """The request cannot be served: an option, a name or a path is wrong."""
+    """The request is invalid: an option, a name or a path is wrong."""
 
     exit_code = 2
 
 
 class DataError(MicroaggError, ValueError):
-    """The data cannot be served: what is in the table or file is wrong."""
+    """The data are invalid: something in the table or file is wrong."""
 
     exit_code = 3
 
 
 class GuaranteeError(MicroaggError, RuntimeError):
-    """A promise could not be kept, so nothing was released."""
+    """A guarantee could not be met, so nothing was released."""
 
     exit_code = 4
 
 
 class AnnotationWarning(UserWarning):
-    """Something that the input says about its columns is not in the output."""
+    """Labels or formats of columns in the input could not be kept in the output."""
 
 
 class InterruptedSearchWarning(UserWarning):
-    """The search was ended from the keyboard; what came out is valid, and the best so far."""
+    """The search was interrupted with Ctrl-C; the result is valid, and the best so far."""
 
 
 class PrivacyWarning(UserWarning):
-    """What was asked for is allowed, but protects less than one may think."""
+    """The request is allowed, but protects less than you may think."""
 
 
 def warn(message: str, kind: type[Warning]) -> None:
-    """Warn whoever called the package, however many of its functions are in between."""
+    """Warn at the line that called the package, however deep the call is inside it."""
     package = str(Path(__file__).parents[1])
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):

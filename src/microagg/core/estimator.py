@@ -1,4 +1,4 @@
-"""What every method answers, whether it forms groups or lets records draw centres."""
+"""What every method provides, whether it forms groups or lets records draw centres."""
 
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -9,18 +9,18 @@ from microagg.core.arrays import Labels
 
 @runtime_checkable
 class Estimator(Protocol):
-    """A method with its parameters; after `fit`, also what it found.
+    """A method with its parameters and, after `fit`, its results.
 
     Names that end with an underscore are learned. `interrupted_` and `timed_out_` say whether a
-    search was ended from the keyboard or by its time budget; they are false where no search is.
+    search was ended by Ctrl-C or by its time budget; they are false if there is no search.
     """
 
-    draws: ClassVar[bool]  # records draw what they get, and k is not guaranteed
+    draws: ClassVar[bool]  # records draw their values, and k is not guaranteed
     single_column: ClassVar[bool]  # takes one column only
 
     k: int
     labels_: Labels  # the group, or centre, of every record
-    centers_: NDArray[Any]  # what each label stands for: real or whole numbers
+    centers_: NDArray[Any]  # the centre of each label: real or whole numbers
     n_groups_: int
     sse_: float  # squared distances between the records and their centres, summed
     interrupted_: bool

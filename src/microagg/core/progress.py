@@ -1,7 +1,7 @@
-"""How long work says how far it is, without passing a callback through every signature.
+"""Progress reports, without passing a callback through every signature.
 
-Work that takes long returns to Python every fraction of a second and calls `report`; that is also
-where an interrupt from the keyboard takes effect.
+Long-running work returns to Python every fraction of a second and calls `report`; that is also
+where Ctrl-C takes effect.
 """
 
 import sys
@@ -20,23 +20,23 @@ ProgressCallback = Callable[[str, int, int], None]
 
 PREPARING = "preparing (the first run of a method compiles it)"
 
-# What `paced` aims at: often enough for a bar and an interrupt, and no burden.
+# The target of `paced`: often enough for a progress bar and Ctrl-C, at no noticeable cost.
 _PACE_SECONDS = 0.1
 
 _listener: ContextVar[ProgressCallback | None] = ContextVar("microagg_progress", default=None)
 
 
 def report(task: str, done: int, total: int) -> None:
-    """Tell whoever listens that `done` of `total` units of `task` are finished."""
+    """Report that `done` of `total` units of `task` are finished, if anyone is listening."""
     if (listener := _listener.get()) is not None:
         listener(task, done, total)
 
 
 def paced(items: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
-    """Yield the items in parts that take a fraction of a second each, as far as can be foreseen.
+    """Yield the items in parts that take roughly a fraction of a second each.
 
-    How many are in a part follows from the time that the part before took, so that the work must
-    not depend on where a part ends.
+    The size of a part depends on how long the previous one took, so results must not depend on
+    where parts end.
     """
     at, n = 0, 1
     while at < len(items):
@@ -48,7 +48,7 @@ def paced(items: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
 
 
 def current_listener() -> ProgressCallback | None:
-    """Return who hears the reports made here, if anyone does."""
+    """Return the callback that receives reports made here, if there is one."""
     return _listener.get()
 
 
@@ -73,8 +73,8 @@ def listening(callback: ProgressCallback | None) -> Iterator[None]:
 def terminal_bar() -> Iterator[None]:
     """Show the reports made inside this block as a bar on standard error, if that is a terminal.
 
-    Until the first report a pulsing line says that something happens. All is gone when the block
-    ends.
+    Until the first report, a pulsing line shows that something is happening. The bar disappears
+    when the block ends.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield
@@ -90,7 +90,7 @@ def terminal_bar() -> Iterator[None]:
             nonlocal shown
             if task not in bars:
                 bars[task] = progress.add_task(task, total=total)
-            if task != shown:  # one line is enough: that of the latest task
+            if task != shown:  # show only the latest task
                 progress.update(bars[shown], visible=False)
                 shown = task
             progress.update(bars[task], completed=done, total=total, visible=True)
@@ -100,7 +100,7 @@ def terminal_bar() -> Iterator[None]:
 
 
 def heard_by(progress: object) -> AbstractContextManager[None]:
-    """Return the block that `progress` asks for: True for a bar, False for none, or a function."""
+    """Return the context manager for `progress`: True for a bar, False for none, or a function."""
     if progress is False:
         return nullcontext()
     if progress is True:

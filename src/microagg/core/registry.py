@@ -1,7 +1,7 @@
-"""Name -> method: what each one promises, costs and cites.
+"""Name -> method: what each one guarantees, costs and cites.
 
-A method enters here, once. The entry names its class by path, so that listing the methods loads
-none of them; dispatch, the command line and the contract tests all read this table.
+A method is registered here, once. The entry names its class by path, so that listing the methods
+loads none of them; dispatch, the command line and the contract tests all use this table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,11 +21,11 @@ ALL = "all"
 
 
 class Guarantee(StrEnum):
-    """What a method promises of the size of every group."""
+    """What a method guarantees about the size of every group."""
 
     AT_LEAST_K = "at least k records in every group"
     K_TO_2K_MINUS_1 = "k to 2k-1 records in every group"
-    K_ON_AVERAGE = "k records for a centre on average; at least k with strict_k"
+    K_ON_AVERAGE = "k records per centre on average; at least k with strict_k"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,11 @@ class Method:
     options: tuple[str, ...] = ()
     deterministic: bool = True
     single_column: bool = False
-    draws: bool = False  # records draw what they get, and k is not guaranteed
+    draws: bool = False  # records draw their values, and k is not guaranteed
 
     @property
     def class_name(self) -> str:
-        """The name of the partitioner's class, which is not loaded for that."""
+        """The name of the estimator's class, without loading it."""
         return self.path.partition(":")[2]
 
     def load(self) -> type[Estimator]:
@@ -66,7 +66,7 @@ _ORDERED_SOURCES = (
 
 DEFAULT = "auto"
 
-# Parameters of methods that a table's owner gives as arguments of `protect`, or not at all.
+# Parameters of methods that are arguments of `protect`, or not available there.
 GIVEN_OTHERWISE = ("constraints", "effort", "initial_centers", "strict_k", "time_budget")
 
 _FUZZY_OPTIONS = (
@@ -78,7 +78,7 @@ _METHODS = (
     Method(
         name="auto",
         path="microagg.partitions.auto:Auto",
-        summary="the default: local search, trials and recombination, as much as effort says",
+        summary="the default: local search, trials and recombination, as much as effort allows",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst to find neighbours, near O(n d) for the search",
         source="docs/methods/auto.md; steps as in Mortazavi and Jalili 2015",
@@ -97,7 +97,7 @@ _METHODS = (
     Method(
         name="md",
         path="microagg.partitions.fixed_size:MD",
-        summary="maximum distance: the two most distant records each take their nearest",
+        summary="maximum distance: group each of the two most distant records with its nearest",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^3 d / k) at worst, near O(n^2 d / k) in practice",
         source="Domingo-Ferrer and Mateo-Sanz 2002",
@@ -105,7 +105,7 @@ _METHODS = (
     Method(
         name="cbfs",
         path="microagg.partitions.fixed_size:CBFS",
-        summary="centroid-based fixed size: the record farthest from the mean takes its nearest",
+        summary="centroid-based fixed size: group the record farthest from the mean first",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d / k) at worst",
         source="Laszlo and Mukherjee 2005",
@@ -131,7 +131,7 @@ _METHODS = (
     Method(
         name="igd",
         path="microagg.partitions.igd:IGD",
-        summary="dissolve or shrink the groups of a start while that lowers the error",
+        summary="dissolve or shrink the groups of another method while that lowers the error",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d / k) at worst, for each of a few sweeps, besides the start",
         source="Khomnotai, Lin, Peng and Santra 2018",
@@ -140,7 +140,7 @@ _METHODS = (
     Method(
         name="mst",
         path="microagg.partitions.mst:MST",
-        summary="cut the longest edges of the minimum spanning tree, split what is too large",
+        summary="cut the longest edges of the minimum spanning tree, split large parts",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst",
         source="Laszlo and Mukherjee 2005",
@@ -158,7 +158,7 @@ _METHODS = (
     Method(
         name="kmeans",
         path="microagg.partitions.kmeans:KMeansMicro",
-        summary="k-means: split until it fits, then assign by a min-cost flow that keeps the sizes",
+        summary="k-means: split until sizes fit, then assign by a min-cost flow",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="near O(n^1.5 d) in practice",
         source="Kabir, Mahmood and Mustafa 2012",
@@ -239,7 +239,7 @@ _METHODS = (
     Method(
         name="reporder",
         path="microagg.partitions.reporder:RepOrdMic",
-        summary="order by groups, cut, repeat until nothing is gained; best of many starts",
+        summary="order by groups, cut, repeat until nothing improves; best of many starts",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst for each start",
         source="Mortazavi 2020 (repeated ordering)",
@@ -249,7 +249,7 @@ _METHODS = (
     Method(
         name="icsm",
         path="microagg.partitions.icsm:ICSM",
-        summary="improve groups by migrations, exchanges, cyclic shifts and cuts of a tour",
+        summary="improve groups by moves, exchanges, cyclic shifts and cuts of a tour",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst for each round, far less in practice; O(n k^2) for a cut",
         source="Mortazavi and Jalili 2015",
@@ -261,7 +261,7 @@ _METHODS = (
     Method(
         name="fcm",
         path="microagg.fuzzy.fcm:FCM",
-        summary="fuzzy c-means: every record draws a centre by its memberships",
+        summary="fuzzy c-means: records draw a centre, weighted by their memberships",
         guarantee=Guarantee.K_ON_AVERAGE,
         cost="O(n^2 d / k) for each of many iterations",
         source="Torra 2020 (fuzzy microaggregation with constraints)",
@@ -272,7 +272,7 @@ _METHODS = (
     Method(
         name="efcm",
         path="microagg.fuzzy.efcm:EFCM",
-        summary="entropy fuzzy c-means: every record draws a centre by its memberships",
+        summary="entropy fuzzy c-means: records draw a centre, weighted by their memberships",
         guarantee=Guarantee.K_ON_AVERAGE,
         cost="O(n^2 d / k) for each of many iterations",
         source="Torra 2020; Miyamoto and Mukaidono 1997",
@@ -295,12 +295,12 @@ def methods() -> Mapping[str, Method]:
 
 
 def find(name: str) -> Method:
-    """Return the registered method of this name, or fail with the nearest known names."""
+    """Return the registered method of this name, or fail and suggest a similar name."""
     return METHODS[check_choice("method", name, METHODS)]
 
 
 def method_names(methods: object) -> list[Any]:
-    """Return the names in a list or in a text, where commas part them.
+    """Return the names in a list, or in a text separated by commas.
 
     >>> method_names("mdav, hac")
     ['mdav', 'hac']
@@ -315,7 +315,7 @@ def method_names(methods: object) -> list[Any]:
 
 
 def find_all(names: Iterable[Any]) -> list[Method]:
-    """Return the methods of these names, each once; "all" stands for every method."""
+    """Return the methods of these names, each once; "all" means every method."""
     known = [ALL, *METHODS]
     checked = [check_choice("methods", name, known) for name in names]
     each = chain.from_iterable(METHODS if name == ALL else [name] for name in checked)

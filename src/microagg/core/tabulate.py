@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from io import StringIO
 
-# Lines are no longer than this, nor than the terminal is wide, within reason.
+# Lines are at most this long, and fit the terminal unless it is very narrow.
 _WIDEST, _NARROWEST = 100, 60
 _NUMBER = re.compile(r"<?[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
 # A line of dashes under the header, and no other lines.
@@ -18,10 +18,10 @@ Rows = Sequence[Sequence[str]]
 def text_table(
     header: Sequence[str], rows: Rows, *, title: str = "", width: int | None = None
 ) -> str:
-    """Return aligned columns of plain text; cells that are too long go on in the next line.
+    """Return aligned columns of plain text; long cells are wrapped.
 
-    A column of numbers is aligned to the right. Without a header there is none. `width` is that of
-    the terminal by default, and 100 at most.
+    Columns of numbers are aligned to the right. An empty header is left out. `width` defaults to
+    that of the terminal, at most 100.
 
     >>> print(text_table(["method", "loss"], [["mdav", "16.9 %"], ["auto", "9.5 %"]]))
     method    loss
@@ -119,7 +119,7 @@ def _aligns(header: Sequence[str], rows: Rows) -> list[str]:
 
 
 def _is_numeric(rows: Rows, place: int) -> bool:
-    """Whether a column holds numbers, and nothing else but empty cells."""
+    """Whether a column contains numbers and empty cells only."""
     cells = [row[place] for row in rows if place < len(row) and row[place]]
     return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 

@@ -1,4 +1,4 @@
-"""The only place that words parameter errors: what was expected, what came, what to do."""
+"""Checks of parameters; every error says what was expected, what was given and what to do."""
 
 import math
 import numbers
@@ -16,14 +16,14 @@ from microagg.core.errors import DataError, ParameterError
 
 SeedLike = int | np.random.Generator | np.random.RandomState | None
 
-# Squares of larger numbers, summed over a large table, or of smaller ones, leave the floats.
+# Squares of larger numbers, summed over a large table, overflow; those of smaller ones underflow.
 _LARGEST, _SMALLEST = 1e140, 1e-140
 # Where numbers are cut off, so that their squares, and sums of these, do not overflow.
 FARTHEST = 1e150
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return a closing hint with the known name nearest to `name`, or nothing.
+    """Return a hint with the known name closest to `name`, or an empty string.
 
     >>> did_you_mean("mdaw", ["mdav", "npn-mhm"])
     " Did you mean 'mdav'?"
@@ -76,10 +76,10 @@ def check_count(
 
 
 def check_ks(ks: object) -> list[int]:
-    """Return each k that was asked for, once."""
+    """Return each k once."""
     listed = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [ks]
     if not listed:
-        raise ParameterError("ks must hold at least one k; got none.")
+        raise ParameterError("ks must contain at least one k; got none.")
     return list(dict.fromkeys(check_count("k", k) for k in listed))
 
 
@@ -93,7 +93,7 @@ def check_number(
 ) -> float:
     """Return `value` as a float if it is a finite number from `low` to `high`.
 
-    `otherwise` is what the parameter could be instead of a number, for the message.
+    `otherwise` names what else the parameter may be, for the message.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if is_number and math.isfinite(value) and low <= value <= high:  # type: ignore[arg-type, operator]
@@ -109,9 +109,9 @@ def check_number(
 
 
 def check_rng(random_state: object) -> np.random.Generator:
-    """Return the generator that `random_state` stands for; None draws a new seed.
+    """Return the generator for `random_state`; None draws a new seed.
 
-    A whole number gives the same draws every time. A generator is used as it is and moves on.
+    A whole number gives the same draws every time. A generator is used as it is and advances.
     """
     if random_state is None:
         return np.random.default_rng()
@@ -128,9 +128,9 @@ def check_rng(random_state: object) -> np.random.Generator:
 
 
 def check_seed(random_state: object) -> int:
-    """Return a whole number below 2**32 that stands for `random_state`.
+    """Return a seed below 2**32 for `random_state`.
 
-    A whole number stands for itself; a generator draws one and moves on, None draws a new one.
+    A whole number is its own seed; a generator draws one and advances; None draws a new one.
     """
     generator = check_rng(random_state)
     if _is_whole(random_state):
@@ -139,7 +139,7 @@ def check_seed(random_state: object) -> int:
 
 
 def check_jobs(n_jobs: object) -> int:
-    """Return how many threads to use: a number of them, -1 for all cores, None for one."""
+    """Return the number of threads: -1 is all cores, None is one."""
     if n_jobs is None:
         return 1
     if _is_whole(n_jobs) and (n_jobs == -1 or n_jobs >= 1):  # type: ignore[operator]
@@ -158,7 +158,7 @@ def _usable_cores() -> int:
 
 
 def check_k(k: object, *, n_records: int) -> int:
-    """Return k as an int if groups of k records can be made of `n_records`."""
+    """Return k as an int if `n_records` are enough for a group of k."""
     if _is_whole(k) and 1 <= k <= n_records:  # type: ignore[operator]
         return int(k)  # type: ignore[call-overload, no-any-return]
     too_large = _is_whole(k) and k >= 1  # type: ignore[operator]
@@ -178,8 +178,8 @@ def check_matrix(
 ) -> NDArray[Any]:
     """Return X as a C-ordered matrix of finite numbers: float64, or int64 with `integer`.
 
-    With `estimator`, scikit-learn's bookkeeping (feature names and count) is kept on it. With
-    `single_column`, a one-dimensional X is taken as one column and more columns are refused.
+    With `estimator`, it stores feature names and count as scikit-learn expects. With
+    `single_column`, a one-dimensional X is one column, and more columns are refused.
     """
     array = _as_numbers(X, integer=integer)
     if single_column and array.ndim == 1:
@@ -194,7 +194,7 @@ def check_matrix(
             f"one column is expected; got {array.shape[1]}. Give one column, or use a method "
             "for several columns such as 'mdav'."
         )
-    # Kernels are compiled for one layout; a read-only array would be another.
+    # Kernels are compiled for one layout; a read-only array would need another.
     matrix = np.require(array, requirements=["C", "W"])
     return _as_whole_numbers(matrix) if integer else matrix
 
@@ -212,9 +212,9 @@ def _remember_columns(estimator: Any, X: ArrayLike, n_columns: int) -> None:
 
 
 def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
-    """Return X as float64, or, with `integer`, as int64 where no digit gets lost.
+    """Return X as float64, or, with `integer`, as int64 if that is exact.
 
-    Libraries would quote the values they cannot convert; no record's value may be in a message.
+    Libraries would quote values they cannot convert; messages must not contain a record's values.
     """
     if hasattr(X, "toarray"):
         raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
@@ -227,12 +227,12 @@ def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
     kind = array.dtype.kind
     if kind in "US" or (kind == "O" and any(isinstance(value, str) for value in array.flat)):
         raise DataError(
-            "X must hold numbers only; got text. Drop or encode the text columns first."
+            "X must contain numbers only; got text. Drop or encode the text columns first."
         )
     if kind == "c":
-        raise DataError("Complex data not supported: X must hold real numbers.")
+        raise DataError("Complex data not supported: X must contain real numbers.")
     if kind in "mM":
-        raise DataError("X must hold numbers only; got dates or times. Convert them first.")
+        raise DataError("X must contain numbers only; got dates or times. Convert them first.")
     if integer and kind in "biuO":
         with suppress(OverflowError, TypeError, ValueError):
             whole = array.astype(np.int64)
@@ -262,12 +262,12 @@ def _refuse_extremes(matrix: Floats) -> None:
     bad = int(np.count_nonzero(~np.isfinite(matrix).all(axis=1)))
     if bad:
         raise DataError(
-            f"X must hold finite numbers only; {bad} of {len(matrix)} records contain NaN or "
+            f"X must contain finite numbers only; {bad} of {len(matrix)} records contain NaN or "
             "infinity. Remove or impute them first."
         )
     raise DataError(
-        f"the largest number in X must be from {_SMALLEST:g} to {_LARGEST:g} in size, so that "
-        "squared distances stay within floating point. Rescale its columns first."
+        f"the largest number in X must be from {_SMALLEST:g} to {_LARGEST:g} in absolute "
+        "value, so that squared distances do not overflow or underflow. Rescale the columns first."
     )
 
 
@@ -290,7 +290,7 @@ def _as_whole_numbers(matrix: NDArray[Any]) -> Wholes:
 def check_labels(
     labels: ArrayLike, *, n_records: int, parameter: str = "labels", at_least: int = 1
 ) -> Labels:
-    """Return labels as numbers 0..g-1, one for each record, `at_least` records to a group."""
+    """Return labels as numbers 0..g-1, one per record, with `at_least` records per group."""
     array = _as_array(parameter, labels)
     if array.ndim != 1 or len(array) != n_records:
         raise ParameterError(
@@ -306,7 +306,7 @@ def check_labels(
     if small := int(np.count_nonzero(sizes < at_least)):
         raise ParameterError(
             f"{parameter} must put at least k = {at_least} records into every group; "
-            f"{small} of {len(sizes)} groups hold fewer. Start from groups of at least k."
+            f"{small} of {len(sizes)} groups have fewer. Start from groups of at least k."
         )
     return compact.reshape(-1)
 
@@ -333,8 +333,8 @@ def check_order(order: ArrayLike, *, n_records: int) -> Order:
     )
     if not complete:
         raise ParameterError(
-            f"order must hold each row number from 0 to {n_records - 1} exactly once; "
-            f"got {len(array) if array.ndim else 0} entries that do not."
+            f"order must contain each row number from 0 to {n_records - 1} exactly once; "
+            f"got {len(array) if array.ndim else 0} entries that are not such an order."
         )
     return np.ascontiguousarray(array, dtype=np.intp)
 

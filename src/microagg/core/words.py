@@ -1,17 +1,17 @@
-"""Numbers in words that several rooms use: what is said of a limit stays true."""
+"""How counts, limits, times and names are written; a rounded limit stays true."""
 
 import math
 from collections.abc import Callable, Sequence
 
-# Losses are shown with this many decimals, more where the least of them would not be seen.
+# Losses have this many decimals, or more if the smallest would otherwise show as zero.
 _DECIMALS, _MOST_DECIMALS = 3, 9
-# Seconds below this are not told apart.
+# Shorter times are shown as less than this.
 _SHORTEST = 0.001
 _LONGEST_NAME = 40
 
 
 def counted(number: int, noun: str) -> str:
-    """Word a number of things.
+    """Write a count with its noun.
 
     >>> counted(1, "record"), counted(12000, "record")
     ('1 record', '12,000 records')
@@ -20,7 +20,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def spread(low: int, high: int) -> str:
-    """Word a range of sizes.
+    """Write a range of sizes.
 
     >>> spread(3, 5), spread(3000, 3000)
     ('3 to 5', '3,000')
@@ -29,7 +29,7 @@ def spread(low: int, high: int) -> str:
 
 
 def percent(value: float, digits: int = 4) -> str:
-    """Word what is in per cent.
+    """Write a percentage.
 
     >>> percent(2.17738), percent(52341.7), percent(4.1532, digits=2)
     ('2.177 %', '52,342 %', '4.2 %')
@@ -39,7 +39,7 @@ def percent(value: float, digits: int = 4) -> str:
 
 
 def at_least(value: float) -> str:
-    """Word a limit in per cent with four digits, rounded down.
+    """Write a lower limit in per cent with four digits, rounded down.
 
     >>> at_least(13.2069), at_least(0.123456), at_least(0.0)
     ('13.2 %', '0.1234 %', '0 %')
@@ -48,7 +48,7 @@ def at_least(value: float) -> str:
 
 
 def at_most(value: float) -> str:
-    """Word a limit in per cent with two digits or all whole ones, rounded up.
+    """Write an upper limit in per cent with two digits, or all digits before the point, rounded up.
 
     >>> at_most(4.1532), at_most(0.031), at_most(99.2), at_most(162.3)
     ('4.2 %', '0.031 %', '100 %', '163 %')
@@ -65,7 +65,7 @@ def _limit(value: float, digits: int, rounding: Callable[[float], int]) -> str:
 
 
 def decimals_for(losses: Sequence[float]) -> int:
-    """Return how many decimals show two digits of the least loss above zero, within reason.
+    """Return the number of decimals that shows two digits of the smallest loss above zero, up to 9.
 
     >>> decimals_for([12.3, 4.56]), decimals_for([12.3, 0.00123])
     (3, 4)
@@ -75,7 +75,7 @@ def decimals_for(losses: Sequence[float]) -> int:
 
 
 def short_seconds(seconds: float) -> str:
-    """Word a time.
+    """Write a time in seconds.
 
     >>> short_seconds(1.23456), short_seconds(1e-5)
     ('1.235', '<0.001')
@@ -96,6 +96,6 @@ def _shown(column: str) -> str:
     short = " ".join(column.split()) if column.strip() == column else column
     if len(short) > _LONGEST_NAME:
         short = f"{short[: _LONGEST_NAME - 1]}…"
-    # A name that could be taken for two, or for another, is told apart by its quotes.
+    # Quotes show where an ambiguous name begins and ends.
     unclear = any(mark in short for mark in ",'\"") or column.strip() != column
     return repr(short) if unclear else short

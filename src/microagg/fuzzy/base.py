@@ -20,47 +20,47 @@ from microagg.core.validation import (
     check_number,
     check_rng,
 )
-from microagg.fuzzy.centers import Settled, merge_alike, merge_small, random_start, settle
-from microagg.fuzzy.doubt import fuzziness_in_doubt
+from microagg.fuzzy.centers import Converged, converge, merge_coinciding, merge_small, random_start
+from microagg.fuzzy.doubt import default_fuzziness
 from microagg.fuzzy.drawing import Drawn, Urn
 from microagg.fuzzy.frame import Frame
 from microagg.fuzzy.fuzziness import Fuzziness
 
 Constraints = tuple[ArrayLike, ArrayLike]
 
-# Centres nearer to each other than this share of a record's usual distance to the mean are one.
-_ALIKE = 1e-6
+# Centres closer together than this share of a record's typical distance to the mean are one.
+_COINCIDING = 1e-6
 
 
 class FuzzyMicroaggregator(Clusterer):
-    """Centres of fuzzy clusters, one of which every record draws by its memberships.
+    """Centres of fuzzy clusters; records draw one, with probabilities given by memberships.
 
-    A subclass stores its parameters as given and says what memberships are, for the clustering
-    and for the draw.
+    A subclass stores its parameters as given and defines memberships, for the clustering and for
+    the draw.
 
     Attributes
     ----------
     centers_ : the centres, in the units of X; those in use first, in the order of their first
-        records. Centres that coincide are one, and so are those that `strict_k` merged
-    copies_ : how many centres of the clustering each stands for
+        records. Centres that coincide, or that `strict_k` merged, are one
+    copies_ : how many centres of the clustering each represents
     labels_ : the centre that every record drew, a row of `centers_`
-    expected_sizes_ : records that each centre expects: the sum of its memberships
-    sizes_ : records that drew it
-    doubt_ : entropy of the memberships that records drew by, in bits, on average: 1 is a choice
-        between two equally likely centres
-    n_groups_ : centres in use
-    n_below_k_ : centres in use that fewer than k records drew
+    expected_sizes_ : expected number of records of each centre: the sum of its memberships
+    sizes_ : number of records that drew it
+    doubt_ : mean entropy of the memberships used for the draw, in bits: 1 is a choice between two
+        equally likely centres
+    n_groups_ : number of centres in use
+    n_below_k_ : number of centres in use that fewer than k records drew
     sse_ : sum of squared distances between the records and the centres they drew
     objective_ : what the clustering minimises, for the best of the starts
     n_iterations_ : iterations of the best start
-    draw_seed_ : with it, `draw` returns `labels_` again
+    draw_seed_ : seed with which `draw` returns `labels_` again
     """
 
     draws: ClassVar[bool] = True
     single_column: ClassVar[bool] = False
     interrupted_ = False
     timed_out_ = False
-    _sharpness: tuple[float, float]  # where a sharpness is looked for, if none is given
+    _sharpness: tuple[float, float]  # range to search if no sharpness is given
 
     def __init__(
         self,
@@ -103,14 +103,14 @@ class FuzzyMicroaggregator(Clusterer):
             self.objective_ = best.objective * self._frame.scale**2
             self.n_iterations_ = best.n_iterations
             centers = self._frame.back(best.centers)
-            centers, copies = merge_alike(centers, _ALIKE * self._frame.scale)
+            centers, copies = merge_coinciding(centers, _COINCIDING * self._frame.scale)
             if equalities is not None:
                 centers = equalities.project(centers)
-            # By their values: how centres came to be numbered has no say in what is drawn.
+            # Sorted by their values, so that the draw does not depend on how they were numbered.
             order = np.lexsort(centers.T[::-1])
             centers, copies = centers[order], copies[order]
             inside = self._frame.into(centers)
-            drawing = self._given_drawing() or self._in_doubt(Z, inside, copies)
+            drawing = self._given_drawing() or self._default_fuzziness(Z, inside, copies)
             self._urn = Urn(inside, copies, drawing)
             drawn = self._draw(Z, self.draw_seed_)
         self._remember(self._clustering, drawing)
@@ -119,10 +119,10 @@ class FuzzyMicroaggregator(Clusterer):
         return self
 
     def draw(self, X: ArrayLike, random_state: object = None) -> Labels:
-        """Return a class for every record of X, drawn anew: rows of `centers_`.
+        """Return a newly drawn class for every record of X: rows of `centers_`.
 
-        With `strict_k` classes are those that were merged in the fit; another draw may leave fewer
-        than k records to one of them.
+        With `strict_k`, classes are those merged in `fit`; another draw may leave one of them with
+        fewer than k records.
         """
         self._check_fitted()
         X = check_matrix(X)
@@ -136,9 +136,9 @@ class FuzzyMicroaggregator(Clusterer):
         check_is_fitted(self)
 
     def memberships(self, X: ArrayLike) -> Floats:
-        """Return the memberships that records of X draw by: a matrix of records by centres.
+        """Return the memberships of the records of X for the draw: a matrix of records by centres.
 
-        For looking at a few records; `fit` and `draw` never hold such a matrix as a whole.
+        Meant for a few records; `fit` and `draw` never store such a matrix as a whole.
         """
         self._check_fitted()
         X = check_matrix(X)
@@ -149,11 +149,13 @@ class FuzzyMicroaggregator(Clusterer):
         return of_classes
 
     def has_chance(self) -> bool:
-        """Whether the result depends on a seed: always, records draw."""
+        """Whether the result depends on a seed: always, since records draw."""
         return True
 
-    def _best(self, Z: Floats, equalities: Equalities | None, rng: np.random.Generator) -> Settled:
-        """Return the start whose centres settle at the lowest objective, the first of equals."""
+    def _best(
+        self, Z: Floats, equalities: Equalities | None, rng: np.random.Generator
+    ) -> Converged:
+        """Return the start that converges to the lowest objective; the first of equals."""
         options: dict[str, Any] = {
             "max_iterations": check_count("max_iterations", self.max_iterations),
             "tolerance": check_number("tolerance", self.tolerance, low=0.0),
@@ -162,26 +164,28 @@ class FuzzyMicroaggregator(Clusterer):
         n_starts, given = check_count("n_starts", self.n_starts), self._initial(Z)
         n_centers = self._n_centers(len(Z))
         inside = None if equalities is None else self._frame.equalities(equalities)
-        found: list[Settled] = []
+        found: list[Converged] = []
         for _ in range(n_starts if given is None else 1):
             start = random_start(Z, n_centers, rng) if given is None else given
             if not found:
                 single = np.ones(len(start), dtype=np.intp)
-                self._clustering = self._given_clustering() or self._in_doubt(Z, start, single)
+                self._clustering = self._given_clustering() or self._default_fuzziness(
+                    Z, start, single
+                )
             begin = self._clustering.reach * start if given is None else given
-            found.append(settle(Z, begin, self._clustering, inside, **options))
-        return min(found, key=lambda settled: settled.objective)
+            found.append(converge(Z, begin, self._clustering, inside, **options))
+        return min(found, key=lambda result: result.objective)
 
-    def _in_doubt(self, Z: Floats, centers: Floats, copies: Labels) -> Fuzziness:
-        return fuzziness_in_doubt(self._rule, self._sharpness, Z, centers, copies)
+    def _default_fuzziness(self, Z: Floats, centers: Floats, copies: Labels) -> Fuzziness:
+        return default_fuzziness(self._rule, self._sharpness, Z, centers, copies)
 
     def _draw(self, Z: Floats, random_state: object) -> Drawn:
         return self._urn.draw(Z, check_rng(random_state), n_jobs=check_jobs(self.n_jobs))
 
     def _make_classes(self, centers: Floats, drawn: Drawn, equalities: Equalities | None) -> None:
-        """Make classes of the centres: of each by itself, or of merged ones with `strict_k`.
+        """Make one class of each centre, or of merged centres with `strict_k`.
 
-        Those in use are numbered by their first records, the others after them.
+        Those in use are numbered by their first records, the others follow.
         """
         sizes = np.bincount(drawn.labels, minlength=len(centers))
         into = np.arange(len(centers))
@@ -205,7 +209,7 @@ class FuzzyMicroaggregator(Clusterer):
         self.n_below_k_ = int(np.count_nonzero(self.sizes_[: len(used)] < self.k))
 
     def _of_classes(self, amounts: NDArray[Any]) -> Floats:
-        """Add up what the centres of each class have."""
+        """Sum the amounts of the centres of each class."""
         sums = np.bincount(self._class_of, amounts, minlength=len(self.centers_))
         return sums.astype(np.float64)
 
@@ -252,8 +256,7 @@ class FuzzyMicroaggregator(Clusterer):
     def _check_columns(self, X: Floats) -> None:
         if X.shape[1] != self.n_features_in_:
             raise DataError(
-                f"X must have {self.n_features_in_} columns, as the records of the fit had; got "
-                f"{X.shape[1]}."
+                f"X must have {self.n_features_in_} columns, as in fit; got {X.shape[1]}."
             )
 
     @abstractmethod
@@ -262,16 +265,16 @@ class FuzzyMicroaggregator(Clusterer):
 
     @abstractmethod
     def _given_clustering(self) -> Fuzziness | None:
-        """Return the rule for the clustering, in units of the frame, if one is given."""
+        """Return the fuzziness of the clustering, in units of the frame, if it is given."""
 
     @abstractmethod
     def _given_drawing(self) -> Fuzziness | None:
-        """Return the rule for the draw, in units of the frame, if one is given."""
+        """Return the fuzziness of the draw, in units of the frame, if it is given."""
 
     @abstractmethod
     def _rule(self, sharpness: float) -> Fuzziness:
-        """Return the rule of a sharpness; the larger, the less fuzzy."""
+        """Return the fuzziness for a sharpness; the larger, the less fuzzy."""
 
     @abstractmethod
     def _remember(self, clustering: Any, drawing: Any) -> None:
-        """Keep the parameters that were used."""
+        """Store the parameters that were used."""

@@ -1,4 +1,4 @@
-"""Blocks of records, so that a table of records by centres is never held as a whole."""
+"""Blocks of records, so that a table of records by centres is never stored as a whole."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 # Entries of a block, records times centres: 2 MB of weights stay in a processor's cache.
 _ENTRIES = 2**18
-# Blocks between two reports: a fraction of a second, and as many results are held at a time.
+# Blocks between two reports: a fraction of a second; this many results are kept at a time.
 _BLOCKS_PER_CALL = 16
 
 
@@ -19,8 +19,8 @@ def in_blocks(
 ) -> Iterator[tuple[slice, Result]]:
     """Yield each block of records with the result of `work` on it, in order.
 
-    The blocks depend on the numbers of records and centres alone, so whoever adds up the results
-    gets the same sum on any number of threads.
+    The blocks depend only on the numbers of records and centres, so that sums over them are the
+    same on any number of threads.
     """
     size = max(1, _ENTRIES // n_centers)
     blocks = [slice(at, min(at + size, n_records)) for at in range(0, n_records, size)]

@@ -1,4 +1,4 @@
-"""Centres: where they start, how they settle, which of them are one and the same."""
+"""Centres: where they start, how they converge, which of them coincide."""
 
 import math
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
 from microagg.kernels.fuzzy.memberships import first_alike
 
-# A centre whose records weigh less together stays where it is.
+# A centre stays where it is if the total weight of its records is less.
 _NOTHING = 1e-200
 
 
 @dataclass(frozen=True)
-class Settled:
+class Converged:
     """Centres after the last iteration; the objective is that of the last memberships."""
 
     centers: Floats
@@ -26,15 +26,15 @@ class Settled:
 
 
 def random_start(Z: Floats, n_centers: int, rng: np.random.Generator) -> Floats:
-    """Return as many records, drawn without regard to where they lie.
+    """Return random records, wherever they are.
 
     So a region has centres in proportion to its records, and classes are about equal in size;
-    starts far from one another (k-means++) would lie on outliers and give each a class of its own.
+    starts far apart (k-means++) would put a centre, and hence a class, on each outlier.
     """
     return Z[rng.permutation(len(Z))[:n_centers]]
 
 
-def settle(
+def converge(
     Z: Floats,
     centers: Floats,
     fuzziness: Fuzziness,
@@ -43,10 +43,10 @@ def settle(
     max_iterations: int,
     tolerance: float,
     n_jobs: int,
-) -> Settled:
-    """Return the centres after as many iterations as it takes until they hardly move.
+) -> Converged:
+    """Iterate until the centres hardly move.
 
-    They rest when the root mean square of their moves is at most `tolerance`.
+    They have converged when the root mean square of their moves is at most `tolerance`.
     """
     centers = centers if equalities is None else equalities.project(centers)
     n_iterations, step = 0, math.inf
@@ -55,13 +55,13 @@ def settle(
         moved = means if equalities is None else equalities.project(means)
         step = math.sqrt(np.square(moved - centers).sum() / len(centers))
         centers, n_iterations = moved, n_iterations + 1
-    return Settled(centers, objective, n_iterations)
+    return Converged(centers, objective, n_iterations)
 
 
 def weighted_means(
     Z: Floats, centers: Floats, fuzziness: Fuzziness, *, n_jobs: int
 ) -> tuple[Floats, float]:
-    """Return the mean of the records by their memberships in each centre, and the objective.
+    """Return the mean of the records weighted by memberships for each centre, and the objective.
 
     One iteration. The scales of the records, such as sums^-m, span hundreds of orders of magnitude
     when m is large; they are kept relative to the largest so far.
@@ -90,8 +90,8 @@ def weighted_means(
     return np.ascontiguousarray(means), objective
 
 
-def merge_alike(centers: Floats, within: float) -> tuple[Floats, Rows]:
-    """Return the centres with those that coincide made one, and how many each stands for.
+def merge_coinciding(centers: Floats, within: float) -> tuple[Floats, Rows]:
+    """Merge centres that coincide; return the centres and how many each represents.
 
     Those at most `within` away from the first of them are replaced by their mean.
     """
@@ -106,11 +106,11 @@ def merge_alike(centers: Floats, within: float) -> tuple[Floats, Rows]:
 
 
 def merge_small(centers: Floats, sizes: Rows, k: int) -> tuple[Rows, Floats]:
-    """Return for each centre the one it goes into, so that all that are left have k records.
+    """Return for each centre the one it is merged into, so that all that remain have k records.
 
-    As long as a centre has fewer, the one with the fewest (the first of equals) is merged with the
-    one where that moves records the least, and the mean of both by their sizes stands for them:
-    equalities that both satisfy, it satisfies. Time O(c^2 d).
+    As long as a centre has fewer, the smallest (the first of equals) is merged with the one for
+    which this moves records least, and both are replaced by their mean, weighted by their sizes:
+    it satisfies the equalities that both satisfy. Time O(c^2 d).
     """
     centers, sizes = centers.copy(), sizes.copy()
     into, left = np.arange(len(centers)), np.arange(len(centers))

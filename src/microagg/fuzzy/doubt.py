@@ -1,4 +1,4 @@
-"""The fuzziness with which records are in a given doubt about their centre."""
+"""The default fuzziness: records are uncertain about their centre by a given amount."""
 
 import math
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from microagg.core.progress import report
 from microagg.fuzzy.drawing import Urn, doubt
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness
 
-# What a record does not know about its centre by default: one of two that are equally likely.
+# Default uncertainty about a record's centre: a choice between two equally likely ones.
 _BITS = 1.0
-# With few centres, this share of the doubt there could be.
+# With few centres, this share of the largest possible uncertainty.
 _OF_ALL = 0.25
 # Entries of the sample's memberships, and the records in it, at most.
 _ENTRIES, _RECORDS = 2**19, 1000
@@ -21,21 +21,21 @@ _ROUNDING = 1e-28
 _PRECISION = 1e-3
 
 
-def fuzziness_in_doubt(
+def default_fuzziness(
     rule: Callable[[float], Fuzziness],
     between: tuple[float, float],
     Z: Floats,
     centers: Floats,
     copies: Rows,
 ) -> Fuzziness:
-    """Return the fuzziness that leaves one bit of doubt about a record's centre, on average.
+    """Return the fuzziness that leaves one bit of uncertainty about a record's centre on average.
 
-    `rule` turns a sharpness into a fuzziness; the larger it is, the less doubt. Found by bisection
-    on a sample of records, of which those on a centre do not count. With fewer than 16 centres it
-    is less, a quarter of the doubt there could be.
+    `rule` turns a sharpness into a fuzziness; the larger it is, the less uncertainty. Found by
+    bisection on a sample of records; records on a centre do not count. With fewer than 16 centres
+    it is a quarter of the largest possible uncertainty.
     """
     size = min(_RECORDS, max(1, _ENTRIES // len(centers)))
-    # Always the same rows: a seed is for the starts and the draw.
+    # Always the same rows: the seed is for the starts and the draw.
     sample = Z[np.random.default_rng(0).permutation(len(Z))[:size]]
     nearest = Exponential(1.0).weights(sample, np.ascontiguousarray(centers.T)).nearest
     sample = sample[nearest > _ROUNDING]

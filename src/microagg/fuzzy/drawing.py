@@ -24,7 +24,7 @@ def doubt(memberships: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A centre for every record, the size each class expects, and the mean doubt in bits."""
+    """A centre for every record, the expected class sizes, and the mean uncertainty in bits."""
 
     labels: Rows
     expected_sizes: Floats
@@ -33,7 +33,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Urn:
-    """Centres, how many coinciding ones each stands for, and the rule for memberships."""
+    """Centres, how many coinciding ones each represents, and the fuzziness of memberships."""
 
     centers: Floats
     copies: Rows
@@ -47,7 +47,7 @@ class Urn:
         return weights
 
     def draw(self, Z: Floats, rng: np.random.Generator, *, n_jobs: int) -> Drawn:
-        """Let every record draw its centre by its memberships."""
+        """Let every record draw a centre with probabilities given by its memberships."""
         uniforms = rng.random(len(Z))
         labels = np.empty(len(Z), dtype=np.intp)
 

@@ -10,39 +10,37 @@ from microagg.fuzzy.fuzziness import Exponential, Fuzziness
 
 
 class EFCM(FuzzyMicroaggregator):
-    """Centres of entropy fuzzy c-means, one of which every record draws.
+    """Centres of entropy fuzzy c-means; every record draws one of them.
 
-    As `FCM`, but a record at the distance r_i from centre i belongs to it in proportion to
-    exp(-lambda r_i^2), and a centre is the mean of the records by their memberships. How far a
-    record may draw is thus the same in all regions, dense or sparse, and a record on a centre need
-    not belong to it alone. Where records are dense, centres may coincide; such centres are one,
-    with the memberships of all of them.
+    Like `FCM`, but a record at the distance r_i from centre i belongs to it in proportion to
+    exp(-lambda r_i^2), and a centre is the mean of the records weighted by their memberships. So
+    the distance of likely draws is the same in dense and sparse regions, and a record on a centre
+    need not belong to it alone. Where records are dense, centres may coincide; they are merged, and
+    their memberships added.
 
-    This is not k-anonymity: a class may come out smaller than k. How many are, `sizes_`,
-    `expected_sizes_` and `n_below_k_` tell; `strict_k=True` leaves none. Time O(n c d) an
-    iteration; memory O(n d + c d) and a block of records by centres that does not grow. Source:
-    [1]_.
+    This is not k-anonymity: a class may be smaller than k. `sizes_`, `expected_sizes_` and
+    `n_below_k_` show how many are; with `strict_k=True` none is. Time O(n c d) per iteration;
+    memory O(n d + c d) and a block of records by centres of fixed size. Source: [1]_.
 
     Parameters
     ----------
-    k : records that a class expects; there are floor(n / k) centres
-    n_clusters : number of centres, instead
-    lambda1 : fuzziness of the clusters: the nearer to 0, the fuzzier; in units of 1 / X^2. None
-        takes the one with which a record's centre is in doubt by one bit, as between two that are
-        equally likely, on average and with the centres where the first start has them; it does
-        not depend on the units of X
-    lambda2 : fuzziness of the draw. None takes the one that leaves one bit of doubt with the
-        centres as they were found. Near 0 all centres are equally likely and nearly all is lost
+    k : expected size of a class; there are floor(n / k) centres
+    n_clusters : number of centres, instead of floor(n / k)
+    lambda1 : fuzziness of the clusters: the nearer to 0, the fuzzier; in units of 1 / X^2. By
+        default a record is uncertain about its centre by one bit on average, as between two equally
+        likely ones, given the centres of the first start; this does not depend on the units of X
+    lambda2 : fuzziness of the draw. By default one bit of uncertainty, given the final centres.
+        Near 0, all centres are equally likely and nearly everything is lost
     constraints : None, or a pair (A, b) in the units of X: every centre v has A v = b. Rows that
-        follow from others are tolerated, contradictory ones refused
+        follow from others are allowed, contradictory ones refused
     initial_centers : centres to start from, in the units of X, instead of `n_starts` random starts
-    n_starts : random starts; the one with the lowest objective counts
-    max_iterations : iterations of a start, at most
-    tolerance : centres rest when the root mean square of their moves is below this share of that
-        of the records' distances to the mean of all
+    n_starts : number of random starts; the one with the lowest objective is kept
+    max_iterations : most iterations of a start
+    tolerance : centres have converged when the root mean square of their moves is below this share
+        of that of the records' distances to the overall mean
     strict_k : whether classes of fewer than k records are merged with others, the smallest first,
         until every class has k or more
-    random_state : seed or generator of the starts and, in a stream of its own, of the draw
+    random_state : seed or generator of the starts and, in a separate stream, of the draw
     n_jobs : threads to use, -1 for all cores; the result does not depend on it
 
     Attributes
@@ -115,5 +113,5 @@ class EFCM(FuzzyMicroaggregator):
 
     @property
     def _square(self) -> float:
-        """What a rate in units of 1 / X^2 is multiplied by to be one of the frame."""
+        """Factor from a rate in units of 1 / X^2 to one in units of the frame."""
         return self._frame.scale**2

@@ -10,41 +10,42 @@ from microagg.fuzzy.fuzziness import Fuzziness, Power
 
 
 class FCM(FuzzyMicroaggregator):
-    """Centres of fuzzy c-means, one of which every record draws: k records to a class, expected.
+    """Centres of fuzzy c-means; every record draws one of them, k records per class on average.
 
-    Memberships and centres are computed in turns until the centres rest: a record at the distance
-    r_i from centre i belongs to it in proportion to r_i^(-2 / (m1 - 1)), and a centre is the mean
-    of the records by the m1-th powers of their memberships, moved to the nearest point where the
-    constraints hold. Then memberships are computed anew with m2, and each record draws its centre
-    by them, so nobody can tell which of several centres stands for a record.
+    Memberships and centres are computed alternately until the centres converge: a record at the
+    distance r_i from centre i belongs to it in proportion to r_i^(-2 / (m1 - 1)), and a centre is
+    the mean of the records, weighted by the m1-th powers of their memberships and moved to the
+    nearest point that satisfies the constraints. Then new memberships are computed with m2, and
+    each record draws its centre with these probabilities, so that nobody can be sure which of
+    several centres represents a record.
 
-    This is not k-anonymity: a class may come out smaller than k, or its centre lie on a record. How
-    many are, `sizes_`, `expected_sizes_` and `n_below_k_` tell; `strict_k=True` leaves none.
+    This is not k-anonymity: a class may be smaller than k, or its centre coincide with a record.
+    `sizes_`, `expected_sizes_` and `n_below_k_` show how many are; with `strict_k=True` none is.
 
-    A record on a centre, or on several, belongs to it alone, or to them in equal parts; with m = 1
-    it belongs to the nearest, and to equally near ones in equal parts. Time O(n c d) an iteration;
-    memory O(n d + c d) and a block of records by centres that does not grow. Source: [1]_.
+    A record on one or several centres belongs to these alone, in equal parts; with m = 1 it belongs
+    to the nearest, and to equally near ones in equal parts. Time O(n c d) per iteration; memory
+    O(n d + c d) and a block of records by centres of fixed size. Source: [1]_.
 
     Parameters
     ----------
-    k : records that a class expects; there are floor(n / k) centres
-    n_clusters : number of centres, instead
-    m1 : fuzziness of the clusters, 1 (none) or more. None takes the one with which a record's
-        centre is in doubt by one bit, as between two that are equally likely, on average and
-        with the centres where the first start has them
-    m2 : fuzziness of the draw, 1 (the nearest centre) or more. None takes the one that leaves one
-        bit of doubt with the centres as they were found. With a large m2 all centres are equally
-        likely, every class expects k records, and nearly all is lost
+    k : expected size of a class; there are floor(n / k) centres
+    n_clusters : number of centres, instead of floor(n / k)
+    m1 : fuzziness of the clusters, 1 (none) or more. By default a record is uncertain about its
+        centre by one bit on average, as between two equally likely ones, given the centres of the
+        first start
+    m2 : fuzziness of the draw, 1 (the nearest centre) or more. By default one bit of uncertainty,
+        given the final centres. With a large m2 all centres are equally likely, every class expects
+        k records, and nearly everything is lost
     constraints : None, or a pair (A, b) in the units of X: every centre v has A v = b. Rows that
-        follow from others are tolerated, contradictory ones refused
+        follow from others are allowed, contradictory ones refused
     initial_centers : centres to start from, in the units of X, instead of `n_starts` random starts
-    n_starts : random starts; the one with the lowest objective counts
-    max_iterations : iterations of a start, at most
-    tolerance : centres rest when the root mean square of their moves is below this share of that
-        of the records' distances to the mean of all
+    n_starts : number of random starts; the one with the lowest objective is kept
+    max_iterations : most iterations of a start
+    tolerance : centres have converged when the root mean square of their moves is below this share
+        of that of the records' distances to the overall mean
     strict_k : whether classes of fewer than k records are merged with others, the smallest first,
         until every class has k or more
-    random_state : seed or generator of the starts and, in a stream of its own, of the draw
+    random_state : seed or generator of the starts and, in a separate stream, of the draw
     n_jobs : threads to use, -1 for all cores; the result does not depend on it
 
     Attributes

@@ -1,4 +1,4 @@
-"""The units that clustering runs in: the mean at zero, a typical distance of one."""
+"""Units for the clustering: the mean is zero, a typical distance from it one."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from microagg.core.arrays import Floats
 
 @dataclass(frozen=True)
 class Frame:
-    """An origin and a scale; one scale for all columns, so that only the unit of length changes."""
+    """An origin, and one scale for all columns, so that only the unit of length changes."""
 
     origin: Floats
     scale: float
@@ -26,11 +26,11 @@ class Frame:
         return cls(origin, spread or 1.0)
 
     def into(self, X: Floats) -> Floats:
-        """Return points of the units of X in those of the frame."""
+        """Convert points from the units of X to those of the frame."""
         return (X - self.origin) / self.scale
 
     def back(self, Z: Floats) -> Floats:
-        """Return points of the frame in the units of X."""
+        """Convert points of the frame to the units of X."""
         return self.origin + self.scale * Z
 
     def equalities(self, equalities: Equalities) -> Equalities:

@@ -8,9 +8,9 @@ import numpy as np
 from microagg.core.arrays import Floats
 from microagg.kernels.fuzzy.memberships import exponential_weights, power_weights
 
-# An exponent under which all but the nearest centre vanish: m = 1.
+# An exponent for which all but the nearest centre vanish: m = 1.
 _NEAREST_ALONE = 1e300
-# Beyond these an exponential is a step or flat, whatever the distances, and must not overflow.
+# Beyond these, an exponential is a step or flat for any distances, and must not overflow.
 _LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
 
@@ -18,8 +18,8 @@ _LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
 class Weights:
     """Rows of weights in proportion to the memberships, the largest of a row about 1.
 
-    `nearest` is each record's squared distance to its nearest centre, `sums` what its weights add
-    up to before they are raised.
+    `nearest` is each record's squared distance to its nearest centre, `sums` the sum of its weights
+    before they are raised.
     """
 
     values: Floats
@@ -32,19 +32,19 @@ class Fuzziness(Protocol):
 
     @property
     def reach(self) -> float:
-        """How far from the mean of all a start should be, as a share of its record's distance."""
+        """Where a start lies between the mean of all (0) and its record (1)."""
 
     def weights(self, records: Floats, columns: Floats) -> Weights:
         """Return the weights of the records; divided by their sums they are memberships."""
 
     def raised(self, records: Floats, columns: Floats) -> Weights:
-        """Return weights raised to what the mean of a centre needs."""
+        """Return the weights raised to the power that centres are computed with."""
 
     def log_scales(self, sums: Floats) -> Floats:
-        """Return the logarithm of what turns each raised row into raised memberships."""
+        """Return the logarithm of the factor from each raised row to raised memberships."""
 
     def objective(self, nearest: Floats, sums: Floats) -> float:
-        """Return what the records add to the objective, at the best memberships."""
+        """Return the contribution of the records to the objective, at the best memberships."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Power:
     def reach(self) -> float:
         """The fuzzier, the nearer to the mean, where very fuzzy centres belong.
 
-        A centre near a record is a trap: the record belongs to it almost alone, and when m is
-        large no other record has a say, however many there are.
+        A centre near a record is a trap: the record belongs to it almost alone, and if m is large,
+        no other record has any influence.
         """
         return 1.0 / self.m
 
@@ -93,7 +93,7 @@ class Exponential:
 
     @property
     def reach(self) -> float:
-        """All the way: a record on a centre need not belong to it alone."""
+        """At the record: a record on a centre need not belong to it alone."""
         return 1.0
 
     def weights(self, records: Floats, columns: Floats) -> Weights:

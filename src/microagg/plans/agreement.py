@@ -1,4 +1,4 @@
-"""Whether the options of a plan agree with its method; nothing of the method is loaded for that."""
+"""Whether the options of a plan suit its method; the method itself is not loaded."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ def check_agreement(plan: "Plan", method: Method) -> None:
     if plan.strict_k and not method.draws:
         raise ParameterError(
             f"strict_k (--strict-k) is for methods whose records draw their values, such as 'fcm'; "
-            f"{method.name!r} keeps k anyway. Leave it out."
+            f"{method.name!r} guarantees k anyway. Leave it out."
         )
     if plan.bound not in (AUTO, NONE) and method.draws and not plan.strict_k:
         raise ParameterError(
@@ -59,7 +59,7 @@ def _check_options(plan: "Plan", method: Method) -> None:
 def _check_work(plan: "Plan", method: Method) -> None:
     if plan.effort != "balanced" and "effort" not in method.options:
         raise ParameterError(
-            f"effort (--effort) is for 'auto'; how much work {method.name!r} does is up to its "
+            f"effort (--effort) is for 'auto'; how much work {method.name!r} does depends on its "
             "options. Leave it out."
         )
     takes_time = "time_budget" in method.options or plan.bound == "tight"

@@ -16,7 +16,7 @@ _MAY_BE_NONE = ("constraints", "method_options")
 def plan_of(arguments: Mapping[str, Any], plan: Plan | None = None) -> Plan:
     """Return the plan that arguments describe, named as in `protect`, or the plan that was given.
 
-    Beside a plan no argument may say anything: which of the two counts would be a guess.
+    With a plan, all other arguments must be left out: it would be unclear which one counts.
     """
     said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     if plan is not None:
@@ -37,7 +37,7 @@ def _is_default(name: str, value: Any) -> bool:
         return default is None or name in _MAY_BE_NONE
     if isinstance(value, (tuple, list, dict)) and not value:
         return True
-    # True is not the number 1 here; a choice may come as its text.
+    # True is not the number 1 here; a choice may be given as text.
     return isinstance(default, type(value)) and bool(value == default)
 
 
@@ -51,6 +51,6 @@ def _check_alone(plan: Plan, said: Mapping[str, Any]) -> None:
         name = next(iter(said))
         change = "columns" if name in ROLE_KEYWORDS else name
         raise ParameterError(
-            f"{name} is given beside a plan. Put it into the plan, as in "
+            f"{name} is given in addition to a plan. Put it in the plan, as in "
             f"plan.replace({change}=...), or leave the plan out."
         )

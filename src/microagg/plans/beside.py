@@ -11,7 +11,7 @@ SUFFIX = ".manifest.json"
 
 
 def manifest_path(path: str) -> Path:
-    """Return where the manifest of a released file lies.
+    """Return the path of the manifest of a released file.
 
     >>> manifest_path("folder/people.csv.gz").as_posix()
     'folder/people.manifest.json'
@@ -20,9 +20,9 @@ def manifest_path(path: str) -> Path:
 
 
 def manifest_beside(path: str) -> Manifest | None:
-    """Return the manifest that lies beside a released file, if it belongs to it.
+    """Return the manifest beside a released file, if it belongs to it.
 
-    It does if the SHA-256 of the output that it names is that of the file.
+    It does if the SHA-256 of its output is that of the file.
     """
     if path == STANDARD or not (place := manifest_path(path)).is_file():
         return None

@@ -1,4 +1,4 @@
-"""What is said of single columns: their roles, types and how they are compared and released."""
+"""Options for single columns: their roles, types, and how they are compared and released."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -66,7 +66,7 @@ def _optional(check: Any) -> BeforeValidator:
 
 
 class ColumnPlan(Model):
-    """What is said of one column; whatever is left out follows from its contents."""
+    """The options of one column; what is left out follows from its contents."""
 
     role: Annotated[str | None, _optional(lambda v: check_choice("a role", v, ROLES))] = None
     type: Annotated[
@@ -108,13 +108,13 @@ class ColumnPlan(Model):
 
     @property
     def options(self) -> ColumnOptions | None:
-        """What is said of its values, if anything is."""
+        """The options for its values, if there are any."""
         said = ColumnOptions(self.type, self.order, self.aggregate, self.resolution, self.weight)
         return None if said == ColumnOptions() else said
 
 
 def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[str, dict[str, Any]]:
-    """Merge what is said of columns with the roles that are given as lists, by their keywords."""
+    """Merge options for columns with roles given as lists, by keyword."""
     if columns is not None and not isinstance(columns, Mapping):
         raise ParameterError(
             "columns must be a mapping of column names to what they are, such as "

@@ -42,7 +42,7 @@ def python_call(plan: Plan) -> str:
 
 
 def _file(path: str) -> str:
-    """Return the name of a file without its folder, written so that it is not an option."""
+    """Return the name of a file without its folder, never looking like an option."""
     name = Path(path).name
     return f"./{name}" if name.startswith("-") and path != "-" else name
 

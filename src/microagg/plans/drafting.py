@@ -1,4 +1,4 @@
-"""A first plan for a table: what each column may be, and why; a person decides."""
+"""A draft plan for a table: what each column may be, and why, for a person to check."""
 
 import re
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER
 from microagg.tables.typed import is_number, types_of
 
-# Parts of names, between capitals, digits and signs, that say what a column is. Of the first a
-# column of text names people, however many share a value.
+# Words in names that say what a column is. With one of the first, a column of text is taken to name
+# people, however many share a value.
 _NAMING_WORDS = frozenset(
     (
         *("address", "email", "fax", "forename", "iban", "mail", "mobile", "name", "passport"),
@@ -33,7 +33,7 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("id", "cid", "hid", "hhid", "pid", "uid"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
-# Whole numbers of so few different values are more often codes than counts.
+# Whole numbers with this few different values are more often codes than counts.
 _FEW_CODES = 12
 
 
@@ -47,13 +47,15 @@ class Guess:
 
 
 def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[str, Guess]:
-    """Return a guess for every column; none is taken for what is published unchanged."""
+    """Return a guess for every column; none is guessed to be published unchanged."""
     guesses: dict[str, Guess] = {}
     labelled = labelled_types(frame, annotations)
     for name in frame.columns:
         guess = _guess(frame, name)
         if name in labelled and guess.role == QUASI_IDENTIFIER:
-            guess = Guess(QUASI_IDENTIFIER, labelled[name], "the file names each of its values")
+            guess = Guess(
+                QUASI_IDENTIFIER, labelled[name], "all its values have labels in the file"
+            )
         guesses[name] = guess
     return guesses
 
@@ -79,7 +81,7 @@ def _guess(frame: Frame, name: str) -> Guess:
     holes = f", {absent:,} missing" if absent else ""
     words = _words(name)
     if not types_of(frame, name):
-        return Guess(IDENTIFIER, None, f"{series.dtype}: nothing that could be aggregated")
+        return Guess(IDENTIFIER, None, f"{series.dtype}: cannot be aggregated")
     if absent == n:
         return Guess(IDENTIFIER, None, "every value is missing")
     all_differ = different == n - absent > 1
@@ -95,9 +97,9 @@ def _guess(frame: Frame, name: str) -> Guess:
     if dtype_of(frame, name) == nw.String:
         for kind_of_text in (ColumnType.DATE, ColumnType.DATETIME):
             if is_written_as(series, kind_of_text):
-                return Guess(QUASI_IDENTIFIER, kind_of_text, f"text that is all dates{holes}")
+                return Guess(QUASI_IDENTIFIER, kind_of_text, f"text, all dates{holes}")
     if all_differ:
-        return Guess(IDENTIFIER, None, f"text that is different in every record{holes}")
+        return Guess(IDENTIFIER, None, f"text, different in every record{holes}")
     return Guess(QUASI_IDENTIFIER, ColumnType.NOMINAL, f"{different:,} different values{holes}")
 
 
@@ -105,7 +107,7 @@ def _guess_number(frame: Frame, name: str, different: int, all_differ: bool, hol
     words = _words(name)
     kind = types_of(frame, name)[0]
     if words & _WEIGHT_WORDS:
-        return Guess(QUASI_IDENTIFIER, kind, 'survey weights? then only role = "weight"')
+        return Guess(QUASI_IDENTIFIER, kind, 'survey weights? then use role = "weight" alone')
     if kind == ColumnType.INTEGER:
         if all_differ and words & _IDENTIFIER_WORDS:
             return Guess(IDENTIFIER, None, f"its name, and different in every record{holes}")
@@ -113,7 +115,7 @@ def _guess_number(frame: Frame, name: str, different: int, all_differ: bool, hol
             return Guess(
                 QUASI_IDENTIFIER,
                 ColumnType.NOMINAL,
-                f"{different} different whole numbers{holes}: codes? if they count, write integer",
+                f"{different} different whole numbers{holes}: codes? if counts, use integer",
             )
         return Guess(QUASI_IDENTIFIER, kind, f"{different:,} different whole numbers{holes}")
     return Guess(QUASI_IDENTIFIER, kind, f"{different:,} different numbers{holes}")
@@ -152,14 +154,14 @@ def draft(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> 
 
 
 def _option_lines(chosen: dict[str, Any]) -> list[str]:
-    """Return a line for every option of a plan; those that keep their default are comments."""
+    """Return a line for every option of a plan; options at their defaults are comments."""
     lines = []
     for option in options_of(Plan):
         value = chosen.get(option.keyword, option.default)
         written = "" if value is None else toml_value(value)
         mark = "" if option.keyword in chosen else "# "
         lines.append((mark, f"{mark}{option.keyword} = {written}", option.help))
-    lines.sort(key=lambda line: line[0])  # what is chosen comes first
+    lines.sort(key=lambda line: line[0])  # chosen options come first
     return _with_comments((entry, comment) for _, entry, comment in lines)
 
 

@@ -25,7 +25,7 @@ class Promise(StrEnum):
 
     @property
     def is_verified(self) -> bool:
-        """Whether the finished table can be checked for it."""
+        """Whether it can be verified on the finished table."""
         return self in (Promise.K_ANONYMITY, Promise.BLOCKWISE)
 
 
@@ -41,7 +41,7 @@ class FileFacts(_Facts):
 
 
 class ColumnFacts(_Facts):
-    """What a quasi-identifier was taken for, and how many of its values were missing."""
+    """How a quasi-identifier was treated, and how many of its values were missing."""
 
     type: str
     aggregate: str
@@ -50,7 +50,7 @@ class ColumnFacts(_Facts):
 
 
 class ConstraintFacts(_Facts):
-    """Records that violated each constraint before, and what it took to satisfy all of them."""
+    """How many records violated each constraint, and what it took to satisfy all."""
 
     records_in_violation: dict[str, int]
     groups_moved: int
@@ -77,7 +77,7 @@ class StrataFacts(_Facts):
 
 
 class CombinationFacts(_Facts):
-    """Released combinations of categories that no record had before, and records that show them."""
+    """New combinations of categories in the release, and how many records have them."""
 
     combinations: int
     records: int
@@ -98,8 +98,8 @@ class DrawFacts(_Facts):
 class Manifest(_Facts):
     """What was done to make a release, what it cost, and what was verified.
 
-    `Manifest.load(path)` reads the file that lies beside a released table, also one that an earlier
-    version wrote. `as_dict()` is what that file holds.
+    `Manifest.load(path)` reads the file beside a released table, also from an earlier version.
+    `as_dict()` returns the contents of that file.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -194,7 +194,7 @@ class Manifest(_Facts):
                 f"versions up to {SCHEMA_VERSION}. Install a newer microagg to read it."
             )
         try:
-            # Version 1 had no number, and older names in its plan, which a plan still reads.
+            # Version 1 had no number, and older names in its plan, which are still read.
             return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
         except (ValidationError, ParameterError) as error:
             field = error.errors()[0]["loc"][0] if isinstance(error, ValidationError) else "plan"

@@ -1,4 +1,4 @@
-"""How an option is declared: once, with its flag and its help, where its field is."""
+"""How an option is declared: once, with its flag and help, as a field of a model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 
 class Section(StrEnum):
-    """Where the help of a command lists an option."""
+    """The section of a command's help that lists an option."""
 
     COLUMNS = "Columns"
     PROTECTION = "Protection"
@@ -18,7 +18,7 @@ class Section(StrEnum):
 
 
 class Kind(Enum):
-    """What the text of an option on the command line stands for."""
+    """How the text of an option on the command line is read."""
 
     WHOLE = auto()  # 5
     NUMBER = auto()  # 1.5
@@ -51,12 +51,12 @@ class Option:
 
     @property
     def dest(self) -> str:
-        """The name under which the command line keeps it."""
+        """Its name in the command line parser."""
         return self.flag.name.lstrip("-").replace("-", "_")
 
 
 def option(default: Any, flag: str, metavar: str, section: Section, help: str) -> Any:  # noqa: A002
-    """Declare an option as a field of a model; `...` as the default says that it is required."""
+    """Declare an option as a field of a model; `...` as the default makes it required."""
     extra: dict[str, Any] = {"flag": flag, "metavar": metavar, "section": section.value}
     if isinstance(default, (dict, tuple)) and not default:
         return Field(default_factory=type(default), description=help, json_schema_extra=extra)

@@ -1,4 +1,4 @@
-"""What is asked of a release: one model for Python, the command line, files and the manifest."""
+"""What was asked for: one model for Python, the command line, files and the manifest."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ ALIASES = {"seed": "random_state", "options": "method_options"}
 
 
 def _check(check: Any, **bounds: Any) -> BeforeValidator:
-    """Return a validator that words its errors with the name of the field."""
+    """Return a validator whose errors contain the name of the field."""
     return BeforeValidator(
         lambda value, info: check(_name(info), value, **bounds),
     )
@@ -107,7 +107,7 @@ def _with_one_seed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
-    """Return the blocks if they are lists of names; a single list would be taken for many."""
+    """Return the blocks if they are lists of names; a single flat list is refused."""
     if isinstance(blocks, Iterable) and not isinstance(blocks, (str, Mapping)):
         listed = tuple(blocks)
         if not any(isinstance(block, str) for block in listed):
@@ -126,10 +126,10 @@ Constraints = Annotated[
 
 
 class Plan(Model):
-    """What a release is to be: k, the method and its options, and what each column is.
+    """The options of a release: k, the method and its options, and what each column is.
 
     Every option of `microagg.protect` is declared here: its name, type, default, check and help.
-    Whoever has a plan can trust it: what can be checked without the data has been checked.
+    A plan is valid: everything that can be checked without the data has been checked.
     """
 
     k: Annotated[int, _check(check_count)] = option(
@@ -238,7 +238,7 @@ class Plan(Model):
         weights = self.columns_as(WEIGHT)
         if len(weights) > 1:
             listing = ", ".join(map(repr, weights))
-            raise ParameterError(f"one column can hold weights; got {listing}. Choose one.")
+            raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
         for name, column in self.columns.items():
             if column.options is not None and column.role not in (None, QUASI_IDENTIFIER):
                 raise ParameterError(
@@ -250,7 +250,7 @@ class Plan(Model):
 
     @classmethod
     def of(cls, **given: Any) -> Self:
-        """Return the plan, or say in one sentence what is wrong with it."""
+        """Return the plan, or raise an error that says in one sentence what is wrong."""
         try:
             return cls.model_validate(given)
         except ValidationError as error:
@@ -275,13 +275,13 @@ class Plan(Model):
         return type(self).of(**{**given, **changes})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what differs from the defaults as plain values, ready for json.dumps."""
+        """Return the options that differ from the defaults, as plain values for json.dumps."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def roles_in(self, columns: Sequence[str]) -> Roles:
-        """Return the columns of a table by role, in its order, if it has all that the plan names.
+        """Return the columns of a table by role, in its order, if it has all columns of the plan.
 
-        A column of which more is said, but no role, is a quasi-identifier.
+        A column with options but no role is a quasi-identifier.
         """
         for name in self.columns:
             if name not in columns:
@@ -316,12 +316,12 @@ class Plan(Model):
 
     @property
     def column_options(self) -> dict[str, ColumnOptions]:
-        """What is said of the values of columns, by name."""
+        """Options for the values of columns, by name."""
         said = {name: column.options for name, column in self.columns.items()}
         return {name: options for name, options in said.items() if options is not None}
 
     def with_types(self, types: Mapping[str, ColumnType]) -> Self:
-        """Return the plan with types for those quasi-identifiers of which it says no more."""
+        """Return the plan with types for quasi-identifiers that have no type or order."""
         columns = dict(self.columns)
         for name, kind in types.items():
             said = columns.get(name, ColumnPlan())
@@ -331,7 +331,7 @@ class Plan(Model):
 
 
 def read_plan(path: Path) -> dict[str, Any]:
-    """Return what a plan file says, unchecked."""
+    """Return the contents of a plan file, unchecked."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -349,7 +349,7 @@ def read_plan(path: Path) -> dict[str, Any]:
 
 
 def _worded(error: ValidationError) -> MicroaggError:
-    """Word the first thing that is wrong with a plan."""
+    """Return an error for the first problem with a plan."""
     first = error.errors()[0]
     raised = first.get("ctx", {}).get("error")
     if isinstance(raised, MicroaggError):

@@ -23,10 +23,10 @@ from microagg.tables.scaling import Scaling
 
 @dataclass(frozen=True, eq=False)
 class Constrained:
-    """What satisfying the constraints took.
+    """What it took to satisfy the constraints.
 
-    `violations` counts the records that violate each constraint; `added` is what satisfying them
-    adds to the squared error.
+    `violations` counts the records that violate each constraint; `added` is the squared error that
+    satisfying them adds.
     """
 
     violations: dict[str, int]
@@ -107,7 +107,7 @@ def constrained_values(
 def scaled_equalities(system: System, records: Records) -> tuple[Floats, Floats]:
     """Return the equalities in the units of the matrix, except for those on constant columns.
 
-    Constants do not move in the matrix; those constraints are dealt with afterwards.
+    Constants do not move in the matrix; those constraints are satisfied afterwards.
     """
     offsets, units = np.array(_scalings(records)).T
     A, b = system.equalities(tuple(records.columns))
@@ -126,7 +126,7 @@ def in_table_units(centers: Floats, system: System | None, records: Records) -> 
 
 
 def _scalings(records: Records) -> list[Scaling]:
-    """Return how the columns of the matrix become those of the table; the scale is linear."""
+    """Return the linear scalings between columns of the matrix and of the table."""
     (block,) = records.blocks
     return [block.encoding.scaling_of(name) for name in records.columns]
 
@@ -141,7 +141,7 @@ def _complete(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
 
 
 def _check_satisfied(violations: Mapping[str, int]) -> None:
-    """Refuse to go on if released values violate a constraint, whoever made them."""
+    """Stop if released values violate a constraint, however they were computed."""
     for text, count in violations.items():
         if count:
             raise GuaranteeError(
@@ -164,7 +164,7 @@ def _added_error(block: Block, labels: Labels, satisfied: Satisfied, records: Re
         if unit == 0.0:
             continue
         own = block.encoding.standardised(name, numbers)
-        with np.errstate(over="ignore"):  # in units of a column that hardly differs
+        with np.errstate(over="ignore"):  # in units of a nearly constant column
             scaled = [(chosen - offset) / unit for chosen in (values, satisfied.plain[name])]
         with_it, without = (
             np.square(own - np.clip(chosen, -FARTHEST, FARTHEST)[groups]) for chosen in scaled

@@ -1,4 +1,4 @@
-"""Last stage: the manifest, which says what was done without any record's values."""
+"""Last stage: the manifest, which records what was done without any record's values."""
 
 from collections.abc import Sized
 from functools import cache
@@ -37,11 +37,11 @@ _ELSEWHERE = ("k", "constraints", "initial_centers", "strict_k")
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries that took part, as far as they are installed."""
+    """Return the versions of the libraries involved, if they are installed."""
     return {name: found for name in LIBRARIES if (found := _version(name)) is not None}
 
 
-@cache  # each look takes milliseconds
+@cache  # each lookup takes milliseconds
 def _version(name: str) -> str | None:
     try:
         return version(name)
@@ -60,7 +60,7 @@ def describe(
     command: str,
     seconds: float,
 ) -> Manifest:
-    """Say what was done; `plan` is the one with the seed that was used."""
+    """Return the manifest; `plan` includes the seed that was used."""
     roles, sizes, errors = records.roles, groups.sizes, groups.errors
     identifiers = (*records.source.not_read, *roles.identifiers)
     return Manifest(
@@ -126,7 +126,7 @@ def _options(estimator: Estimator, n_records: int) -> dict[str, Any]:
 
 
 def plain_options(options: dict[str, Any], n_records: int) -> dict[str, Any]:
-    """Return options as JSON can hold them; of arrays and other objects, only their kind."""
+    """Return options as plain values for JSON; of arrays and other objects, only their kind."""
     return {name: _plain(value, n_records) for name, value in options.items()}
 
 

@@ -1,4 +1,4 @@
-"""Third stage: groups, found block by block and within each stratum on its own."""
+"""Third stage: groups, found separately for each block and within each stratum."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Records that were grouped on their own, by the columns of one block.
+    """Records that were grouped separately, by the columns of one block.
 
-    `fitted` is the estimator that did it; its labels are those of `rows`.
+    `fitted` is the fitted estimator; its labels are those of `rows`.
     """
 
     block: int
@@ -42,8 +42,8 @@ class Part:
 class Groups:
     """The groups of every block, how they were found, and their errors about their means.
 
-    `estimator` is the one that was asked for, `seed` the one that it used, or None where chance
-    played no part.
+    `estimator` is the one that was asked for, `seed` the seed it used, or None if it uses no
+    randomness.
     """
 
     method: Method
@@ -138,7 +138,7 @@ def _in_pieces(
 def _errors(
     method: Method, labels: Sequence[Labels], parts: Sequence[Part], records: Records
 ) -> Errors:
-    """Return the squared errors of all blocks together; where records draw, about drawn centres."""
+    """Return the squared errors of all blocks; for methods that draw, about the drawn centres."""
     if method.draws:
         return squared_errors(records.X, labels[0], drawn_centers(parts[0].fitted))
     each = [
@@ -170,9 +170,9 @@ def n_expecting_fewer(estimator: Estimator) -> int:
 
 
 def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
-    """Return what no groups of k lose less than, if that is asked for and not interrupted."""
+    """Return the bound, if it was asked for and not interrupted."""
     if asked == NONE or not groups.promise.is_verified:
-        return Bound()  # groups of fewer than k may lose less than any of k
+        return Bound()  # groups of fewer than k may lose less than the bound
     try:
         return _sum_of_bounds(asked, plan, records, groups)
     except KeyboardInterrupt:
@@ -184,7 +184,7 @@ def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
 
 
 def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
-    """Return the sum of what the parts cannot go below."""
+    """Return the sum of the bounds of all parts."""
     total, tightness = 0.0, None
     n_records = sum(len(part.rows) for part in groups.parts)
     for part in groups.parts:

@@ -67,8 +67,8 @@ def protect(
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
     its group's mean (whole numbers stay whole, rounded half away from zero), median or most
     frequent value, depending on the type of the column. The finished table is checked before it is
-    handed out; `table` itself is not changed. Only `blocks` and the methods "fcm" and "efcm", whose
-    records draw their values, promise less.
+    returned; `table` itself is not changed. Only `blocks` and the methods "fcm" and "efcm", whose
+    records draw their values, guarantee less.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def protect(
     k : Least number of records behind a released combination. 1 protects nobody, and a
         `PrivacyWarning` says so. Required, unless a plan gives it.
     quasi_identifiers : Columns to protect. Columns of numbers without a role are protected as
-        well. They hold what could reveal who a record is about: numbers, text, categories, true or
-        false, dates. The manifest lists those that nobody named as assumed.
+        well. They may contain numbers, text, categories, booleans or dates. The manifest lists
+        those without a role as assumed.
     identifiers : Columns to drop, such as names.
     sensitive : Columns to publish unchanged.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
@@ -100,18 +100,18 @@ def protect(
     strata : Columns to group within: only records with the same values share a group. They are
         published.
     small_strata : Strata of fewer than k records: error refuses them, merge joins them with others.
-        The smallest come first; each joins the stratum whose mean is nearest and takes on its
+        The smallest come first; each joins the stratum with the nearest mean and gets its
         values.
     weights : Column of record weights, published unchanged. Means, medians, most frequent values
         and the loss take them into account.
     blocks : Columns to group on their own; k then holds within each block only. A list of lists;
-        columns in none of them are one more block. A `PrivacyWarning` says what that means.
+        the remaining columns are one more block. A `PrivacyWarning` says what that means.
     valid_combinations : Release only combinations of categories that occur in the data. They are
         those of one record of each group.
     keep_key : Replace the first identifier by a random key instead of dropping it.
     random_state : Seed of a method that uses randomness. A whole number below 2**32; the same seed
-        gives the same groups. None draws one. The manifest records it, or None where the method
-        does not use any.
+        gives the same groups. None draws one. The manifest records it, or None if the method
+        uses no randomness.
     effort : How hard auto searches: fast, balanced, best. "fast" takes about a second for a
         thousand records, "balanced" ten times as long, "best" eight times as long again.
     time_budget : Seconds for the search of auto and icsm, and for a tight bound. The best groups
@@ -121,14 +121,14 @@ def protect(
         less time than grouping: up to 50,000 records with the method "auto", 10,000 with other
         methods or a time_budget, and any number in one column; it is none with weights.
     plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`; no other option may be
-        given beside it
+        given with it
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
-    An interrupt from the keyboard while "auto" searches ends the search only: the release holds the
-    best groups so far, its manifest says "interrupted", and an `InterruptedSearchWarning` says so.
-    An interrupt while a bound is computed ends that: a tight bound is the best so far, a fast one
-    is left out, and a warning says so. A later one ends `protect`.
+    Ctrl-C while "auto" searches ends only the search: the release has the best groups so far, its
+    manifest is marked as interrupted, and there is an `InterruptedSearchWarning`. Ctrl-C while a
+    bound is computed ends that: a tight bound is the best so far, a fast one is left out, with a
+    warning. A second Ctrl-C ends `protect`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def protect_file(
     force: bool = False,
     progress: bool | ProgressCallback = False,
 ) -> Release:
-    """Protect a file as a plan says, and write the result with its manifest beside it.
+    """Protect a file according to a plan, and write the result with its manifest beside it.
 
     What `microagg protect SOURCE --plan PLAN -o TARGET` does. All outputs are written or none; the
     source is never overwritten.
@@ -224,9 +224,9 @@ def make_release(
     command: Callable[[Plan], str] = python_call,
     listener: AbstractContextManager[None] = nullcontext(),  # noqa: B008
 ) -> Release:
-    """Take a table through all stages; long work happens within `listener`.
+    """Take a table through all stages; long work is done within `listener`.
 
-    `command` words what repeats the release of a plan.
+    `command` returns the command or call that repeats the release of a plan.
     """
     began = time.perf_counter()
     plan = plan.with_types(source.types)
@@ -270,7 +270,7 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
 
 
 def _identifiers(records: Records, verified: Verified) -> Iterator[pl.Series]:
-    """Return what says who a record is, and its random key."""
+    """Return the identifiers of the records, and their random keys."""
     levels = index_names(records.frame)
     for name in records.roles.identifiers:
         if name in levels:
@@ -285,8 +285,7 @@ def _identifiers(records: Records, verified: Verified) -> Iterator[pl.Series]:
 def _warn_beforehand(plan: Plan, records: Records) -> None:
     if plan.k == 1:
         warn(
-            "k = 1 protects nobody: every record may stand alone with its own values; use k = 2 "
-            "or more.",
+            "k = 1 protects nobody: any record may keep its own values; use k = 2 or more.",
             PrivacyWarning,
         )
     for name in _unique_columns(records):
@@ -299,8 +298,8 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
     if len(records.blocks) > 1:
         warn(
             f"the quasi-identifiers are grouped in {len(records.blocks)} blocks: k = {plan.k} "
-            "holds within each of them, not for all together. Somebody who knows values from "
-            "several blocks can tell records apart.",
+            "holds within each of them, not for all together. Anyone who knows values from "
+            "several blocks can distinguish records.",
             PrivacyWarning,
         )
 

@@ -1,4 +1,4 @@
-"""Second stage: records to group, with roles given, columns checked and the matrix scaled."""
+"""Second stage: records to group, with roles assigned, columns checked and the matrix scaled."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,13 +20,13 @@ from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import code_numbers, code_strata, is_number, open_column
 
-# Between the largest and the smallest weight of a record.
+# Largest ratio between weights of records.
 _LARGEST_RATIO = 1e9
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Columns by which records are grouped together; `X` is their encoding, what is compared."""
+    """Columns that are grouped together; `X` is their encoding for comparisons."""
 
     names: tuple[str, ...]
     encoding: Encoding
@@ -49,12 +49,12 @@ class Records:
 
     @property
     def frame(self) -> Frame:
-        """The table as it came."""
+        """The table as given."""
         return self.source.frame
 
     @property
     def X(self) -> Floats:  # noqa: N802
-        """The matrix of all quasi-identifiers, where they are in one block."""
+        """The matrix of all quasi-identifiers, if they are in one block."""
         (block,) = self.blocks
         return block.X
 
@@ -65,7 +65,7 @@ class Records:
         return {name: count for name, count in counts.items() if count}
 
     def stratified_for(self, k: int, small: str) -> Self:
-        """Return the records with strata of at least k records, small ones merged if so asked."""
+        """Return the records in strata of at least k, with small ones merged if asked for."""
         if not self.strata_columns:
             return self
         X = np.hstack([block.X for block in self.blocks])
@@ -73,9 +73,9 @@ class Records:
 
 
 def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) -> Records:
-    """Open a table if every column has a role and groups of k records can be made of it.
+    """Open a table if every column has a role and there are enough records for k.
 
-    A study that tries several k gives the `largest_k`; otherwise it is the plan's.
+    A study of several k gives the `largest_k`; by default it is that of the plan.
     """
     frame = source.frame
     read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
@@ -125,7 +125,7 @@ def check_values(columns: Iterable[Column], missing: Missing) -> None:
             empty.append(column.name)
     if infinite:
         raise DataError(
-            "quasi-identifiers must hold finite numbers; values are infinite in "
+            "quasi-identifiers must be finite numbers; values are infinite in "
             f"{_counted(infinite)}. Remove or replace them first."
         )
     if absent and missing is Missing.ERROR:
@@ -151,16 +151,16 @@ def _weights(frame: Frame, name: str) -> Floats:
         raise DataError(f"the weights in {name!r} must be numbers; got {dtype_of(frame, name)}.")
     values = code_numbers(frame, name)
     weights = values.numbers.astype(np.float64)
-    usable = np.isfinite(weights) & (weights > 0.0)  # a missing one is 0
+    usable = np.isfinite(weights) & (weights > 0.0)  # missing weights are 0
     if bad := int(np.count_nonzero(~usable)):
         raise DataError(
             f"the weights in {name!r} must be finite numbers above 0; {bad} of {len(weights)} are "
-            "not, or are missing. Repair or remove those records first."
+            "not, or are missing. Correct or remove those records first."
         )
     if weights.min() * _LARGEST_RATIO < weights.max():
         raise DataError(
-            f"the weights in {name!r} differ by a factor of more than {_LARGEST_RATIO:g}, so that "
-            "sums would lose the small ones. Repair them first."
+            f"the weights in {name!r} differ by a factor of more than {_LARGEST_RATIO:g}, so "
+            "that small ones would be lost in sums. Correct them first."
         )
     # Only their ratios count. A power of two keeps every sum of whole numbers exact.
     return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
@@ -169,14 +169,14 @@ def _weights(frame: Frame, name: str) -> Floats:
 def _blocks(
     asked: Sequence[Sequence[str]], quasi_identifiers: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the blocks in the order of the table; what none of them names is one more."""
+    """Return the blocks in the order of the table; the remaining columns are one more."""
     taken: set[str] = set()
     blocks = []
     for names in asked:
         for name in names:
             if name not in quasi_identifiers:
                 raise ParameterError(
-                    f"a block holds quasi-identifiers; {name!r} is not one. Remove it from the "
+                    f"blocks consist of quasi-identifiers; {name!r} is not one. Remove it from the "
                     "block."
                 )
             if name in taken:

@@ -35,7 +35,7 @@ PathName = str | PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a release keeps of the input, for its own files and to be measured.
+    """What a release keeps of the input, for its files and for measuring.
 
     `open_pair` opens the records before and after; that happens when somebody measures, and once.
     """
@@ -57,16 +57,16 @@ class Release:
 
     Attributes
     ----------
-    table : the released table: the same kind of DataFrame as came in, the same row order, column
-        order and column types; identifiers are gone, sensitive columns are unchanged
+    table : the released table: the same kind of DataFrame as the input, with the same row order,
+        column order and column types; identifiers are dropped, sensitive columns are unchanged
     labels : group of every record, numbered in the order of the groups' first records (read-only);
-        where there are several blocks, a column for each
+        with several blocks, a column for each
     information_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled
         space in which records were compared; it leaves out rounding, medians and modes, columns of
         weight 0 and merged strata
     lower_bound : a proven lower bound of the information loss of any grouping, within the strata
-        and blocks if there are any, in per cent; None where none was computed
-    manifest : what was done, as a `microagg.Manifest`; it holds no record's values
+        and blocks if there are any, in per cent; None if none was computed
+    manifest : what was done, as a `microagg.Manifest`; it contains no record's values
     """
 
     table: Any
@@ -82,7 +82,7 @@ class Release:
 
     @property
     def lower_bound(self) -> float | None:
-        """A proven lower bound of the information loss in per cent; None where there is none."""
+        """A proven lower bound of the information loss in per cent, if one was computed."""
         return self.manifest.lower_bound
 
     def save(
@@ -97,12 +97,12 @@ class Release:
     ) -> Path:
         """Write the table to a file, and beside it the manifest as NAME.manifest.json.
 
-        Both are written whole or not at all; existing files are replaced only with `force`. The
-        suffix names the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
+        Both are written or neither; existing files are replaced only with `force`. The suffix sets
+        the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
         `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
         release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
-        what `save_audit` writes goes to that file in the same step; with `report` and
-        `public_report`, the two versions that `report` writes. Returns the path.
+        the file of `save_audit` is written in the same step; with `report` and `public_report`, the
+        two versions of the report. Returns the path.
         """
         target = file_name(path)
         beside = {}
@@ -126,7 +126,7 @@ class Release:
     def risk(
         self, *, random_state: SeedLike = 0, progress: bool | ProgressCallback = False
     ) -> "Risk":
-        """Measure who could still be found, or found out about, in the released table.
+        """Measure what an intruder could still find out from the released table.
 
         The intruder knows the quasi-identifiers and strata of the original, and wants to know the
         sensitive columns. Exact up to 100,000 records; `random_state` is the seed of samples above.
@@ -162,10 +162,10 @@ class Release:
         write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
 
     def save_audit(self, path: PathName, *, force: bool = False) -> Path:
-        """Write a file that says which record is in which group: not for publication.
+        """Write which record is in which group to a file, for internal use only.
 
-        It holds a line for each record: its number, from 1, its identifiers, its random key if it
-        has one, and its group, from 1, in every block. Whoever has it can undo the release, and a
+        It has a line for each record: its number, from 1, its identifiers, its random key if it
+        has one, and its group, from 1, in every block. It can be used to undo the release, and a
         `PrivacyWarning` says so. Returns the path.
         """
         target = file_name(path)
@@ -186,10 +186,10 @@ class Release:
     ) -> Path:
         """Write a report to read, print and sign: one self-contained HTML file.
 
-        It says in plain words what was done, what is promised and what was lost, shows the columns
-        before and after, and measures risk and utility. No record's values are in it: every figure
-        is of at least k records. With `public`, it is for publishing with the data and says nothing
-        about the values before. `title` heads the page; without one, an internal report has the
+        It explains what was done, what is guaranteed and what was lost, shows the columns before
+        and after, and measures risk and utility. It contains no record's values: every figure is
+        based on at least k records. With `public`, it is meant to be published with the data and
+        reveals nothing about the original values. The default `title` of an internal report is the
         name of the input file. `target` and `random_state` are those of `utility`. Returns the
         path.
         """
@@ -217,7 +217,7 @@ class Release:
         random_state: SeedLike = 0,
         progress: bool | ProgressCallback = False,
     ) -> dict[Path, Writer]:
-        """Return the writers of the reports asked for; whatever can fail has been done by then."""
+        """Return the writers of the reports; everything that can fail is done here."""
         wanted = {
             Path(file_name(path)): is_public
             for path, is_public in ((internal, False), (public, True))
@@ -241,11 +241,11 @@ class Release:
     def _audit_writer(self, path: str) -> Writer:
         write = table_writer(audit_table(self._origin.identifiers, self.labels), path)
 
-        def write_for_the_owner(place: Path) -> None:
+        def write_private(place: Path) -> None:
             write(place)
             place.chmod(stat.S_IRUSR | stat.S_IWUSR)
 
-        return write_for_the_owner
+        return write_private
 
     def __repr__(self) -> str:
         done = self.manifest

@@ -1,4 +1,4 @@
-"""Fourth stage: what each group releases, within the constraints."""
+"""Fourth stage: the released values of each group, within the constraints."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from microagg.tables.pairs import Pair, original_of
 
 @dataclass(frozen=True, eq=False)
 class NewCombinations:
-    """Combinations of categories that no record had before, and the records that show them."""
+    """Combinations of categories that no record had before, and how many records have them."""
 
     combinations: int
     records: int
@@ -34,19 +34,19 @@ class NewCombinations:
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """The values that every record releases of the quasi-identifiers."""
+    """The released values of the quasi-identifiers, for every record."""
 
     values: dict[str, Values]
     constrained: Constrained | None
     new_combinations: NewCombinations | None
 
     def shown(self, records: Records) -> dict[str, Values]:
-        """Return what every record shows: the released quasi-identifiers, and the strata."""
+        """Return the released quasi-identifiers and the strata of every record."""
         strata = {} if records.strata is None else records.strata.released
         return {**self.values, **strata}
 
     def pair_of(self, records: Records) -> Callable[[], Pair]:
-        """Return how to open the records before and after, without keeping the matrix for that."""
+        """Return a function that opens the records before and after, without keeping the matrix."""
         dialect, after = records.source.dialect, self.shown(records)
         original = partial(
             original_of,
@@ -68,7 +68,7 @@ def aggregate(
 ) -> Released:
     """Aggregate every group within the constraints; there is a system, or None, for each block.
 
-    Where records draw their values, these are the centres that were drawn.
+    If records draw their values, these are the drawn centres.
     """
     released: dict[str, Values] = {}
     constrained: list[Constrained] = []
@@ -94,7 +94,7 @@ def aggregate(
 def _values_of_groups(
     names: Iterable[str], labels: Labels, records: Records, points: Mapping[str, Floats]
 ) -> dict[str, Values]:
-    """Return what each group releases of these columns: its aggregate, or the point it drew."""
+    """Return the values of each group in these columns: its aggregate, or a drawn centre."""
     values = {}
     for name in names:
         column = records.columns[name]
@@ -114,7 +114,7 @@ def _values_of_groups(
 
 
 def _medoids(block: Block, labels: Labels, records: Records) -> dict[str, Values]:
-    """Return the categories of the record of each group that is most like all of it in these."""
+    """Return for each group the categories of its record that is closest to all of the group."""
     columns = {name: records.columns[name] for name in block.names}
     chosen = {name: column for name, column in columns.items() if column.type.is_categorical}
     if not chosen:
@@ -130,7 +130,7 @@ def _medoids(block: Block, labels: Labels, records: Records) -> dict[str, Values
 
 
 def _usable(columns: Iterable[Column], missing: Missing) -> NDArray[np.bool_] | None:
-    """Return which records have a value in every column, where missing ones are imputed."""
+    """Return which records have a value in every column, if missing ones are imputed."""
     masks = [column.values.missing for column in columns if column.values.missing is not None]
     if missing is not Missing.IMPUTE or not masks:
         return None
@@ -145,7 +145,7 @@ def _usable(columns: Iterable[Column], missing: Missing) -> NDArray[np.bool_] | 
 
 
 def _new_combinations(records: Records, released: Mapping[str, Values]) -> NewCombinations | None:
-    """Count what no record of the table shows; None with fewer than two categorical columns."""
+    """Count new combinations; None with fewer than two categorical columns."""
     names = [name for name, column in records.columns.items() if column.type.is_categorical]
     if len(names) < 2:
         return None

@@ -1,4 +1,4 @@
-"""A release on disk: the table, its manifest beside it, and on request who is in which group."""
+"""A release on disk: the table, its manifest, and on request which record is in which group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def file_or_stream(path: object) -> str:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where a release goes: the table, and what else was asked for.
+    """Where a release goes: the table and the other files asked for.
 
     The table may go to standard output, `-`, and has no manifest then.
     """
@@ -117,7 +117,7 @@ def check_page(path: str, source: str, *, suffix: str = ".html", force: bool) ->
 
 
 def _origin(source: str) -> Path | int:
-    """Return what must not be overwritten: the input, by its path or as what is open."""
+    """Return what must not be overwritten: the input, by its path or as an open file."""
     return _STANDARD_INPUT if source == STANDARD else Path(source)
 
 
@@ -131,9 +131,9 @@ def save_release(
     annotations: Annotations | None = None,
     beside: Mapping[Path, Writer] | None = None,
 ) -> None:
-    """Write a table and its manifest, and what else belongs to them, all whole or none.
+    """Write a table, its manifest and further files together, all or none.
 
-    Warns if an earlier release of the same table lies in the folder.
+    Warns if the folder contains an earlier release of the same table.
     """
     target, described = Path(path), manifest_path(path)
     warn_of_earlier(manifest, described)
@@ -150,7 +150,7 @@ def save_release(
 
 
 def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:
-    """Return who is in which group, in every block; names that are taken get an underscore."""
+    """Return which record is in which group, in every block; names in use get an underscore."""
     groups = labels.reshape(len(labels), -1).T + 1
     names = ["group"] if len(groups) == 1 else [f"group_{at + 1}" for at in range(len(groups))]
     columns = [pl.Series("record", np.arange(1, len(labels) + 1)), *identifiers]
@@ -177,8 +177,8 @@ def warn_of_earlier(manifest: Manifest, own: Path) -> None:
         where = "is replaced" if path == own else "lies beside"
         warn(
             f"an earlier release of the same table {where} ({path.name!r}, k = {earlier.k}, "
-            f"{earlier.method}): whoever gets both can combine them and tell records apart that "
-            "each of them hides. Publish one of them only.",
+            f"{earlier.method}): anyone who has both can combine them and distinguish records "
+            "that each of them hides. Publish only one of them.",
             PrivacyWarning,
         )
         return

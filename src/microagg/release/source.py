@@ -21,8 +21,8 @@ from microagg.tables.frames import Frame, open_frame
 class Source:
     """A table with at least one record, and what is known about the file it came from.
 
-    `dialect` and `annotations` are those of the file, so that the output can be like it; `types`
-    are those that its labels imply. `not_read` are identifiers in the file that nobody needs.
+    `dialect` and `annotations` are those of the file, so that the output can use them; `types` are
+    those that its labels imply. `not_read` are identifiers in the file that are not needed.
     """
 
     frame: Frame
@@ -43,12 +43,12 @@ class Source:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column of the input, also those that were not read."""
+        """Every column of the input, including those not read."""
         return (*self.not_read, *self.frame.columns)
 
     @cached_property
     def sha256(self) -> str | None:
-        """The SHA-256 of the file, or of the table where there is no file."""
+        """The SHA-256 of the file, or of the table if there is no file."""
         return self.file_sha256 or table_digest(self.frame)
 
 
@@ -62,8 +62,8 @@ def read_source(
 ) -> Source:
     """Read a file for a plan.
 
-    Identifiers are dropped: unless asked for, they are not even read. Columns that the format of
-    the `target` cannot hold are refused before any long work.
+    Identifiers are not read unless asked for, as they are dropped. Columns that the format of the
+    `target` does not support are refused before any long work.
     """
     file = open_table(path, dialect=dialect)
     roles = plan.roles_in(file.columns)

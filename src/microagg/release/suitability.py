@@ -1,4 +1,4 @@
-"""What a method cannot do with the records at hand, refused before any long work."""
+"""Whether a method suits the records, checked before any long work."""
 
 from collections.abc import Iterable
 

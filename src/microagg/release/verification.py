@@ -1,4 +1,4 @@
-"""Fifth stage: the finished table, checked apart from the code that grouped it."""
+"""Fifth stage: the finished table, checked independently of the code that grouped it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from microagg.tables.keys import random_keys
 
 @dataclass(frozen=True, eq=False)
 class Verified:
-    """The finished table, of the same kind as came in; `key` is its column of random keys, if any.
+    """The finished table, of the same kind as the input; `key` is its column of random keys.
 
-    `classes` are the smallest of all blocks. They keep k, unless no such promise was made.
+    `classes` are those of the block with the smallest. They have k records, if that is promised.
     """
 
     table: Any
@@ -30,7 +30,7 @@ class Verified:
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
-    """Put the released values in place, and count on the finished table what was promised."""
+    """Insert the released values, and verify on the finished table what was promised."""
     columns = {
         name: column.decode(released.values[name]) for name, column in records.columns.items()
     }
@@ -72,5 +72,5 @@ def _refuse_unless_satisfied(findings: Sequence[Finding]) -> None:
 
 
 def shown(frame: Frame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return what a table shows in these columns."""
+    """Return these columns of a table."""
     return pl.DataFrame({name: polars_column(frame[name]) for name in columns})

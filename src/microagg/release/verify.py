@@ -1,4 +1,4 @@
-"""verify(): whether a table keeps what is asked of it, whoever made it."""
+"""verify(): whether a table satisfies k and other requirements, whatever tool made it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,12 +36,11 @@ from microagg.tables.typed import code_numbers
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """Whether a table keeps what was asked of it; true if it does.
+    """Whether a table satisfies what was asked for; true if it does.
 
-    `columns` were checked. `findings` are what the judges of all requirements found in each block
-    of columns; `classes` is the one of the block whose classes are smallest. `violations` counts
-    the records that violate each constraint. `manifest` is the file that said what to check, if
-    one did.
+    `columns` were checked. `findings` are the results of all requirements in each block of columns;
+    `classes` is that of the block with the smallest classes. `violations` counts the records that
+    violate each constraint. `manifest` is the file that defined what to check, if there was one.
     """
 
     findings: tuple[Finding, ...]
@@ -52,7 +51,7 @@ class Verification:
 
     @property
     def classes(self) -> Classes:
-        """The classes of records that show the same."""
+        """The classes of records with the same values."""
         return min(
             (found for found in self.findings if isinstance(found, Classes)),
             key=lambda found: found.smallest,
@@ -60,12 +59,12 @@ class Verification:
 
     @property
     def satisfied(self) -> bool:
-        """Whether every judge says yes, and no record violates a constraint."""
+        """Whether all requirements are met, and no record violates a constraint."""
         return all(found.satisfied for found in self.findings) and not any(self.violations.values())
 
     @property
     def largest_k(self) -> int:
-        """The largest k that the table keeps."""
+        """The largest k that the table satisfies."""
         return self.classes.smallest
 
     @property
@@ -98,7 +97,7 @@ class Verification:
         return html_table((), self.rows(), title=self.verdict)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return what was checked and found, in words."""
+        """Return what was checked and found, as text."""
         classes, records = self.classes, counted(self.classes.n_records, "record")
         return [
             ("checked", listed_names(self.columns)),
@@ -106,7 +105,7 @@ class Verification:
             ("combinations", f"{classes.count:,} in {records}"),
             (
                 "rarest",
-                f"stands for {counted(classes.smallest, 'record')}: the table keeps k up to "
+                f"stands for {counted(classes.smallest, 'record')}: the table satisfies k up to "
                 f"{classes.smallest:,}",
             ),
             ("below k", f"{classes.records_below:,} of {records}"),
@@ -152,7 +151,7 @@ class _Asked:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """What every combination must satisfy: as the plan says, with the k that was given."""
+        """What every combination must satisfy: that of the plan, with the k given."""
         k = self.k or 1
         return (Plan.of(k=k) if self.plan is None else self.plan.replace(k=k)).requirements
 
@@ -190,20 +189,20 @@ def verify(
 ) -> Verification:
     """Return whether every combination in a table stands for at least k records.
 
-    A combination is what a record shows in all checked columns; a missing value is a value. The
-    code that groups records takes no part in this.
+    A combination is a record's values in all checked columns; a missing value is a value. None of
+    the code that groups records is used here.
 
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow, or the path of a file. A CSV file is compared
-        as it is written. Unless columns or a plan are given, the manifest that lies beside a
-        released file says which columns to check, in which blocks, which k and which constraints.
+        as it is written. Unless columns or a plan are given, the manifest beside a released
+        file defines the columns to check, the blocks, k and the constraints.
     k : Least number of records behind a released combination.
     quasi_identifiers : columns to check; by default all that are not sensitive
     sensitive : columns to leave out
     constraints : what every record must satisfy, such as "net + tax = gross"
-    plan : a `Plan`, or the path of a plan file, that says which columns to leave out, in which
-        blocks to check the others, which k and which constraints
+    plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
+        k and the constraints
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
 
     Examples
@@ -247,13 +246,13 @@ class _Opened:
         return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
 
     def as_written(self) -> Frame:
-        """Return the table; of a text file, as it is written."""
+        """Return the table; of a text file, the fields as written."""
         if self._file is None:
             return self._frame  # type: ignore[return-value]
         return open_frame(self._file.table(as_text=self.columns))
 
     def numbers(self, columns: Sequence[str]) -> Frame:
-        """Return the table with these columns as numbers, where that is what they are."""
+        """Return the table with these columns as numbers, if they are numeric."""
         if self._file is None:
             return self._frame  # type: ignore[return-value]
         return open_frame(self._file.table(columns=columns))
@@ -265,8 +264,8 @@ def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> 
     if plan is not None:
         if names_columns or given.constraints:
             raise ParameterError(
-                "columns and constraints are given beside a plan. Put them into the plan, or leave "
-                "the plan out."
+                "columns or constraints are given in addition to a plan. Put them in the plan, or "
+                "leave the plan out."
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
         return replace(base, k=given.k or base.k)

@@ -1,4 +1,4 @@
-"""Correlations of the columns before and after, of all records that have both values."""
+"""Correlations of the columns before and after, over all records that have both values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,21 +50,22 @@ def correlations_of(
         return None
     changes = np.abs(after - before)[upper]
     changes = changes[np.isfinite(changes)]
-    is_told = len(changes) > 0 and not public  # of few columns, the values before would follow
+    # With few columns, original values could be worked out from public changes.
+    is_shown = len(changes) > 0 and not public
     return Correlations(
         tuple(column.name for column in scaled),
         None if public else before,
         after,
-        float(changes.mean()) if is_told else None,
-        float(changes.max()) if is_told else None,
+        float(changes.mean()) if is_shown else None,
+        float(changes.max()) if is_shown else None,
     )
 
 
 def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) -> Floats:
     """Return Pearson's correlations of records with both values, NaN for fewer than `least`.
 
-    Before, there are none of a column that one record, or a few, dominates: they would tell its
-    other values. Time O(n d^2), memory O(n d + d^2).
+    Before, there are none for columns dominated by one record or a few: they would reveal values of
+    other columns. Time O(n d^2), memory O(n d + d^2).
     """
     if side == "before":
         numbers = [column.scaled_before for column in columns]
@@ -99,7 +100,7 @@ def _dominated_pairs(
 
 
 def most_notable(found: Correlations, count: int) -> list[PairOfColumns]:
-    """Return the pairs that changed most; if nothing is known of before, the strongest."""
+    """Return the pairs that changed most or, without figures from before, the strongest."""
     rows, columns = np.triu_indices(len(found.names), 1)
     after = found.after[rows, columns]
     before = None if found.before is None else found.before[rows, columns]

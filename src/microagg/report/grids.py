@@ -1,15 +1,15 @@
-"""Bins whose edges tell nothing: round numbers and calendar dates, and none with few records."""
+"""Bins that reveal nothing: with round numbers or dates as edges, and none with few records."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from microagg.core.arrays import Counts, Floats
-from microagg.report.rounding import DAY, Word, worded_numbers, worded_times
+from microagg.report.rounding import DAY, Word, number_formatter, time_formatter
 
 SECONDS = {"D": DAY, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
-# Round spans of time: how many of which unit of NumPy, and about how many seconds that is.
+# Round spans of time: a number of NumPy units, and about how many seconds that is.
 _SPANS = (
     *((n, "s", n) for n in (1, 5, 15)),
     *((n, "m", n * 60) for n in (1, 5, 15)),
@@ -33,7 +33,7 @@ class Grid:
 def trimmed_range(ordered: Floats, least: int) -> tuple[float, float]:
     """Return a low and a high value: means of `least` neighbours, with `least` or more beyond.
 
-    Grids begin and end there; an edge next to a single record would tell where that is.
+    Grids begin and end there; an edge next to a single record would reveal its value.
 
     >>> trimmed_range(np.arange(100.0), least=5)
     (7.0, 92.0)
@@ -55,7 +55,7 @@ def number_grid(low: float, high: float, bins: int, *, whole: bool) -> Grid | No
     >>> number_grid(17.3, 61.8, 10, whole=False).edges
     array([20., 25., 30., 35., 40., 45., 50., 55., 60.])
 
-    Whole numbers one by one have their edges between them:
+    If every whole number has its own bin, edges lie between them:
 
     >>> number_grid(0, 3, 10, whole=True).edges
     array([0.5, 1.5, 2.5])
@@ -67,12 +67,12 @@ def number_grid(low: float, high: float, bins: int, *, whole: bool) -> Grid | No
     step = round_step(width)
     if whole and step <= 1.0:
         edges = np.arange(np.floor(low) + 0.5, np.ceil(high), 1.0)
-        return Grid(edges, 1.0, worded_numbers(1.0, max(abs(low), abs(high))))
+        return Grid(edges, 1.0, number_formatter(1.0, max(abs(low), abs(high))))
     first, last = np.ceil(low / step), np.floor(high / step)
     if last < first or abs(first) > 2.0**52 or abs(last) > 2.0**52:
         return None
     return Grid(
-        np.arange(first, last + 1.0) * step, step, worded_numbers(step, max(abs(low), abs(high)))
+        np.arange(first, last + 1.0) * step, step, number_formatter(step, max(abs(low), abs(high)))
     )
 
 
@@ -89,7 +89,7 @@ def round_step(width: float) -> float:
 def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid | None:
     """Return beginnings of years, months, days or parts of them between two times in seconds.
 
-    No bin is shorter than `shortest`, what the column resolves.
+    No bin is shorter than `shortest`, the resolution of the column.
 
     >>> grid = date_grid(10 * DAY, 2 * 365.25 * DAY, 5)
     >>> [grid.word(edge) for edge in grid.edges]
@@ -106,7 +106,7 @@ def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid
     whole = np.arange(-(-first // count), last // count + 1) * count
     edges = whole.astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.float64)
     edges = edges[(edges >= low) & (edges <= high)]
-    return Grid(edges, float(seconds), worded_times(_SHOWN_AS[unit])) if len(edges) else None
+    return Grid(edges, float(seconds), time_formatter(_SHOWN_AS[unit])) if len(edges) else None
 
 
 def counts_between(ordered: Floats, edges: Floats) -> Counts:
@@ -116,7 +116,7 @@ def counts_between(ordered: Floats, edges: Floats) -> Counts:
 
 
 def few(counts: Counts, least: int) -> bool:
-    """Whether any count is of some records, and of fewer than `least`."""
+    """Whether any count is from 1 to `least` - 1."""
     return bool(((counts > 0) & (counts < least)).any())
 
 
@@ -124,7 +124,7 @@ def merged_starts(counts: Counts, least: int) -> list[int]:
     """Return where merged bins begin, so that none has 1 to `least` - 1 records on any side.
 
     `counts` has a row for each side and a column for each bin. Bins join the next until they have
-    enough; what is left at the end joins the one before. Where no merging helps, the list is empty.
+    enough; the rest joins the bin before. If no merging helps, the list is empty.
 
     >>> merged_starts(np.array([[9, 1, 1, 5, 2]]), least=3)
     [0, 1]

@@ -1,7 +1,7 @@
 """The report: one HTML page that a data steward can read, print and sign.
 
 It is made from aggregates only, by the rules of `microagg.report.summaries`; no record's values are
-in it. The public version, for publishing with the data, says nothing of the values before.
+in it. The public version, for publishing with the data, reveals nothing about the original values.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ from microagg.report.summaries import (
     Histogram,
     counted_share,
     least_of,
+    reveals_single_values,
     summary_of,
-    tells_single_values,
 )
 from microagg.report.wording import (
     cautions,
@@ -57,11 +57,11 @@ _TYPES = {
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a report is about.
+    """What a report describes.
 
-    `pair` are the records before and after, `manifest` is that of the release. `name` heads the
-    page; without one, an internal report takes the name of the input file. A
-    `public` report has only rows that are public; `notes` are cautions for both.
+    `pair` has the records before and after, `manifest` is that of the release. `name` is the title;
+    without one, an internal report has the name of the input file. A `public` report contains only
+    rows that are public; `notes` are cautions for both.
     """
 
     pair: Pair
@@ -74,13 +74,13 @@ class Subject:
 
     @property
     def least(self) -> int:
-        """How many records must be behind every figure."""
+        """Least number of records behind every figure."""
         return least_of(self.manifest.k)
 
 
 @dataclass(frozen=True)
 class Card:
-    """A column on the page: its figure as SVG, its lines, and what is to be said of it."""
+    """A column on the page: its figure as SVG, its lines and its notes."""
 
     summary: ColumnSummary
     kind: str
@@ -117,7 +117,7 @@ def render(subject: Subject) -> str:
         "least": subject.least,
         "summary": what_was_done(done, len(done.quasi_identifiers)),
         "verdict": verdict(done),
-        "is_loss_told": not (public and _loss_tells(subject)),
+        "is_loss_shown": not (public and _loss_reveals_values(subject)),
         "loss": percent(done.information_loss),
         "loss_share": min(100.0, done.information_loss),
         "bound_share": done.lower_bound,
@@ -143,11 +143,11 @@ def render(subject: Subject) -> str:
     return _template().render(facts)
 
 
-def _loss_tells(subject: Subject) -> bool:
-    """Whether the loss and the released table together would tell the values of a few records."""
+def _loss_reveals_values(subject: Subject) -> bool:
+    """Whether the loss and the released table together would reveal the values of a few records."""
     n, columns = subject.pair.n_records, subject.pair.columns.values()
     few = n < QUANTILE_WINDOWS * subject.least
-    return few or any(tells_single_values(column, subject.least) for column in columns)
+    return few or any(reveals_single_values(column, subject.least) for column in columns)
 
 
 @cache
@@ -198,7 +198,7 @@ def _relation_figure(found: Correlations | None) -> Markup | None:
 
 
 def _sizes_figure(done: Manifest) -> Markup:
-    label = f"How many groups there are of each size, from {done.min_group} to {done.max_group}"
+    label = f"Number of groups of each size, from {done.min_group} to {done.max_group}"
     return Markup(plots.group_sizes(done.group_sizes, done.k, label, "sizes"))
 
 
@@ -207,7 +207,7 @@ def _rows(rows: tuple[Row, ...], *, public: bool) -> list[Row]:
 
 
 def _constraints(subject: Subject) -> list[tuple[str, str]]:
-    """Return each constraint, and how many records violated it before, if that may be said."""
+    """Return each constraint, and how many records violated it before, if that may be shown."""
     found = subject.manifest.constraints
     if not found:
         return []
@@ -218,7 +218,7 @@ def _constraints(subject: Subject) -> list[tuple[str, str]]:
 
 
 def _missing(subject: Subject) -> str:
-    """Say what was done about missing values."""
+    """Describe how missing values were treated."""
     found = subject.manifest.missing_values
     if not found:
         return "" if subject.public else "No value of a protected column was missing."
@@ -226,12 +226,14 @@ def _missing(subject: Subject) -> str:
     if subject.public:
         return "Values are missing in the released table." if left else ""
     ways = {
-        "impute": "Missing values were replaced by what their group releases.",
-        "value": "“Missing” was taken for a value that whole groups release or none.",
+        "impute": "Missing values were replaced by the aggregate of their group.",
+        "value": "“Missing” was treated as a value, released for a whole group or not at all.",
     }
     columns = counted(len(found.before), "protected column")
-    now = "some are still missing in the release" if left else "none is missing in the release"
-    return f"{ways.get(found.treatment, '')} Values were missing in {columns}; {now}."
+    now = "some are" if left else "none are"
+    return (
+        f"{ways.get(found.treatment, '')} Values were missing in {columns}; {now} in the release."
+    )
 
 
 def _strata(subject: Subject) -> str:
@@ -244,12 +246,12 @@ def _strata(subject: Subject) -> str:
         f"{counted(found.smallest, 'record')}."
     )
     if found.merged and not subject.public:
-        said += f" Small strata that joined others: {found.merged:,}."
+        said += f" Small strata merged with others: {found.merged:,}."
     return said
 
 
 def _columns(subject: Subject) -> Iterator[Listed]:
-    """Say of every column what became of it; a public report leaves out those that were removed."""
+    """Describe how each column was treated; a public report leaves out those that were removed."""
     done, n = subject.manifest, subject.pair.n_records
     assumed, strata = done.assumed_quasi_identifiers, done.strata
     for name, column in subject.pair.columns.items():
@@ -286,7 +288,7 @@ def _versions(done: Manifest, *, public: bool) -> str:
 
 
 def _signed(value: float, digits: int = 2) -> str:
-    """Word a number with its sign.
+    """Write a number with its sign.
 
     >>> _signed(-0.031), _signed(0.2), _signed(0.001)
     ('−0.03', '+0.20', '0.00')

@@ -1,4 +1,4 @@
-"""Release -> reports: measured, put in words, and rendered."""
+"""Release -> reports: measured, worded and rendered."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from microagg.measures.measure import measure_risk, measure_utility
 from microagg.measures.wording import Row
 from microagg.plans.manifest import Manifest
 from microagg.report.page import Subject, render
-from microagg.report.summaries import least_of, tells_single_values
+from microagg.report.summaries import least_of, reveals_single_values
 from microagg.tables.pairs import Pair
 
 
@@ -24,11 +24,11 @@ def pages(
     target: str | None,
     seed: int,
 ) -> dict[Path, str]:
-    """Return the text of each wanted report; the values say which are for publishing."""
+    """Return the text of each wanted report; the values say which are public."""
     for path in wanted:
         if path.suffix.lower() != ".html":
             raise ParameterError(
-                f"a report is an HTML page and ends with .html; got {str(path)!r}."
+                f"a report is an HTML page whose name ends with .html; got {str(path)!r}."
             )
     risk = measure_risk(records, seed=seed, is_drawn=find(manifest.method).draws)
     rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
@@ -40,8 +40,8 @@ def pages(
 
 
 def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[Row]:
-    """Word what became of the columns, but for those of which a few records make up the most."""
-    hidden = [c.name for c in records.columns.values() if tells_single_values(c, least_of(k))]
+    """Return the utility measures, without columns that are dominated by a few records."""
+    hidden = [c.name for c in records.columns.values() if reveals_single_values(c, least_of(k))]
     kept = {name: column for name, column in records.columns.items() if name not in hidden}
     if kept:
         predicted = None if target in hidden else target
@@ -51,6 +51,6 @@ def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Itera
         yield Row(
             "left out",
             counted(len(hidden), "column"),
-            f"A few records make up most of {', '.join(map(repr, hidden))}: figures of utility "
-            "would tell their values.",
+            f"A few records dominate {', '.join(map(repr, hidden))}: utility measures "
+            "would reveal their values.",
         )

@@ -6,7 +6,7 @@ from microagg.tables.roles import IDENTIFIER
 
 
 def names_values(plan: Plan) -> bool:
-    """Whether the plan lists values of a column: the order of its categories, also of rare ones."""
+    """Whether the plan lists values of a column: its categories in order, including rare ones."""
     return any(column.order is not None for column in plan.columns.values())
 
 
@@ -30,7 +30,7 @@ def plan_text(plan: Plan, *, public: bool) -> str:
 
 
 def _without_values(said: dict[str, object]) -> dict[str, object]:
-    """Return what is said of a column; of its order only how many values it lists."""
+    """Return the options of a column; of its order, only how many values it has."""
     order = said.get("order")
     if not isinstance(order, list):
         return said

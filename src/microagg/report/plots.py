@@ -1,8 +1,8 @@
-"""Figures as SVG that stands inside a page: text stays text, the same input gives the same bytes.
+"""Figures as inline SVG: text stays text, and the same input gives the same bytes.
 
 Matplotlib never sees the name of a column or category. It gets placeholders of the same length, and
-the names come in afterwards, escaped: so no name is taken for a formula or for markup, and none
-asks for a glyph that a font does not have.
+the names are inserted afterwards, escaped: so no name is interpreted as a formula or markup, and
+none needs a glyph that the font lacks.
 """
 
 import io
@@ -27,7 +27,7 @@ from microagg.report.correlations import Correlations
 from microagg.report.rounding import is_zero, share_word, with_minus
 from microagg.report.summaries import Bars, Histogram
 
-# Two colours of Okabe and Ito (2008) that colour-blind eyes tell apart.
+# Two colours of Okabe and Ito (2008) that colour-blind readers can distinguish.
 BEFORE, AFTER = "#0072B2", "#D55E00"
 _PALE, _PALE_AFTER = "#8FC0DE", "#F4CDB0"
 _GREY = "#555555"
@@ -56,17 +56,17 @@ _STYLE: dict[str, Any] = {
     "hatch.linewidth": 0.6,
     "path.simplify": False,
 }
-_DRAWING = Lock()  # Matplotlib's settings are those of the whole process
+_DRAWING = Lock()  # Matplotlib's settings are process-wide
 
 
 @dataclass
 class Names:
-    """Names that stand in a figure as placeholders until it is drawn."""
+    """Names, represented by placeholders until a figure is drawn."""
 
     texts: dict[str, str] = field(default_factory=dict)
 
     def place(self, name: str) -> str:
-        """Return what stands for a name, about as wide; long names are cut."""
+        """Return a placeholder for a name, about as wide; long names are shortened."""
         name = shortened(name)
         mark = f"Q{len(self.texts):03d}Z"
         mark += "n" * (width_of(name) - len(mark))
@@ -75,7 +75,7 @@ class Names:
 
 
 def shortened(name: str) -> str:
-    r"""Return a name for an axis: without signs that cannot be shown, long ones cut.
+    r"""Return a name for an axis: without unprintable characters, and shortened if long.
 
     >>> shortened("a\tb"), shortened("one of many long names of columns")
     ('ab', 'one of many…es of columns')
@@ -93,7 +93,7 @@ def width_of(name: str) -> int:
 
 
 def histogram(found: Histogram, label: str, salt: str) -> str:
-    """Return bins before (filled) and after (a line), by how many records there are in a width."""
+    """Return bins before (filled) and after (a line), as densities of records."""
     first, last = found.edges[0] - found.outer[0], found.edges[-1] + found.outer[1]
     edges = np.concatenate([[first], found.edges, [last]])
     ticks = [(at, text) for at, text in found.ticks if first <= at <= last]
@@ -150,7 +150,7 @@ def bars(found: Bars, label: str, salt: str) -> str:
 
 
 def group_sizes(sizes: Mapping[str, int], k: int, label: str, salt: str) -> str:
-    """Return how many groups there are of each size; those below k stand out."""
+    """Return the number of groups of each size; those below k are highlighted."""
     counts = {int(size): count for size, count in sizes.items()}
     low, high = min(counts), max(counts)
     width = -(-(high - low + 1) // _MOST_SIZES)
@@ -162,7 +162,7 @@ def group_sizes(sizes: Mapping[str, int], k: int, label: str, salt: str) -> str:
     def draw(axes: Axes, _: Names) -> None:
         colours = [AFTER if start < k else BEFORE for start in starts]
         axes.bar(starts + (width - 1) / 2, totals, width * 0.85, color=colours)
-        if len(starts) < 4:  # a lone bar as wide as the page is no figure
+        if len(starts) < 4:  # a single bar as wide as the page looks odd
             middle = (low + high) / 2
             axes.set_xlim(middle - 4 * width, middle + 4 * width)
         axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
@@ -241,7 +241,7 @@ def changes(found: Correlations, label: str, salt: str) -> str:
 
 
 class Choice(NamedTuple):
-    """A method at a k on the map: per cent that it loses, and of records that can be linked."""
+    """A method at a k on the map: its loss and the share of records linked, in per cent."""
 
     method: str
     k: int
@@ -251,7 +251,7 @@ class Choice(NamedTuple):
 
 
 def risk_utility_map(choices: Sequence[Choice], label: str) -> str:
-    """Return risk against loss as an SVG file: a mark for each k, names where none is better."""
+    """Return risk against loss as an SVG file: a marker for each k, names where none is better."""
     best = sorted((c.loss, c.linkage) for c in choices if c.efficient)
 
     def draw(axes: Axes, names: Names) -> None:
@@ -301,10 +301,9 @@ def _beside(
     texts: Sequence[str],
     marks: Sequence[tuple[float, float]],
 ) -> list[tuple[float, float]]:
-    """Return where to write beside each point, in printer's points.
+    """Return where to put the label of each point, in printer's points.
 
-    The first of several places, nearest first, where no other text or mark is; the nearest if all
-    are taken.
+    The nearest of several places that is free of other labels and marks, or the nearest if none is.
     """
     per_point = axes.get_figure().dpi / 72  # type: ignore[union-attr]
 
@@ -337,9 +336,9 @@ def _drawn(
     salt: str,
     within: tuple[float, float, float, float] | None = None,
 ) -> str:
-    """Return what `draw` puts on axes, as SVG for a page; `salt` keeps its ids apart from others'.
+    """Return what `draw` puts on axes, as inline SVG; `salt` makes its ids unique.
 
-    `within` says where the axes are; finding their place takes longer than drawing.
+    `within` is the position of the axes; computing it would take longer than drawing.
     """
     names = Names()
     buffer = io.StringIO()
@@ -353,7 +352,7 @@ def _drawn(
 
 
 def _inlined(svg: str, label: str, names: Mapping[str, str]) -> str:
-    """Return the SVG without prolog, addresses, ids that nobody needs, fonts and long decimals."""
+    """Return the SVG without prolog, URLs, unused ids, fonts and long decimals."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Numbers and times as text, with no more digits than mean anything."""
+"""Numbers and times as text, with only meaningful digits."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ Word = Callable[[float], str]
 
 
 def with_minus(text: str) -> str:
-    """Return a number as it is printed: with a sign as wide as a digit, and a raised exponent.
+    """Return a number in print style: with a proper minus sign and a raised exponent.
 
     >>> with_minus("-1.5"), with_minus("2e+11"), with_minus("6.9e-12")
     ('−1.5', '2×10¹¹', '6.9×10⁻¹²')
@@ -33,10 +33,10 @@ def is_zero(text: str) -> bool:
     return not any(digit in text for digit in "123456789")
 
 
-def worded_numbers(step: float, largest: float = 0.0) -> Word:
-    """Return what writes multiples of `step`, up to `largest`, with as many digits as they have.
+def number_formatter(step: float, largest: float = 0.0) -> Word:
+    """Return a formatter for multiples of `step`, up to `largest`, with the digits they need.
 
-    >>> worded_numbers(0.05)(0.15000000000000002), worded_numbers(5000.0)(25000.0)
+    >>> number_formatter(0.05)(0.15000000000000002), number_formatter(5000.0)(25000.0)
     ('0.15', '25,000')
     """
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
@@ -49,10 +49,10 @@ def worded_numbers(step: float, largest: float = 0.0) -> Word:
     return word
 
 
-def worded_times(unit: str) -> Word:
-    """Return what writes times in seconds, cut to a unit.
+def time_formatter(unit: str) -> Word:
+    """Return a formatter for times in seconds, truncated to a unit.
 
-    >>> worded_times("D")(86_400.0), worded_times("M")(86_400.0), worded_times("m")(86_460.0)
+    >>> time_formatter("D")(86_400.0), time_formatter("M")(86_400.0), time_formatter("m")(86_460.0)
     ('1970-01-02', '1970-01', '1970-01-02 00:01')
     """
 
@@ -64,12 +64,12 @@ def worded_times(unit: str) -> Word:
 
 
 def number_word(spread: float | None, *, whole: bool = False) -> Word:
-    """Return what rounds numbers to a hundredth of the power of ten below their deviation.
+    """Return a formatter that rounds to a hundredth of the power of ten below the deviation.
 
     >>> number_word(13.1)(48.51809), number_word(5210.0)(-1234567.8), number_word(0.0)(0.1234567)
     ('48.5', '−1,234,570', '0.1235')
 
-    Of whole numbers, means have two decimals at most:
+    Means of whole numbers have at most two decimals:
 
     >>> number_word(0.5, whole=True)(1.0), number_word(0.5, whole=True)(1.46809)
     ('1', '1.47')
@@ -98,19 +98,19 @@ def _four_digits(value: float) -> str:
 
 
 def time_word(spread: float | None) -> Word:
-    """Return what writes times as exactly as their deviation, in seconds, gives meaning to.
+    """Return a formatter for times whose precision fits their deviation in seconds.
 
     >>> time_word(900 * DAY)(0.0), time_word(30 * DAY)(0.0), time_word(3_000.0)(0.0)
     ('1970-01', '1970-01-01', '1970-01-01 00:00')
     """
     for least, unit in ((730 * DAY, "M"), (2 * DAY, "D"), (120.0, "m")):
         if spread and spread >= least:
-            return worded_times(unit)
-    return worded_times("s" if spread else "D")
+            return time_formatter(unit)
+    return time_formatter("s" if spread else "D")
 
 
 def duration(seconds: float) -> str:
-    """Word a span of time.
+    """Write a span of time.
 
     >>> duration(1000 * DAY), duration(90.0)
     ('2.74 years', '1.5 minutes')
@@ -122,7 +122,7 @@ def duration(seconds: float) -> str:
 
 
 def share_word(share: float) -> str:
-    """Word a share for a bar.
+    """Write a share for a bar.
 
     >>> share_word(0.256), share_word(0.0), share_word(0.004)
     ('26 %', '0 %', '0.4 %')

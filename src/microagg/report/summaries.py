@@ -1,23 +1,23 @@
-"""What may be said of the columns of a table: aggregates of k records or more, and nothing else.
+"""What may be shown of the columns of a table: only aggregates of k records or more.
 
-The rules, with `least` = k, and 3 where k is smaller:
+The rules, with `least` = k, or 3 if k is smaller:
 
 - Bins have round edges, the first and last are open, and neighbours are merged until no bin has 1
   to `least` - 1 records, before or after. Where the grid begins and ends follows from means of
   `least` neighbouring records, not from single ones. With fewer than 6 * `least` values there is
   no histogram.
-- Categories of fewer than `least` records go into "all others", and so does the next smallest until
-  that has `least` records, too.
+- Categories of fewer than `least` records are combined in "all others", which the next smallest
+  ones join until it has `least` records.
 - A quantile is the mean of `least` neighbouring records (one more if `least` is even) around its
-  place; it is left out with fewer than ten times as many records, or if they do not fit around it.
-  If they are equal but for one, that one could be worked out: then it is the value of the others,
-  if `least` records have it, or else left out.
+  position; it is left out with fewer than ten times as many records, or if they do not fit around
+  it. If all but one of them are equal, that one could be worked out: then it is the value of the
+  others, if `least` records have it, and otherwise left out.
 - There is no minimum and no maximum.
 - Means and standard deviations are of all records that have a value. They are left out with fewer
   than `least` of them, if fewer than `least` differ from the most frequent value, and if a single
   record makes up more than half of the sum of squares about the median: it could be worked out.
-- Where a single value could be worked out, that counts for values before only: released ones are
-  published in any case.
+- Rules against working out single values apply to values before only: released ones are published
+  anyway.
 - Numbers are rounded to a hundredth of the power of ten below their standard deviation.
 """
 
@@ -43,20 +43,20 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
 
-FLOOR = 3  # also where k protects nobody, no value in the report is that of a record or two
+FLOOR = 3  # even if k protects nobody, no value in the report is that of one or two records
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUANTILE_WINDOWS = 10
-DOMINANT_SHARE = 0.5  # of the sum of squares in one record
+DOMINANT_SHARE = 0.5  # share of the sum of squares due to a few records
 HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
 CATEGORIES = 12  # with more of them, a figure is hard to read
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Shares of the records between edges, of which the first and last bin have one only.
+    """Shares of the records between edges; the first and last bins have only one.
 
-    `outer` is how wide the first and last are drawn; `ticks` are edges with their words. A side
-    without figures is None.
+    `outer` is the width to draw the first and last with; `ticks` are edges with their labels. A
+    side without figures is None.
     """
 
     edges: Floats
@@ -78,7 +78,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Line:
-    """A figure of a column in words, before and after; where it is left out, nothing."""
+    """A figure of a column as text, before and after; empty if it is left out."""
 
     name: str
     before: str
@@ -87,7 +87,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """What the report says of one column."""
+    """What the report shows of one column."""
 
     name: str
     type: ColumnType
@@ -117,12 +117,12 @@ class Side:
 
 
 def least_of(k: int) -> int:
-    """Return how many records must be behind every figure."""
+    """Return the least number of records behind every figure."""
     return max(k, FLOOR)
 
 
 def summary_of(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
-    """Return what may be said of a column; what is public says nothing of the values before."""
+    """Return what may be shown of a column; if public, nothing about values before."""
     if column.type.is_categorical:
         return _of_categories(column, least, public=public)
     return _of_numbers(column, least, public=public)
@@ -149,7 +149,7 @@ def _of_numbers(column: PairedColumn, least: int, *, public: bool) -> ColumnSumm
         note = "All values are the same."
     else:
         figure = _histogram(sides, least, column.type, scale)
-        note = "" if figure else "Too few records, or too many alike, for a figure."
+        note = "" if figure else "Too few records, or too many equal ones, for a figure."
     lines = [
         Line("mean", *_worded(sides, lambda side: side.mean, word)),
         Line("standard deviation", *_worded(sides, lambda side: side.deviation, lasting)),
@@ -171,7 +171,7 @@ def _worded(
 
 
 def moments(ordered: Floats) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation (n - 1), None where there are none; never an overflow."""
+    """Return mean and standard deviation (n - 1), or None if undefined; they never overflow."""
     if not len(ordered):
         return None, None
     largest = float(np.abs(ordered).max()) or 1.0
@@ -184,15 +184,15 @@ def moments(ordered: Floats) -> tuple[float | None, float | None]:
     return mean, float(within.std(ddof=1)) * largest
 
 
-def tells_single_values(column: PairedColumn, least: int) -> bool:
-    """Whether exact figures of a column before would tell the value of a record, or of a few."""
+def reveals_single_values(column: PairedColumn, least: int) -> bool:
+    """Whether exact figures of a column before would reveal the values of one record or a few."""
     if not column.is_scaled:
         return False
     return is_dominated(column.before.ordered.astype(np.float64), least)
 
 
 def is_dominated(ordered: Floats, least: int) -> bool:
-    """Whether mean and deviation would tell the value of a single record, or of a few.
+    """Whether mean and deviation would reveal the values of one record or a few.
 
     >>> is_dominated(np.array([0.0] * 50 + [7.0, 8.0]), least=3)
     True
@@ -217,7 +217,7 @@ def _quantile(side: Side, *, share: float, least: int) -> float | None:
 def safe_quantile(
     ordered: Floats, share: float, least: int, *, guarded: bool = True
 ) -> float | None:
-    """Return the mean of at least `least` neighbours around a quantile, if that is fair to say.
+    """Return the mean of at least `least` neighbours around a quantile, if it may be shown.
 
     >>> safe_quantile(np.arange(100.0), 0.25, least=5)
     25.0
@@ -225,7 +225,7 @@ def safe_quantile(
     True
     """
     n, window = len(ordered), least + 1 - least % 2
-    # In fewer, the windows of all quantiles and the mean could leave a few records to work out.
+    # With fewer, the values of a few records could be worked out from all quantiles and the mean.
     if n < QUANTILE_WINDOWS * window:
         return None
     start = round(share * (n - 1)) - window // 2
@@ -244,7 +244,7 @@ def safe_quantile(
 def _histogram(
     sides: tuple[Side | None, Side], least: int, kind: ColumnType, scale: float
 ) -> Histogram | None:
-    """Return merged bins of what is there on both sides; no bin of times is below `scale`."""
+    """Return merged bins of the values present on both sides; no bin of times is below `scale`."""
     present = [side.ordered for side in sides if side is not None]
     if any(len(ordered) < HISTOGRAM_GROUPS * least for ordered in present):
         return None
@@ -272,11 +272,11 @@ def _histogram(
 
 
 def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
-    """Return how wide to draw an open bin: as wide as its records seem to be spread evenly.
+    """Return the width to draw an open bin with, as if its records were spread evenly.
 
-    `beyond` is how far records lie outside of the edge. Two guesses are made, from the mean of all
-    in the bin and from the density of the `least` records next to the edge. The width is the
-    smaller one in whole steps, and no more than all other bins together, so that no outlier shows.
+    `beyond` has the distances of records from the edge. There are two estimates, from the mean of
+    all in the bin and from the density of the `least` records next to the edge. The width is the
+    smaller one in whole steps, at most all other bins together, so that no outlier shows.
 
     >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
     15.0
@@ -292,7 +292,7 @@ def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
 
 
 def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], ...]:
-    """Return a few evenly spaced edges with their words; whole numbers have theirs between."""
+    """Return a few evenly spaced edges with labels; labels of whole numbers lie between edges."""
     span = float(edges[-1] - edges[0]) + outer
     places = grid.edges
     if len(places) and places[0] % 1.0 == 0.5 and grid.step == 1.0:
@@ -304,7 +304,7 @@ def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], 
 
 
 def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
-    """Return shares by category, the rare ones together."""
+    """Return shares by category, with rare ones combined."""
     n = len(column.categories)
     after = np.bincount(column.after.present.astype(np.intp), minlength=n)
     before = np.bincount(column.before.present.astype(np.intp), minlength=n)
@@ -315,7 +315,7 @@ def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnS
         return ColumnSummary(column.name, column.type, None, _said(lines), note)
     kept, other = named_categories(counts, least)
     if not kept:
-        note = f"No category is frequent enough to be named: {least:,} records or more."
+        note = f"No category has the {least:,} records it takes to be named."
         return ColumnSummary(column.name, column.type, None, _said(lines), note)
     if column.type is ColumnType.NOMINAL:
         kept = sorted(kept, key=lambda code: (-counts[0, code], code))
@@ -332,7 +332,7 @@ def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnS
 
 
 def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:
-    """Return the categories that may be named, and those among all others; unused ones are neither.
+    """Return the categories that may be named, and the others; unused ones are in neither.
 
     `counts` has a row for each side; the first decides which categories are large.
     """
@@ -354,7 +354,7 @@ def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:
 
 
 def _missing_line(column: PairedColumn, least: int, *, public: bool) -> Line:
-    """Say how much is missing; nothing where nothing is."""
+    """Return a line on missing values, if there are any."""
     n = len(column.after.numbers)
     before, after = column.before.n_missing, column.after.n_missing
     if not after and (public or not before):
@@ -364,7 +364,7 @@ def _missing_line(column: PairedColumn, least: int, *, public: bool) -> Line:
 
 
 def counted_share(count: int, n: int, least: int) -> str:
-    """Word a share of records, if enough have it and enough have it not.
+    """Write a share of records, if enough are in it and enough are not.
 
     >>> counted_share(0, 200, 5), counted_share(4, 200, 5), counted_share(50, 200, 5)
     ('none', 'fewer than 5', '25 %')

@@ -1,6 +1,6 @@
-"""What a manifest says, in sentences for people who do not know the method.
+"""A manifest in plain sentences, for readers who do not know the method.
 
-Limits are rounded so that what is said stays true: lower bounds down, gaps up.
+Limits are rounded so that they stay true: lower bounds down, gaps up.
 """
 
 import math
@@ -13,7 +13,7 @@ from microagg.plans.manifest import Manifest, Promise
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is promised, in a few words and in paragraphs; `strong` if it is k-anonymity."""
+    """What is guaranteed, as a title and paragraphs; `strong` if it is k-anonymity."""
 
     title: str
     paragraphs: tuple[str, ...]
@@ -21,7 +21,7 @@ class Verdict:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Word names in a row; many are cut short.
+    """List names in a sentence; long lists are cut short.
 
     >>> listed(["a"]), listed(["a", "b", "c"]), listed("abcde", most=3)
     ('a', 'a, b and c', 'a, b, c and 2 more')
@@ -31,16 +31,16 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def what_was_done(done: Manifest, n_columns: int) -> str:
-    """Say in two sentences what was done, and what follows."""
+    """Describe in two sentences what was done, and what follows."""
     columns = "one column" if n_columns == 1 else counted(n_columns, "column")
     k, promise = done.k, done.promise
-    blocks = ", anew for each block of columns" if promise == Promise.BLOCKWISE else ""
-    those = f"the {columns} that could tell who a record is about"
+    blocks = ", separately for each block of columns" if promise == Promise.BLOCKWISE else ""
+    those = f"the {columns} that could reveal who a record is about"
     if done.draw is not None and done.is_drawn:
         first = (
             f"In {those}, each of the {done.n_records:,} records got the values of one of "
-            f"{done.draw.n_centers:,} typical records, drawn by chance, the nearer the "
-            "likelier."
+            f"{done.draw.n_centers:,} typical records, drawn at random, nearer ones with a "
+            "higher probability."
         )
     else:
         first = (
@@ -53,34 +53,32 @@ def what_was_done(done: Manifest, n_columns: int) -> str:
 
 def _what_follows(k: int, promise: str) -> str:
     if k == 1:
-        return "At k = 1 this protects nobody: any record may stand alone with its own values."
+        return "At k = 1 this protects nobody: any record may keep its own values."
     if promise == Promise.K_ANONYMITY:
         return (
-            f"Whoever looks for a person there finds at least {k:,} records that fit equally well, "
-            "and cannot tell from them which one is about that person."
+            f"Anyone looking for a person there finds at least {k:,} records that fit equally "
+            "well, and cannot tell which of them is about that person."
         )
     if promise == Promise.BLOCKWISE:
         return (
-            f"Whoever knows only the columns of one block about a person finds at least {k:,} "
-            "records that fit equally well; whoever knows columns of several blocks may find fewer."
+            f"Anyone who knows only one block of columns about a person finds at least {k:,} "
+            "records that fit equally well; with columns of several blocks, they may find fewer."
         )
     if promise == Promise.PROBABILISTIC:
         return (
-            f"On average at least {k:,} records share the same values, but by chance some "
-            "combinations stand for fewer."
+            f"On average at least {k:,} records share the same values, but some combinations may "
+            "stand for fewer by chance."
         )
     return (
-        f"Nothing is promised about how many records share the same values: k = {k:,} is no limit."
+        f"There is no guarantee of how many records share the same values: k = {k:,} is no limit."
     )
 
 
 def verdict(done: Manifest) -> Verdict:
-    """Say what is promised and how it was verified, and no more than that."""
+    """State what is guaranteed and how it was verified, and no more."""
     k, promise = done.k, done.promise
     if k == 1:
-        text = (
-            "With k = 1, a record may stand alone with its own values. There is nothing to verify."
-        )
+        text = "With k = 1, any record may keep its own values. There is nothing to verify."
         return Verdict("No protection: k = 1", (text,), strong=False)
     if promise == Promise.K_ANONYMITY:
         return _strong(done, k)
@@ -93,45 +91,45 @@ def _checked(done: Manifest) -> str:
     if not done.verified:
         return "This was not verified on the finished table."
     return (
-        "This was verified: the combinations were counted on the finished table, apart from the "
-        f"computation that made the groups. The rarest stands for "
+        "This was verified: the combinations were counted on the finished table, independently of "
+        f"the code that made the groups. The rarest stands for "
         f"{counted(done.smallest_class, 'record')}."
     )
 
 
 def _strong(done: Manifest, k: int) -> Verdict:
-    held = "kept and verified" if done.verified else "promised, not verified"
+    held = "kept and verified" if done.verified else "not verified"
     return Verdict(
         f"k-anonymity with k = {k:,}: {held}",
         (
-            "Every combination of values in the protected columns that occurs in the released "
-            f"table occurs in at least {k:,} of its records.",
+            "In the released table, every combination of values in the protected columns occurs in "
+            f"at least {k:,} of its records.",
             _checked(done),
-            *_not_promised(done),
+            *_not_guaranteed(done),
         ),
         strong=done.verified,
     )
 
 
-def _not_promised(done: Manifest) -> Iterator[str]:
+def _not_guaranteed(done: Manifest) -> Iterator[str]:
     if done.unchanged:
         yield (
-            "What this does not promise: if all records of a group have the same value in a column "
-            "that is published unchanged, such as a diagnosis, whoever knows that a person is in "
-            "that group knows that value."
+            "What this does not guarantee: if all records of a group have the same value in a "
+            "column that is published unchanged, such as a diagnosis, anyone who knows that a "
+            "person is in that group knows that value."
         )
 
 
 def _blockwise(done: Manifest, k: int) -> Verdict:
     blocks = done.blocks
     return Verdict(
-        f"A weaker promise: k-anonymity with k = {k:,} within each of {len(blocks)} blocks of "
+        f"A weaker guarantee: k-anonymity with k = {k:,} within each of {len(blocks)} blocks of "
         "columns",
         (
-            f"Within each block, every combination of values that occurs in the released table "
-            f"occurs in at least {k:,} of its records. {_checked(done)}",
-            "This is not k-anonymity of the whole table. Somebody who knows values from several "
-            "blocks about a person may find fewer records, down to a single one.",
+            f"In the released table, every combination of values within a block occurs in at least "
+            f"{k:,} of its records. {_checked(done)}",
+            "This is not k-anonymity of the whole table. Anyone who knows values from several "
+            "blocks about a person may find fewer records, even a single one.",
             "The blocks: " + "; ".join(listed(block) for block in blocks) + ".",
         ),
         strong=False,
@@ -149,10 +147,10 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
     short = f"{realised}There is no limit to verify."
     if promise == Promise.PROBABILISTIC:
         return Verdict(
-            f"A weaker promise: probabilistic k-anonymity with k = {k:,}",
+            f"A weaker guarantee: probabilistic k-anonymity with k = {k:,}",
             (
-                f"Each typical record is expected to be drawn by at least {k:,} records. That is "
-                "an average over chance, not a limit: a combination of values may stand for fewer.",
+                f"Each typical record is expected to be drawn by at least {k:,} records. This "
+                "is an average, not a limit: a combination of values may stand for fewer.",
                 short,
             ),
             strong=False,
@@ -160,13 +158,13 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
     expected = ""
     if draw:
         expected = (
-            f" Of {draw.n_centers:,} typical records {draw.n_expected_below_k:,} expect to "
+            f" Of {draw.n_centers:,} typical records, {draw.n_expected_below_k:,} are expected to "
             f"be drawn by fewer than {k:,} records."
         )
     return Verdict(
-        "No promise of k-anonymity",
+        "No guarantee of k-anonymity",
         (
-            "Records drew their values by chance, and combinations of values may stand for a "
+            "Records drew their values at random, and combinations of values may stand for a "
             f"single record.{expected}",
             short,
         ),
@@ -175,49 +173,43 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
 
 
 def loss_sentences(done: Manifest) -> list[str]:
-    """Say what was lost, and how near that is to the best possible."""
+    """State what was lost, and how close to optimal that is."""
     loss = done.information_loss
     found = done.constraints
     sentences = [
-        f"Of all differences between records in the protected columns, {percent(loss)} is gone, "
-        f"because records of a group share their values; {percent(100.0 - loss)} is still there. "
+        f"Of all differences between records in the protected columns, {percent(loss)} is lost, "
+        f"because records in a group share their values; {percent(100.0 - loss)} remains. "
         "(Differences are measured as sums of squares, with all columns in comparable units. At "
-        "0 % nothing is lost; at 100 % only overall averages are left.)"
+        "0 % nothing is lost; at 100 % only overall averages remain.)"
     ]
     if found and found.groups_moved:
         sentences.append(
             f"Satisfying the constraints costs another {percent(found.added_information_loss)}."
         )
-    return [*sentences, _nearness(done)]
+    return [*sentences, _closeness(done)]
 
 
-def _nearness(done: Manifest) -> str:
+def _closeness(done: Manifest) -> str:
     k, lower = done.k, done.lower_bound
     if k == 1:
-        return "At k = 1 nothing needs to be lost."
+        return "At k = 1, nothing needs to be lost."
     if done.proved_optimal:
-        return (
-            f"This is proved to be the best possible: no other groups of at least {k:,} records "
-            "lose less."
-        )
+        return f"This is proved to be optimal: no other groups of at least {k:,} records lose less."
     if lower is None:
-        return (
-            "No bound was computed, so it is not known how near this is to the least possible loss."
-        )
+        return "No bound was computed, so it is not known how close to optimal this is."
     proved = (
         f"It is proved that no groups of at least {k:,} records lose less than {at_least(lower)}."
     )
     if done.gap is None:
         return proved
     return (
-        f"{proved} The loss is thus at most {at_most(done.gap)} larger than the least "
-        "possible; the truth may be nearer, because the proof gives a limit, not the least loss "
-        "itself."
+        f"{proved} So the loss is at most {at_most(done.gap)} above the least possible. It may be "
+        "closer than that, as the proof gives only a limit."
     )
 
 
 def small_count(count: int, least: int) -> str:
-    """Word a number of records; fewer than `least` are not told apart.
+    """Write a number of records; numbers below `least` are not shown.
 
     >>> small_count(0, 5), small_count(3, 5), small_count(1200, 5)
     ('no record', 'fewer than 5 records', '1,200 records')
@@ -228,7 +220,7 @@ def small_count(count: int, least: int) -> str:
 
 
 def correlation_change(mean: float, largest: float) -> str:
-    """Say by how much correlations changed.
+    """State by how much correlations changed.
 
     >>> correlation_change(0.0312, 0.1)
     'by 0.03 on average, and by at most 0.10'
@@ -240,16 +232,18 @@ def correlation_change(mean: float, largest: float) -> str:
 
 
 def cautions(done: Manifest, *, public: bool) -> list[str]:
-    """Say what a reader must know before relying on the release."""
+    """List what a reader must know before relying on the release."""
     found = []
     if done.k == 1:
         found.append("k = 1 protects nobody.")
     elif done.promise == Promise.BLOCKWISE:
-        found.append("The promise holds within blocks of columns only, not for the whole table.")
+        found.append("The guarantee holds within blocks of columns only, not for the whole table.")
     elif done.promise == Promise.PROBABILISTIC:
-        found.append("The promise holds on average only: some combinations stand for fewer than k.")
+        found.append(
+            "The guarantee holds on average only: combinations may stand for fewer than k."
+        )
     elif done.promise == Promise.NOTHING:
-        found.append("The release makes no promise of k-anonymity.")
+        found.append("k-anonymity is not guaranteed.")
     if done.weights is not None:
         found.append(
             f"Records have weights ({done.weights}), which count in the released means and in "
@@ -258,14 +252,14 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
     if public:
         return found
     if done.interrupted or done.timed_out:
-        by = "by hand" if done.interrupted else "by the time budget"
-        found.append(f"The search was ended {by}: these are the best groups until then.")
+        by = "by Ctrl-C" if done.interrupted else "by the time budget"
+        found.append(f"The search was ended {by}: these are the best groups found by then.")
     if assumed := done.assumed_quasi_identifiers:
         were = "was" if len(assumed) == 1 else "were"
         found.append(
             f"{counted(len(assumed), 'column')} had no role and {were} "
-            f"protected for safety: {listed(assumed)}."
+            f"protected to be safe: {listed(assumed)}."
         )
     if done.key is not None:
-        found.append(f"Column {done.key} holds random keys in the place of an identifier.")
+        found.append(f"Column {done.key} contains random keys instead of an identifier.")
     return found

@@ -1,4 +1,4 @@
-"""What a requirement is: a demand on every released combination, and its judge."""
+"""What a requirement is: a condition on every released combination, and its check."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -7,23 +7,23 @@ if TYPE_CHECKING:  # a plan has requirements, and loads quickly
 
 
 class Finding(Protocol):
-    """What a judge found on a finished table."""
+    """The result of checking a finished table."""
 
     @property
     def satisfied(self) -> bool:
-        """Whether the table keeps what is required."""
+        """Whether the table meets the requirement."""
         ...
 
     @property
     def complaint(self) -> str:
-        """What is wrong with the table, as the beginning of a sentence."""
+        """What is wrong with the table, as the start of a sentence."""
         ...
 
 
 class Requirement(Protocol):
-    """A demand on every released combination.
+    """A condition on every released combination.
 
-    Its judge sees the finished table only and shares no code with whatever made it.
+    The check sees only the finished table and shares no code with what made it.
     """
 
     def judge(self, shown: "pl.DataFrame") -> Finding:

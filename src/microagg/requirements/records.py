@@ -1,6 +1,6 @@
 """At least k records behind every released combination: k-anonymity.
 
-The judge knows nothing of groups or labels. A class is the set of records that show the same values
+The check knows nothing about groups or labels. A class is the set of records with the same values
 in the given columns; a missing value is a value like any other.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a plan has requirements, and loads quickly
 class Classes:
     """The classes of a table: how many there are, the smallest, and those of fewer than k records.
 
-    `below` says how many classes there are of each size below k.
+    `below` is the number of classes of each size below k.
     """
 
     k: int
@@ -33,7 +33,7 @@ class Classes:
 
     @property
     def complaint(self) -> str:
-        """How many records share what they show with too few."""
+        """How many records share their values with too few others."""
         return (
             f"{self.records_below} records of the finished table share their quasi-identifiers "
             f"with fewer than k={self.k} records"

@@ -28,8 +28,8 @@ from microagg.studies.comparison import Comparison, Row, marked
 from microagg.tables.pairs import Original, original_of
 from microagg.tables.roles import Names
 
-# What is compiled depends on the types of the data, not on their number; only that more records
-# than fit one block are first sorted into boxes.
+# What is compiled depends on the types of the data, not on the number of records, except that more
+# than fit one block are sorted into boxes first.
 _FEW, _MANY = 50, ONE_BLOCK + 100
 _WARM_UP_K, _WARM_UP_STARTS = 3, 2
 _NOT_OF_A_PLAN = ("table", "ks", "methods", "plan", "n_jobs", "progress")
@@ -60,8 +60,8 @@ def compare(
 ) -> Comparison:
     """Return what each method would lose at each k, and the time it takes.
 
-    Nothing is released. Methods run side by side; one that fails says why in its row, and the
-    others go on. Roles, types, strata, weights, blocks, constraints and information loss are those
+    Nothing is released. Methods run in parallel; if one fails, its row says why, and the others go
+    on. Roles, types, strata, weights, blocks, constraints and information loss are those
     of `protect`.
 
     Parameters
@@ -69,23 +69,23 @@ def compare(
     table : DataFrame of pandas, polars or pyarrow
     ks : one k or several; repetitions count once. By default the k of the plan.
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
-        every method that can serve the table, which leaves out those for one column where there
-        are several, and those whose records draw their values
+        every method that suits the table; methods for one column are left out if there are several,
+        and so are those whose records draw their values
     quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
 small_strata, weights, blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
-    plan : a `Plan` that says all of this; no other of its options may be given beside it. Its
+    plan : a `Plan` that says all of this; no other of its options may be given with it. Its
         method options go to its method; bound, key and time budget are for releases only.
-    n_jobs : how many runs are side by side; -1 for as many as there are cores, 1 for times that no
-        other run disturbs
+    n_jobs : number of parallel runs; -1 for as many as there are cores, 1 for times that no other
+        run affects
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
     Returns
     -------
     A `Comparison`: a sequence of rows, one for each method and k, in the order asked for. It prints
-    as a table, and its `table` is a DataFrame of the kind that came in.
+    as a table, and its `table` is a DataFrame of the same kind as the input.
 
     Examples
     --------
@@ -109,7 +109,7 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
 
 @dataclass(frozen=True)
 class Contest:
-    """Which methods are compared, as what plan describes, and how many runs are side by side.
+    """The methods to compare, the plan they share, and the number of parallel runs.
 
     `named` are the methods that were asked for by name, not by "all".
     """
@@ -121,7 +121,7 @@ class Contest:
 
     @classmethod
     def of(cls, methods: str | Iterable[str], plan: Plan, n_jobs: int | None) -> "Contest":
-        """Return the contest that is asked for, if it makes sense without the data."""
+        """Return the contest, after the checks that need no data."""
         names = method_names(methods)
         wanted = tuple(find_all(names))
         if plan.effort != "balanced" and not any("effort" in method.options for method in wanted):
@@ -142,7 +142,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in ks]
     workers = min(contest.n_jobs, len(runs))
-    # Runs that are side by side take one core each.
+    # Parallel runs take one core each.
     original = original_of(records.frame, records.columns, records.strata_columns)
     trial = _Trial(records, original, plan, seed, 1 if workers > 1 else contest.n_jobs)
     costs = _warm_up(trial, served)
@@ -165,7 +165,7 @@ class _Trial:
     """What all runs have in common."""
 
     records: Records
-    original: Original  # what linkage needs of it is computed once
+    original: Original  # what linkage needs is computed once
     plan: Plan
     seed: int
     n_jobs: int
@@ -196,7 +196,7 @@ class _Trial:
         groups = group(records, plan, systems)
         seconds = time.perf_counter() - began
         if groups.interrupted:
-            raise KeyboardInterrupt  # meant for all, not for one search among many
+            raise KeyboardInterrupt  # meant for all runs, not for one search among many
         _check_sizes(groups, k)
         released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
         linked = self.linkage(records, released)
@@ -232,10 +232,10 @@ def _check_sizes(groups: Groups, k: int) -> None:
 
 
 def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
-    """Let every method compile, so that no time includes it; return what each cost, in seconds.
+    """Compile every method, so that no time includes it; return the seconds that each took.
 
-    Here rather than beside the runs: only one thread can compile at a time, and compiling makes no
-    reports at which it could be stopped.
+    Done before the runs: only one thread can compile at a time, and compiling cannot be
+    interrupted.
     """
     X = trial.records.blocks[0].X
     size = _FEW if len(X) <= ONE_BLOCK else _MANY
@@ -244,7 +244,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     for done, method in enumerate(methods):
         report("preparing", done, len(methods))
         began = time.perf_counter()
-        with listening(None), suppress(Exception):  # its own run will say what is wrong
+        with listening(None), suppress(Exception):  # its own run will report the error
             k = min(_WARM_UP_K, len(spread_out))
             few = trial.plan_for(method, k, n_starts=_WARM_UP_STARTS)
             if "effort" in method.options:
@@ -259,7 +259,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
 def _run_all(
     trial: _Trial, runs: Sequence[tuple[Method, int]], n_jobs: int, costs: Mapping[str, float]
 ) -> list[tuple[Row, int]]:
-    """Return the row and exit code of every run, in order; the costliest methods start first."""
+    """Return the row and exit code of every run, in order; expensive methods start first."""
     costliest_first = sorted(range(len(runs)), key=lambda i: -costs[runs[i][0].name])
     report("comparing", 0, len(runs))
     results = side_by_side(

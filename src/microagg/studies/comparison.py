@@ -1,4 +1,4 @@
-"""What a comparison found: a row for each method and k, and which of them no other beats."""
+"""The result of a comparison: a row for each method and k, and which rows no other beats."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -20,11 +20,11 @@ class Row:
     """How one method did at one k; if it failed, `error` says why, and the rest is None.
 
     `information_loss` is in per cent, and so is what satisfying constraints adds to it. `linkage`
-    is the risk: the share, in per cent, of people linked to their own record by an intruder who
-    knows their quasi-identifiers and takes the most similar record; above 100,000 records it is
-    estimated from a sample, and `linkage_error` is its standard error. `efficient` says that no
-    other row that keeps k has less of both loss and linkage. `seconds` leave out compiling and
-    linking. `seed` is None for methods that use no randomness.
+    is the risk: the share, in per cent, of records that an intruder who knows all true
+    quasi-identifiers links correctly by picking the most similar released record; above 100,000
+    records it is estimated from a sample, and `linkage_error` is its standard error. `efficient`
+    says that no other row that guarantees k has less of both loss and linkage. `seconds` leave out
+    compiling and linking. `seed` is None for methods that use no randomness.
     """
 
     method: str
@@ -58,12 +58,12 @@ SCHEMA: dict[str, IntoDType] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison(Sequence[Row]):
-    """The rows of a comparison in the order asked for, and what they are about.
+    """The rows of a comparison in the order asked for, with their context.
 
     `exit_code` is 0 if any run succeeded, and otherwise that of the first failure. `seed` is None
-    where no method uses randomness. `left_out` are the methods that "all" does not run, because
-    they take one column only, or because their records draw their values, which promises less;
-    the latter are also in `drawn`.
+    if no method uses randomness. `left_out` are the methods that "all" does not run, because they
+    take one column only, or because their records draw their values, which guarantees less; the
+    latter are also in `drawn`.
     """
 
     rows: tuple[Row, ...]
@@ -91,12 +91,12 @@ class Comparison(Sequence[Row]):
 
     @property
     def table(self) -> Any:
-        """The rows as a DataFrame of the kind that came in."""
+        """The rows as a DataFrame of the same kind as the input."""
         values = {name: [getattr(row, name) for row in self.rows] for name in SCHEMA}
         return new_table(self.like, values, SCHEMA)
 
     def failures(self) -> Iterator[str]:
-        """Word every failure once, with each k at which a method failed for the same reason."""
+        """Return a line for every failure, with all k at which it occurred."""
         found: dict[tuple[str, str], list[str]] = {}
         for row in self.rows:
             if row.error is not None:
@@ -157,9 +157,9 @@ def _cells(row: Row, least: float | None, decimals: int, *, added: bool) -> list
 
 
 def marked(rows: Sequence[Row]) -> list[Row]:
-    """Say of every row whether no other has less of both loss and linkage.
+    """Mark each row that no other beats on both loss and linkage.
 
-    Rows that do not keep k do not count against those that do.
+    Rows that do not guarantee k do not count against those that do.
     """
     points = {point for row in rows if (point := _point(row)) is not None}
     return [

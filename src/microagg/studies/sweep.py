@@ -1,4 +1,4 @@
-"""sweep(): what a table loses at every k of a range, and what it loses at least, in one run."""
+"""sweep(): what a table loses at every k of a range, and must lose at least, in one run."""
 
 import math
 import time
@@ -50,8 +50,8 @@ class SweepRow:
     """The best groups found for one k, and how much better others could be.
 
     Loss and bound are in per cent of the spread of X. `gap` is by how many per cent the loss is
-    above the least possible, at most: None where the bound cannot tell. `seconds` are those of the
-    search and of the bound at this k alone, without the neighbours that all ks share.
+    above the least possible, at most, or None if that is unknown. `seconds` are those of the search
+    and the bound at this k, without the neighbours that all ks share.
     """
 
     k: int
@@ -67,7 +67,7 @@ class SweepRow:
     added_by_constraints: float | None = None
 
     def figures(self) -> dict[str, Any]:
-        """Return all but the labels, which are one for each record."""
+        """Return everything except the labels."""
         names = (part.name for part in fields(self) if part.name != "labels")
         return {name: getattr(self, name) for name in names}
 
@@ -75,7 +75,7 @@ class SweepRow:
 class Sweep(Sequence[SweepRow]):
     """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
 
-    `seed` is the one that was used; of a table, `roles` are those of its columns.
+    `seed` is the one that was used; `roles` are those of the columns of a table.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
         f"{row.k:,}",
         f"{row.information_loss:.{decimals}f}",
         "" if row.added_by_constraints is None else f"{row.added_by_constraints:.{decimals}f}",
-        # To the safe side: at least is never more than that, at most never less.
+        # Rounded to the safe side: lower limits down, upper limits up.
         "" if row.lower_bound is None else _rounded(row.lower_bound, decimals, math.floor),
         "" if row.gap is None else _rounded(row.gap, 1, math.ceil),
         f"{row.n_groups:,}",
@@ -154,7 +154,7 @@ def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
 
 
 def _rounded(value: float, decimals: int, to_whole: Callable[[float], int]) -> str:
-    """Word a number rounded by `math.floor` or `math.ceil`.
+    """Write a number rounded by `math.floor` or `math.ceil`.
 
     >>> _rounded(1.28, 1, math.floor), _rounded(1.22, 1, math.ceil)
     ('1.2', '1.3')
@@ -186,11 +186,10 @@ def sweep(
     """Return the loss at every k of a range, a bound below it, and the groups, in one run.
 
     The loss never falls from one k to the next: groups of k + 1 or more are groups of k or more.
-    So larger ks come first, and each smaller one begins with the groups of the one before, those
-    of 2k or more split, or with the first groups of `Auto`, whichever are better. From there it
-    searches as `Auto` does, but less. Neither does the bound fall: what bounds all groups of k or
-    more bounds those of k + 1 or more. The neighbours of records are found once, for all searches
-    and all bounds.
+    So larger ks come first, and each smaller one starts with the groups of the one before, those
+    of 2k or more split, or with the initial groups of `Auto`, whichever are better. From there it
+    searches like `Auto`, but less. The bound never falls either: what bounds all groups of k or
+    more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds.
 
     One column is grouped optimally at every k. The work is fixed by `effort`, n and the ks, so that
     the rows of a seed are the same on any number of threads. Memory O(n (d + k)) for the largest k,
@@ -198,8 +197,8 @@ def sweep(
 
     Parameters
     ----------
-    table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix, records by
-        columns, which is taken as it is, as by every method
+    table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix of records
+        by columns, which is used as it is
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of records
         if there are fewer.
     quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
@@ -207,8 +206,8 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     effort : "fast", "balanced" or "best", as for `Auto`
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none
     random_state : seed of the search
-    plan : a `Plan` that says what the table is; no other of its options but `effort` and `bound`
-        may be given beside it
+    plan : a `Plan` that describes the table; of its options, only `effort` and `bound` may be given
+        with it
     n_jobs : threads to use; -1 for all cores
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
@@ -254,7 +253,7 @@ class Work:
 
     @classmethod
     def of(cls, effort: str, bound: str, n_jobs: int | None) -> "Work":
-        """Return how much work these options ask for."""
+        """Return the work that these options ask for."""
         check_choice("bound", bound, BOUNDS)
         chosen = EFFORTS[check_choice("effort", effort, EFFORTS)]
         return cls(chosen, bound != "none", check_jobs(n_jobs))
@@ -262,7 +261,7 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Records that are grouped on their own, by the columns of one block."""
+    """Records that are grouped separately, by the columns of one block."""
 
     X: Floats
     rows: Labels | None = None  # all of them
@@ -282,7 +281,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
     """Sweep over a table as a plan describes it."""
     if plan.small_strata != "error":
         raise ParameterError(
-            "which strata are merged depends on k, so that a sweep cannot merge them. Use compare, "
+            "which strata are merged depends on k, so a sweep cannot merge them. Use compare, "
             "or leave out small_strata."
         )
     wanted = _checked_ks(ks, len(source.frame))
@@ -308,7 +307,7 @@ def _sweep_parts(
     *,
     weights: Floats | None = None,
 ) -> Sweep:
-    """Sweep over every part, and put the parts together at every k."""
+    """Sweep over every part, and combine the parts at every k."""
     with_bounds = work.with_bounds and weights is None
     compile_search(parts[0].X, work.effort, with_bounds=with_bounds)
     began = time.perf_counter()
@@ -341,7 +340,7 @@ def _rows_of(one: MatrixSweep) -> list[SweepRow]:
 def _joined_row(
     k: int, parts: Sequence[_Part], swept: Sequence[MatrixSweep], weights: Floats | None
 ) -> SweepRow:
-    """Put the groups of all parts at one k together."""
+    """Combine the groups of all parts at one k."""
     labels, errors = [], []
     for block in dict.fromkeys(part.block for part in parts):
         own = [(p, s) for p, s in zip(parts, swept, strict=True) if p.block == block]
