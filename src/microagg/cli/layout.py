@@ -11,9 +11,14 @@ from typing import Any
 
 import typer
 
-from microagg.core.errors import AnnotationWarning, InterruptedSearchWarning, PrivacyWarning
+from microagg.core.errors import (
+    AnnotationWarning,
+    InterruptedSearchWarning,
+    ManifestWarning,
+    PrivacyWarning,
+)
 
-_SHOWN = (AnnotationWarning, InterruptedSearchWarning, PrivacyWarning)
+_SHOWN = (AnnotationWarning, InterruptedSearchWarning, ManifestWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import bar, facts, print_json
+from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
     FILES,
@@ -77,7 +77,7 @@ def measure(
     for source in (original, protected):
         check_source(source)
     seed = parsed(_SEED, given).get("random_state", 0)
-    with bar(quiet=given["quiet"]):
+    with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
         from microagg.measures.measure import measure as measured
 
         found = measured(

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import facts, print_json
+from microagg.cli.layout import facts, print_json, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
     FILES,
@@ -55,7 +55,8 @@ def verify(
     """
     from microagg.release.verify import verify as verified
 
-    found = verified(file, **parsed(_OPTIONS, given), plan=plan, **dialect_of(given))
+    with warnings_as_lines(quiet=given["quiet"]):
+        found = verified(file, **parsed(_OPTIONS, given), plan=plan, **dialect_of(given))
     if given["json"]:
         print_json(found.as_dict())
     elif not given["quiet"]:

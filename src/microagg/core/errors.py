@@ -37,6 +37,10 @@ class InterruptedSearchWarning(UserWarning):
     """The search was interrupted with Ctrl-C; the result is valid, and the best so far."""
 
 
+class ManifestWarning(UserWarning):
+    """A manifest lies beside a file, but does not belong to it."""
+
+
 class PrivacyWarning(UserWarning):
     """The request is allowed, but protects less than you may think."""
 

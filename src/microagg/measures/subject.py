@@ -85,7 +85,7 @@ class Roles:
             (*found.quasi_identifiers, *found.strata),
             left_out,
             found.sensitive,
-            _types(found) | found.plan.column_options,
+            _types(found) | _orders(found.plan),
             find(found.method).draws,
             path,
         )
@@ -101,6 +101,12 @@ def _types(found: Manifest) -> dict[str, ColumnOptions]:
     """Return the types of the columns; an order is in the plan, or in the table itself."""
     types = {name: ColumnType(column.type) for name, column in found.columns.items()}
     return {n: ColumnOptions(type=t) for n, t in types.items() if t is not ColumnType.ORDINAL}
+
+
+def _orders(plan: Plan) -> dict[str, ColumnOptions]:
+    """Return what a plan says of the types and orders of columns; the rest is not measured."""
+    said = plan.column_options.items()
+    return {name: own for name, own in said if own.type is not None or own.order is not None}
 
 
 def open_subject(

@@ -1,6 +1,7 @@
 """The arguments of a call -> the plan that they describe."""
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 from microagg.core.errors import ParameterError
@@ -13,15 +14,15 @@ _DEFAULTS = {option.keyword: option.default for option in options_of(Plan)}
 _MAY_BE_NONE = ("constraints", "method_options")
 
 
-def plan_of(arguments: Mapping[str, Any], plan: Plan | None = None) -> Plan:
-    """Return the plan that arguments describe, named as in `protect`, or the plan that was given.
+def plan_of(arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | None = None) -> Plan:
+    """Return the plan that arguments describe, or the one that was given or is in a file.
 
-    With a plan, all other arguments must be left out: it would be unclear which one counts.
+    Arguments are named as in `protect`. With a plan, all other arguments must be left out: it would be unclear which one counts.
     """
     said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     if plan is not None:
-        _check_alone(plan, said)
-        return plan
+        _check_alone(said)
+        return plan if isinstance(plan, Plan) else Plan.read(plan)
     if "k" not in said:
         raise ParameterError(
             "k, the least number of records in a group, is missing. Give k, or a plan."
@@ -41,12 +42,7 @@ def _is_default(name: str, value: Any) -> bool:
     return isinstance(default, type(value)) and bool(value == default)
 
 
-def _check_alone(plan: Plan, said: Mapping[str, Any]) -> None:
-    if not isinstance(plan, Plan):
-        raise ParameterError(
-            f"plan must be a microagg.Plan; got {type(plan).__name__}. Read a file with "
-            "microagg.Plan.read(path)."
-        )
+def _check_alone(said: Mapping[str, Any]) -> None:
     if said:
         name = next(iter(said))
         change = "columns" if name in ROLE_KEYWORDS else name

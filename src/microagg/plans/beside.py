@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from microagg.core.errors import MicroaggError
+from microagg.core.errors import ManifestWarning, MicroaggError, warn
 from microagg.files.formats import STANDARD, suffix_of
 from microagg.files.reading import sha256_of
 from microagg.plans.manifest import Manifest
@@ -28,8 +28,14 @@ def manifest_beside(path: str) -> Manifest | None:
         return None
     try:
         found = Manifest.load(place)
-    except MicroaggError:
+    except MicroaggError as error:
+        warn(f"a manifest lies beside {path!r} and is not used: {error}", ManifestWarning)
         return None
     if found.output is None or found.output.sha256 != sha256_of(Path(path)):
+        warn(
+            f"the manifest {str(place)!r} is not used: it belongs to another file, or "
+            f"{path!r} has changed since it was released.",
+            ManifestWarning,
+        )
         return None
     return found

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
 
 from microagg.core.errors import DataError, ParameterError
 from microagg.plans.plan import Plan
@@ -112,7 +112,7 @@ class Manifest(_Facts):
     guarantee: str
     options: dict[str, Any]
     random_state: int | None
-    k: int
+    k: Annotated[int, Field(ge=1)]
     scale: str
     quasi_identifiers: tuple[str, ...]
     assumed_quasi_identifiers: tuple[str, ...]
@@ -188,7 +188,7 @@ class Manifest(_Facts):
     @classmethod
     def _of_file(cls, found: Mapping[str, Any], where: str) -> Self:
         version = found.get("schema_version", 1)
-        if not isinstance(version, int) or version > SCHEMA_VERSION:
+        if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
             raise DataError(
                 f"the manifest {where} has the schema version {version}, and this microagg knows "
                 f"versions up to {SCHEMA_VERSION}. Install a newer microagg to read it."

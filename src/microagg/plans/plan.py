@@ -248,8 +248,14 @@ class Plan(Model):
                 )
         return self
 
+    def __init__(self, /, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise _worded(error) from None
+
     @classmethod
-    def of(cls, **given: Any) -> Self:
+    def of(cls, /, **given: Any) -> Self:
         """Return the plan, or raise an error that says in one sentence what is wrong."""
         try:
             return cls.model_validate(given)
@@ -265,7 +271,7 @@ class Plan(Model):
             )
         return cls.of(**read_plan(Path(path)))
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, /, **changes: Any) -> Self:
         """Return the plan with other values for these fields.
 
         >>> Plan.of(k=5).replace(k=10, method="mdav").k
@@ -344,6 +350,11 @@ def read_plan(path: Path) -> dict[str, Any]:
         where = str(error).rpartition("(at ")[2].rstrip(")") or "end of document"
         raise DataError(
             f"the plan {str(path)!r} is not well-formed TOML at {where}. Compare it with what "
+            "'microagg plan' writes."
+        ) from None
+    except (ValueError, RecursionError):  # numbers or lists that no plan has
+        raise DataError(
+            f"the plan {str(path)!r} has a value that cannot be read. Compare it with what "
             "'microagg plan' writes."
         ) from None
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from os import PathLike
 from typing import Any
 
 import narwhals as nw
@@ -59,7 +60,7 @@ def protect(
     effort: str = "balanced",
     time_budget: float | None = None,
     bound: str = AUTO,
-    plan: Plan | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release:
     """Release a table in which every combination of quasi-identifiers stands for k records or more.

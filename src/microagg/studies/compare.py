@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from microagg.core.registry import ALL, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
+from microagg.measures.utility.information_loss import Errors
 from microagg.plans.arguments import plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
@@ -54,7 +56,7 @@ def compare(
     valid_combinations: bool = False,
     random_state: SeedLike = None,
     effort: str = "balanced",
-    plan: Plan | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
 ) -> Comparison:
@@ -206,7 +208,7 @@ class _Trial:
             k=k,
             information_loss=groups.errors.information_loss,
             sse=groups.errors.sse,
-            added_by_constraints=None if added is None else 100.0 * added / groups.errors.sst,
+            added_by_constraints=None if added is None else _in_per_cent(added, groups),
             linkage=100.0 * linked.linked[1],
             linkage_error=100.0 * linked.standard_errors[1],
             n_groups=len(groups.sizes),
@@ -220,6 +222,10 @@ class _Trial:
         """Return how many records an intruder links by distance."""
         pair = self.original.with_released(released.shown(records))
         return distance_linkage(pair, candidates=(1,), seed=self.seed, n_jobs=self.n_jobs)
+
+
+def _in_per_cent(added: float, groups: Groups) -> float:
+    return Errors(added, groups.errors.sst).information_loss
 
 
 def _check_sizes(groups: Groups, k: int) -> None:

@@ -23,7 +23,7 @@ class Row:
     is the risk: the share, in per cent, of records that an intruder who knows all true
     quasi-identifiers links correctly by picking the most similar released record; above 100,000
     records it is estimated from a sample, and `linkage_error` is its standard error. `efficient`
-    says that no other row that guarantees k has less of both loss and linkage. `seconds` leave out
+    says that no other row that guarantees k has less loss or linkage without more of the other. `seconds` leave out
     compiling and linking. `seed` is None for methods that use no randomness.
     """
 
@@ -130,7 +130,7 @@ class Comparison(Sequence[Row]):
 
     def _legend(self) -> Iterator[str]:
         yield "* least information loss at this k"
-        yield "+ no other row has less of both loss and linkage"
+        yield "+ no other row has less loss or linkage without more of the other"
         if any(row.error is None and (row.min_group or 0) < row.k for row in self.rows):
             yield "! some groups hold fewer than k records: they were drawn"
 

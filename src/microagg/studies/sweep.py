@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from typing import Any, overload
 
 import numpy as np
@@ -179,7 +180,7 @@ def sweep(
     effort: str = "fast",
     bound: str = "fast",
     random_state: SeedLike = None,
-    plan: Plan | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
 ) -> Sweep:
@@ -395,5 +396,8 @@ def _with_constraints(
         for system, block, labels in zip(systems, records.blocks, columns, strict=True)
         if system is not None
     )
-    sst = 100.0 * row.sse / row.information_loss if row.information_loss else 0.0
+    everyone = np.zeros(len(row.labels), dtype=np.intp)
+    sst = sum(
+        squared_errors(block.X, everyone, weights=records.weights).sst for block in records.blocks
+    )
     return replace(row, added_by_constraints=Errors(added, sst).information_loss)

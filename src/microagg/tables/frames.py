@@ -17,9 +17,9 @@ _HINTS = {
     "LazyFrame": " Call .collect() on it first.",
     "Series": " Call .to_frame() on it first.",
     "ndarray": " For a bare matrix use a method itself: microagg.partitions.get('mdav')(k=5).",
-    "str": " Read the file first, or use `microagg protect` on the command line.",
-    "PosixPath": " Read the file first, or use `microagg protect` on the command line.",
-    "WindowsPath": " Read the file first, or use `microagg protect` on the command line.",
+    "str": " Read the file first; microagg.protect_file and microagg.verify take files.",
+    "PosixPath": " Read the file first; microagg.protect_file and microagg.verify take files.",
+    "WindowsPath": " Read the file first; microagg.protect_file and microagg.verify take files.",
 }
 
 
