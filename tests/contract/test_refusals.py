@@ -37,7 +37,7 @@ def test_text(method):
 
 @pytest.mark.parametrize("factor", [1e200, 1e-200])
 def test_squares_beyond_floating_point(method, factor):
-    with pytest.raises(DataError, match="must be from 1e-140 to 1e\\+140 in size"):
+    with pytest.raises(DataError, match="must be from 1e-140 to 1e\\+140 in absolute value"):
         estimator(method, 3).fit(records(method) * factor)
 
 

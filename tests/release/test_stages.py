@@ -213,7 +213,7 @@ class TestOneLine:
             match=r"strata is given in addition to a plan.*plan.replace\(columns=",
         ):
             protect(TABLE, plan=PLAN, strata="region")
-        with pytest.raises(microagg.errors.ParameterError, match="k is given in addition to a plan"):
+        with pytest.raises(microagg.errors.ParameterError, match="k is given in addition"):
             protect(TABLE, 3, plan=PLAN)
         with pytest.raises(
             microagg.errors.ParameterError, match=r"must be a microagg\.Plan; got str"
