@@ -163,7 +163,7 @@ def test_a_public_report_has_only_rows_that_tell_nothing_of_single_values(tmp_pa
     assert "A few records dominate" in inside
     assert "variances" in inside
     assert "in &#39;x&#39;" not in inside
-    assert "not said here" in public
+    assert "information loss is not shown" in public
     assert f"{release.information_loss:.4g} %" not in public
     assert f"{release.information_loss:.4g} %" in inside
 
