@@ -11,7 +11,6 @@ import pytest
 import microagg
 from microagg import Plan, compare, protect, sweep
 from microagg.core.errors import DataError, ParameterError
-from microagg.measures.risk.linkage import distance_linkage
 
 pytestmark = pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
 
@@ -110,7 +109,7 @@ class TestCompare:
             assert row.seed == done.random_state
             added = None if done.constraints is None else done.constraints.added_information_loss
             assert row.added_by_constraints == pytest.approx(added)
-            linked = distance_linkage(release._origin.pair()).linked[1]
+            linked = release.risk().linkage.linked[1]
             assert row.linkage == pytest.approx(100 * linked)
 
     @EACH_CASE
