@@ -67,7 +67,7 @@ class TestCutPath:
         "order", [[0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], [[0, 1, 2]], [0.0, 1.0, 2.0], 3]
     )
     def test_an_order_that_is_none(self, order):
-        with pytest.raises(ParameterError, match="order must hold each row number from 0 to 2"):
+        with pytest.raises(ParameterError, match="order must contain each row number from 0 to 2"):
             cut_path(np.zeros((3, 1)), order, 1)
 
     def test_flags_are_flags(self):

@@ -1,8 +1,8 @@
 """Estimators that are scikit-learn's clusterers, and work without it.
 
 Loading scikit-learn takes longer than protecting a small file, and all that grouping needs of its
-base class is parameters by name. So methods stand on a base of their own, and whoever asks for the
-class of a method gets it with scikit-learn's base added.
+base class is parameters by name. So methods have their own base class, and code that asks for
+the class of a method gets it with scikit-learn's base added.
 """
 
 import inspect

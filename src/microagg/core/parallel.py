@@ -55,7 +55,7 @@ _workers: ContextVar[_Workers | None] = ContextVar("microagg_workers", default=N
 
 @contextmanager
 def executing_on(executor: Executor, n_workers: int) -> Iterator[None]:
-    """Run the pure tasks begun in this block on `executor`, which has so many workers.
+    """Run the pure tasks begun in this block on `executor`, which has `n_workers`.
 
     Tasks, items and results must be of a kind that the executor can send: those of processes and
     of other machines are pickled. What a task does side by side itself runs on its own thread.
@@ -179,7 +179,7 @@ def as_completed(
 ) -> Iterator[tuple[int, Result]]:
     """Yield the place of each item and its result, in the order in which they are finished.
 
-    So whoever needs the best or the sum of many results need not hold them all.
+    So the best or the sum of many results can be found without storing them all.
 
     Reports how many items of `task` are done, or what `progress` says where items take long; what
     the tasks themselves report is not passed on. When a task fails or the run is interrupted, the

@@ -37,7 +37,7 @@ def test_an_unknown_name():
 def test_small_groups_where_that_matters():
     labels = [0] * 28 + [1, 1]
     assert initial_labels(labels, X, 3, RNG, at_least=1).max() == 1
-    with pytest.raises(ParameterError, match=r"at least k = 3 records .* 1 of 2 groups hold fewer"):
+    with pytest.raises(ParameterError, match=r"at least k = 3 records .* 1 of 2 groups have fewer"):
         initial_labels(labels, X, 3, RNG, at_least=3)
 
 
