@@ -17,7 +17,8 @@ _MAY_BE_NONE = ("constraints", "method_options")
 def plan_of(arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | None = None) -> Plan:
     """Return the plan that arguments describe, or the one that was given or is in a file.
 
-    Arguments are named as in `protect`. With a plan, all other arguments must be left out: it would be unclear which one counts.
+    Arguments are named as in `protect`. With a plan, all others must be left out: it would be
+    unclear which one counts.
     """
     said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     if plan is not None:

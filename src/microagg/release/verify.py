@@ -12,7 +12,7 @@ from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import check_count
 from microagg.core.words import counted, listed_names
 from microagg.files.dialect import Dialect
-from microagg.files.formats import open_table
+from microagg.files.formats import STANDARD, open_table
 from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
@@ -224,7 +224,7 @@ def verify(
     if asked.k is None:
         raise ParameterError(
             "k, the least number of records behind a combination, is missing. Give k (-k), or a "
-            "plan."
+            f"plan.{_why_no_manifest(opened.path, given)}"
         )
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
@@ -256,6 +256,15 @@ class _Opened:
         if self._file is None:
             return self._frame  # type: ignore[return-value]
         return open_frame(self._file.table(columns=columns))
+
+
+def _why_no_manifest(path: str | None, given: _Asked) -> str:
+    """Say why a manifest that lies beside a file does not say what to check."""
+    if path in (None, STANDARD) or not (place := manifest_path(str(path))).is_file():
+        return ""
+    if given.checked or given.left_out:
+        return f" {place.name!r} is not used where columns are named."
+    return f" {place.name!r} is damaged, or the file has changed since it was released."
 
 
 def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> _Asked:

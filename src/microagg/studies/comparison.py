@@ -23,8 +23,8 @@ class Row:
     is the risk: the share, in per cent, of records that an intruder who knows all true
     quasi-identifiers links correctly by picking the most similar released record; above 100,000
     records it is estimated from a sample, and `linkage_error` is its standard error. `efficient`
-    says that no other row that guarantees k has less loss or linkage without more of the other. `seconds` leave out
-    compiling and linking. `seed` is None for methods that use no randomness.
+    says that no other row that guarantees k has less loss or linkage without more of the other.
+    `seconds` leave out compiling and linking. `seed` is None for methods that use no randomness.
     """
 
     method: str
