@@ -277,13 +277,18 @@ def measure(
         tuple(pair.columns),
         tuple(pair.sensitive),
         pair.assumed,
-        pair.dropped,
+        _left_out(pair, roles),
         tuple(name for name in pair.assumed if _is_unique(pair.sensitive[name])),
         pair.unmatched,
         seed,
         time.perf_counter() - began,
         roles.read_from,
     )
+
+
+def _left_out(pair: Pair, roles: Roles) -> tuple[str, ...]:
+    """Return what was not measured: what the release does not have, keys, and weights."""
+    return tuple(dict.fromkeys((*pair.dropped, *(roles.left_out if roles.read_from else ()))))
 
 
 def _is_unique(column: PairedColumn) -> bool:

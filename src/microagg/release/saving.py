@@ -1,5 +1,6 @@
 """A release on disk: the table, its manifest, and on request which record is in which group."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -19,6 +20,7 @@ from microagg.files.reading import check_readable, sha256_of
 from microagg.files.writing import json_writer
 from microagg.plans.beside import SUFFIX, manifest_path
 from microagg.plans.manifest import Manifest
+from microagg.plans.plan import Plan
 
 _STANDARD_INPUT = 0  # the descriptor
 
@@ -167,18 +169,38 @@ def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> p
 def warn_of_earlier(manifest: Manifest, own: Path) -> None:
     """Warn if a manifest in the same folder is of another release of the same table."""
     digest = manifest.input.sha256
+    if digest is None:
+        return
     for path in sorted(own.parent.glob(f"*{SUFFIX}")):
-        try:
-            earlier = Manifest.load(path)
-        except MicroaggError:
-            continue
-        if digest is None or earlier.input.sha256 != digest or earlier.plan == manifest.plan:
+        earlier = _raw(path)
+        if _input_digest(earlier) != digest or _has_plan(path, manifest.plan):
             continue
         where = "is replaced" if path == own else "lies beside"
         warn(
-            f"an earlier release of the same table {where} ({path.name!r}, k = {earlier.k}, "
-            f"{earlier.method}): anyone who has both can combine them and distinguish records "
-            "that each of them hides. Publish only one of them.",
+            f"an earlier release of the same table {where} ({path.name!r}, k = "
+            f"{earlier.get('k')}, {earlier.get('method')}): anyone who has both can combine them "
+            "and distinguish records that each of them hides. Publish only one of them.",
             PrivacyWarning,
         )
         return
+
+
+def _raw(path: Path) -> dict[str, Any]:
+    """Return a manifest as it is written: one that a later version wrote still counts."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _input_digest(manifest: Mapping[str, Any]) -> object:
+    facts = manifest.get("input")
+    return facts.get("sha256") if isinstance(facts, dict) else None
+
+
+def _has_plan(path: Path, plan: Plan) -> bool:
+    try:
+        return Manifest.load(path).plan == plan
+    except MicroaggError:
+        return False
