@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from microagg.files import reading as files
-from microagg.partitions import CBFS
+from microagg.partitions.fixed_size import CBFS
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("protect", "people.csv", "-k", "4", *ROLES)
@@ -154,7 +154,7 @@ BAD_REQUESTS = {
         (*OK, "--constraint", "age >= 3", "--constraint", "age <= 2"),
         "contradict",
     ),
-    "strict k without a draw": ((*OK, "--strict-k"), "keeps k anyway"),
+    "strict k without a draw": ((*OK, "--strict-k"), "guarantees k anyway"),
     "strict k as an option": (
         (*OK, "--method", "fcm", "--option", "strict_k=true"),
         "--strict-k",
