@@ -215,7 +215,7 @@ class TestPlanFiles:
     def test_columns_beside_a_plan_are_refused_by_verify(self, run, refused, plan):
         assert run("protect", "people.csv", *plan, "-q").code == 0
         message = refused(2, "verify", "people-protected.csv", *plan, "--sensitive", "age")
-        assert "given beside a plan" in message
+        assert "given in addition to a plan" in message
 
     @pytest.mark.parametrize("command", ["protect", "compare", "sweep", "verify", "measure"])
     def test_a_plan_that_is_none(self, refused, folder, command):

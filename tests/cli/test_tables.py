@@ -277,7 +277,7 @@ def test_values_with_labels_are_codes(run, folder):
 @pytest.mark.parametrize("names", ["age\nsex,size", 'age,"sex'])
 def test_lists_of_names_are_one_line(refused, names):
     argv = ("protect", "survey.csv", "-k", "4", *MDAV, *ROLES)
-    assert "in one line with commas between them" in refused(2, *argv, "--block", names)
+    assert "separated by commas on one line" in refused(2, *argv, "--block", names)
 
 
 def test_several_columns_in_one_option(run, refused):

@@ -19,7 +19,7 @@ def test_yes(run, pairs):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("Yes: every combination stands for at least 2 records")
     assert "a, b" in outcome.out
-    assert "stands for 2 records: the table keeps k up to 2" in outcome.out
+    assert "stands for 2 records: the table satisfies k up to 2" in outcome.out
     assert "class" not in outcome.out
 
 

@@ -61,7 +61,7 @@ def test_roles_come_from_columns():
 
 
 def test_one_column_holds_weights():
-    with pytest.raises(ParameterError, match="one column can hold weights; got 'a', 'b'"):
+    with pytest.raises(ParameterError, match="only one column can contain weights; got 'a', 'b'"):
         Plan.of(k=3, columns={"a": {"role": "weight"}, "b": {"role": "weight"}})
 
 

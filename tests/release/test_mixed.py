@@ -283,7 +283,7 @@ class TestBlocks:
         ("blocks", "match"),
         [
             ([["age"], ["age"]], "one block only"),
-            ([["illness"]], "a block holds quasi-identifiers"),
+            ([["illness"]], "blocks consist of quasi-identifiers"),
         ],
     )
     def test_bad_blocks(self, blocks, match):

@@ -210,10 +210,12 @@ class TestOneLine:
     def test_an_option_beside_a_plan_is_refused(self):
         with pytest.raises(
             microagg.errors.ParameterError,
-            match=r"strata is given beside a plan.*plan.replace\(columns=",
+            match=r"strata is given in addition to a plan.*plan.replace\(columns=",
         ):
             protect(TABLE, plan=PLAN, strata="region")
-        with pytest.raises(microagg.errors.ParameterError, match="k is given beside a plan"):
+        with pytest.raises(
+            microagg.errors.ParameterError, match="k is given in addition to a plan"
+        ):
             protect(TABLE, 3, plan=PLAN)
         with pytest.raises(
             microagg.errors.ParameterError, match=r"must be a microagg\.Plan; got str"

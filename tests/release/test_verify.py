@@ -101,8 +101,11 @@ class TestTables:
             ({"k": 2, "constraints": "a + d = 1"}, "'d'"),
             ({"k": 2, "constraints": "a ="}, "'a ='"),
             ({"k": 2, "plan": 5}, "a plan is a microagg.Plan or the name of a plan file"),
-            ({"k": 2, "plan": Plan.of(k=2), "sensitive": "a"}, "given beside a plan"),
-            ({"k": 2, "plan": Plan.of(k=2), "constraints": "a >= 0"}, "given beside a plan"),
+            ({"k": 2, "plan": Plan.of(k=2), "sensitive": "a"}, "given in addition to a plan"),
+            (
+                {"k": 2, "plan": Plan.of(k=2), "constraints": "a >= 0"},
+                "given in addition to a plan",
+            ),
         ],
     )
     def test_bad_requests(self, arguments, match):

@@ -139,7 +139,7 @@ class TestCompare:
         assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
 
     def test_nothing_else_beside_a_plan(self):
-        with pytest.raises(ParameterError, match="strata is given beside a plan"):
+        with pytest.raises(ParameterError, match="strata is given in addition to a plan"):
             compare(TABLE, 3, "mdav", strata="region", plan=plan_of("roles"))
         with pytest.raises(ParameterError, match=r"must be a microagg\.Plan"):
             compare(TABLE, 3, "mdav", plan="plan.toml")
@@ -238,7 +238,7 @@ class TestSweep:
     def test_nothing_but_effort_and_bound_beside_a_plan(self):
         found = sweep(TABLE, 3, plan=plan_of("roles"), effort="balanced", bound="none")
         assert found[0].lower_bound is None
-        with pytest.raises(ParameterError, match="weights is given beside a plan"):
+        with pytest.raises(ParameterError, match="weights is given in addition to a plan"):
             sweep(TABLE, 3, plan=plan_of("roles"), weights="w")
 
     def test_tables_are_standardised_and_matrices_are_not(self):
