@@ -215,9 +215,9 @@ class TestOneLine:
             protect(TABLE, plan=PLAN, strata="region")
         with pytest.raises(microagg.errors.ParameterError, match="k is given in addition"):
             protect(TABLE, 3, plan=PLAN)
-        with pytest.raises(
-            microagg.errors.ParameterError, match=r"must be a microagg\.Plan; got str"
-        ):
+        with pytest.raises(microagg.errors.ParameterError, match="cannot be read: No such file"):
             protect(TABLE, plan="plan.toml")
+        with pytest.raises(microagg.errors.ParameterError, match="name of a plan file; got int"):
+            protect(TABLE, plan=5)
         with pytest.raises(microagg.errors.ParameterError, match=r"k, .* is missing"):
             protect(TABLE)
