@@ -110,6 +110,6 @@ def check_read_back(case, path):
         return NOT_READ
     table = file.table(as_text=file.columns)
     for shown in shown_of(case):
-        texts = table.select(pl.nth([table.columns.index(name) for name in shown]))
-        assert texts.group_by(pl.all()).len(name="n of all")["n of all"].min() >= case.request["k"]
+        texts = zip(*(table.get_column(name) for name in shown))
+        assert min(Counter(texts).values()) >= case.request["k"]
     return CHECKED

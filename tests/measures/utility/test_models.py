@@ -71,7 +71,7 @@ def test_the_linear_model_fold_by_fold():
 def test_a_release_without_relations_teaches_nothing():
     for score in compared("y").models.values():
         assert score.before > 0.8
-        assert score.after < 0.1
+        assert score.after < 0.15
         assert score.difference < -10 * score.standard_error < 0
 
 
