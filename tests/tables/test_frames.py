@@ -21,7 +21,7 @@ from microagg.tables.frames import index_names, open_frame, to_polars, with_rele
         ({"a": [1]}, "got dict"),
         ([[1, 2]], "got list"),
         (None, "got NoneType"),
-        ("people.csv", "microagg protect"),
+        ("people.csv", "microagg.protect_file"),
         (np.zeros((2, 2)), "partitions.get"),
         (pl.Series([1]), "to_frame"),
         (pd.Series([1]), "to_frame"),

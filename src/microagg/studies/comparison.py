@@ -130,7 +130,7 @@ class Comparison(Sequence[Row]):
 
     def _legend(self) -> Iterator[str]:
         yield "* least information loss at this k"
-        yield "+ no other row has less loss or linkage without more of the other"
+        yield "+ not dominated by another row in loss and linkage"
         if any(row.error is None and (row.min_group or 0) < row.k for row in self.rows):
             yield "! some groups hold fewer than k records: they were drawn"
 
