@@ -33,13 +33,15 @@ test: $(VENV)/.ready
 oldest: $(OLDEST)/.ready
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2
 
-# Lines and branches. A compiled kernel runs unseen by Python, so the kernels and the methods run
-# once more uncompiled, where numbers that wrap around as they should are warned of.
+# Lines and branches. A compiled kernel runs unseen by Python, so the kernels' own tests, and the
+# methods on few records, run once more uncompiled; numbers that wrap around are warned of there.
+UNCOMPILED := tests/kernels tests/constraints $(addprefix tests/contract/test_promises.py::,\
+  test_few_records test_awkward_data) --ignore=tests/kernels/test_background.py
 coverage: $(VENV)/.ready
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 -m 'not slow' \
-	  -W 'ignore:overflow encountered in scalar:RuntimeWarning' tests/kernels tests/contract
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 -m 'not slow' --hypothesis-profile=quick \
+	  -W 'ignore:overflow encountered in scalar:RuntimeWarning' $(UNCOMPILED)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
