@@ -48,10 +48,10 @@ class _ColumnarReader:
         return table
 
     def _read_names(self) -> list[str]:
-        raise NotImplementedError
+        raise NotImplementedError  # abstract
 
     def _read_table(self, names: list[str]) -> pl.DataFrame:
-        raise NotImplementedError
+        raise NotImplementedError  # abstract
 
     def _check_magic(self) -> None:
         where = self._source.where
