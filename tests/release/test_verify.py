@@ -137,7 +137,10 @@ class TestConstraints:
 
     def test_k_is_said_first(self):
         found = verify(pl.DataFrame({"a": [1, 2]}), 2, constraints="a >= 5")
-        assert found.verdict.startswith("No: 2 of 2 records show")
+        assert found.verdict == (
+            "No: 2 of 2 records show a combination that fewer than 2 share; a constraint is "
+            "violated: a >= 5 (2 records)"
+        )
         assert found.violations == {"a >= 5": 2}
 
     @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -217,7 +220,7 @@ class TestBlocks:
         by_plan, by_manifest = verify(release.table, plan=plan), verify(saved(plan))
         for found in (by_plan, by_manifest):
             assert found
-            assert found.verdict.startswith("Yes: every combination in each block stands for")
+            assert found.verdict.startswith("Yes, in each block: every combination stands for")
             assert found.classes.smallest == release.manifest.smallest_class
         assert {frozenset(block) for block in by_plan.blocks} == {
             frozenset(block) for block in by_manifest.blocks
@@ -329,9 +332,13 @@ class TestWords:
         one = verify(pl.DataFrame({"a": [1, 2, 2]}), 2)
         assert one.verdict == "No: 1 of 3 records shows a combination that fewer than 2 share"
 
+    def test_k_beyond_the_table(self):
+        found = verify(pl.DataFrame({"a": [1, 1]}), 3)
+        assert found.verdict == "No: k is 3, and the table has only 2 records"
+
     def test_k_of_one(self):
         found = verify(pl.DataFrame(PAIRS), 1)
-        assert found.verdict == "Yes, as any table does: k = 1 asks for no protection"
+        assert found.verdict == "Yes: k = 1 asks for no protection, so any table satisfies it"
 
     def test_html(self):
         odd = verify(pl.DataFrame({"<b>": [1, 1]}), 2)
@@ -356,6 +363,25 @@ class TestWords:
             "blocks": [],
             "records_in_violation": {"c >= 2": 1},
             "manifest": None,
+            "verdict": found.verdict,
+            "checks": [
+                {
+                    "requirement": "k records",
+                    "satisfied": False,
+                    "quasi_identifiers": ["a", "b"],
+                    "k": 3,
+                    "smallest_class": 2,
+                    "n_classes": 2,
+                    "n_records": 5,
+                    "classes_below_k": {"2": 1},
+                    "records_below_k": 2,
+                },
+                {
+                    "requirement": "constraints",
+                    "satisfied": False,
+                    "records_in_violation": {"c >= 2": 1},
+                },
+            ],
         }
 
     def test_it_is_frozen(self):

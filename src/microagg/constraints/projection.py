@@ -21,16 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from microagg.constraints.equalities import NEGLIGIBLE, Equalities, rowwise, unit_rows
+from microagg.constraints.violations import LEAST_TERM, TOLERANCE
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.core.validation import FARTHEST
 
-# How far a constraint may be missed, relative to the sum of the absolute values of its terms.
-TOLERANCE = 1e-9
 # Inside the search, so that its rounding errors stay well within the tolerance.
 _SETTLED = 1e-12
-# A term counts for at least this part of its column's scale: if a mean is almost zero because
-# larger values cancel out, its last digits are those of the larger values.
-LEAST_TERM = 1e-6
 _DIGIT = 1e-15
 _ROUNDS = 30
 

@@ -31,7 +31,7 @@ from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
 from microagg.release.suitability import bound_for, check_method
 from microagg.release.verification import Verified, finish
-from microagg.tables.frames import dtype_of, index_names, open_frame, polars_column
+from microagg.tables.frames import dtype_of, open_frame, polars_column
 from microagg.tables.roles import Names
 from microagg.tables.typed import INTEGERS
 
@@ -264,21 +264,15 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
     """Return what the release keeps of its input; the matrix is not part of it."""
     return Origin(
         released.pair_of(records),
-        tuple(_identifiers(records, verified)),
+        tuple(_identifiers(verified)),
         records.source.dialect,
         records.source.annotations,
     )
 
 
-def _identifiers(records: Records, verified: Verified) -> Iterator[pl.Series]:
+def _identifiers(verified: Verified) -> Iterator[pl.Series]:
     """Return the identifiers of the records, and their random keys."""
-    levels = index_names(records.frame)
-    for name in records.roles.identifiers:
-        if name in levels:
-            values = records.frame.to_native().index.get_level_values(name)
-            yield pl.Series(name, [str(value) for value in values])
-        else:
-            yield polars_column(records.frame[name])
+    yield from verified.unpublished.get_columns()
     if verified.key is not None:
         yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
 

@@ -1,25 +1,23 @@
 """verify(): whether a table satisfies k and other requirements, whatever tool made it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
 from microagg.constraints.grammar import Constraint
-from microagg.constraints.system import System
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import check_count
-from microagg.core.words import counted, listed_names
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, open_table
 from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
+from microagg.release.findings import Verification
 from microagg.release.release import PathName
-from microagg.release.verification import shown
+from microagg.release.verification import evidence_on
 from microagg.requirements.base import Finding, Requirement
-from microagg.requirements.records import Classes
+from microagg.requirements.constraints import Constrained, Violations
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.resolving import require_numbers
 from microagg.tables.roles import (
@@ -30,110 +28,6 @@ from microagg.tables.roles import (
     as_names,
     no_such_column,
 )
-from microagg.tables.scaling import scaling
-from microagg.tables.typed import code_numbers
-
-
-@dataclass(frozen=True, repr=False)
-class Verification:
-    """Whether a table satisfies what was asked for; true if it does.
-
-    `columns` were checked. `findings` are the results of all requirements in each block of columns;
-    `classes` is that of the block with the smallest classes. `violations` counts the records that
-    violate each constraint. `manifest` is the file that defined what to check, if there was one.
-    """
-
-    findings: tuple[Finding, ...]
-    columns: tuple[str, ...]
-    blocks: tuple[tuple[str, ...], ...]
-    violations: dict[str, int] = field(default_factory=dict)
-    manifest: str | None = None
-
-    @property
-    def classes(self) -> Classes:
-        """The classes of records with the same values."""
-        return min(
-            (found for found in self.findings if isinstance(found, Classes)),
-            key=lambda found: found.smallest,
-        )
-
-    @property
-    def satisfied(self) -> bool:
-        """Whether all requirements are met, and no record violates a constraint."""
-        return all(found.satisfied for found in self.findings) and not any(self.violations.values())
-
-    @property
-    def largest_k(self) -> int:
-        """The largest k that the table satisfies."""
-        return self.classes.smallest
-
-    @property
-    def verdict(self) -> str:
-        """Yes or no, and why, in one line."""
-        classes, below = self.classes, self.classes.records_below
-        broken = {text: count for text, count in self.violations.items() if count}
-        if classes.satisfied and broken:
-            listed = "; ".join(f"{text} ({counted(n, 'record')})" for text, n in broken.items())
-            return f"No: a constraint is violated: {listed}"
-        if classes.k == 1:
-            return "Yes, as any table does: k = 1 asks for no protection"
-        if classes.satisfied:
-            where, least = " in each block" if self.blocks else "", counted(classes.k, "record")
-            return f"Yes: every combination{where} stands for at least {least}"
-        return (
-            f"No: {below:,} of {counted(classes.n_records, 'record')} "
-            f"{'shows' if below == 1 else 'show'} a combination that fewer than {classes.k:,} share"
-        )
-
-    def __bool__(self) -> bool:
-        return self.satisfied
-
-    def __str__(self) -> str:
-        return f"{self.verdict}\n\n{text_table((), self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table((), self.rows(), title=self.verdict)
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return what was checked and found, as text."""
-        classes, records = self.classes, counted(self.classes.n_records, "record")
-        return [
-            ("checked", listed_names(self.columns)),
-            *([("read from", self.manifest)] if self.manifest else []),
-            ("combinations", f"{classes.count:,} in {records}"),
-            (
-                "rarest",
-                f"stands for {counted(classes.smallest, 'record')}: the table satisfies k up to "
-                f"{classes.smallest:,}",
-            ),
-            ("below k", f"{classes.records_below:,} of {records}"),
-            *(
-                (
-                    "violated" if n else "satisfied",
-                    f"{text} ({counted(n, 'record')})" if n else text,
-                )
-                for text, n in self.violations.items()
-            ),
-        ]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all figures as plain values, ready for json.dumps."""
-        classes = self.classes
-        return {
-            "k": classes.k,
-            "satisfied": self.satisfied,
-            "smallest_class": classes.smallest,
-            "n_classes": classes.count,
-            "n_records": classes.n_records,
-            "classes_below_k": {str(size): count for size, count in classes.below.items()},
-            "records_below_k": classes.records_below,
-            "quasi_identifiers": list(self.columns),
-            "blocks": [list(names) for names in self.blocks],
-            "records_in_violation": dict(self.violations),
-            "manifest": self.manifest,
-        }
 
 
 @dataclass(frozen=True)
@@ -228,9 +122,9 @@ def verify(
         )
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
-    findings = _findings(opened.as_written(), blocks or (columns,), asked)
-    violations = _violations(opened, asked.constraints) if asked.constraints else {}
-    return Verification(findings, columns, blocks, violations, asked.manifest)
+    findings = _findings(opened.as_written(), blocks or (columns,), asked.requirements)
+    on_table = (_violations(opened, asked.constraints),) if asked.constraints else ()
+    return Verification(findings, columns, blocks, on_table, asked.manifest)
 
 
 class _Opened:
@@ -312,25 +206,27 @@ def _blocks(asked: _Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...
     return tuple((*block, *asked.strata) for block in blocks)
 
 
-def _findings(frame: Frame, blocks: Sequence[Sequence[str]], asked: _Asked) -> tuple[Finding, ...]:
+def _findings(
+    frame: Frame, blocks: Iterable[Sequence[str]], requirements: Sequence[Requirement]
+) -> tuple[tuple[Finding, ...], ...]:
     """Let the judges of all requirements look at every block of columns."""
     if not len(frame):
         raise DataError("the table has no records.")
-    tables = [shown(frame, names) for names in blocks]
-    return tuple(judge.judge(own) for judge in asked.requirements for own in tables)
+    return tuple(
+        tuple(requirement.judge(own) for requirement in requirements)
+        for own in evidence_on(frame, blocks)
+    )
 
 
-def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> dict[str, int]:
+def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violations:
     """Count the records that violate each constraint."""
-    system = System.of(constraints, opened.columns)
-    frame = opened.numbers(system.columns)
-    require_numbers(frame, system.columns)
-    values = {name: code_numbers(frame, name) for name in system.columns}
-    if absent := [name for name in values if values[name].n_missing]:
-        raise DataError(
-            f"values are missing in {', '.join(map(repr, absent))}, which cannot satisfy a "
-            "constraint. Leave the constraint out."
-        )
-    columns = {name: values[name].numbers for name in values}
-    units = {name: scaling(numbers).unit for name, numbers in columns.items()}
-    return system.violations(columns, units)
+    required = Constrained(tuple(constraints))
+    for constraint in constraints:
+        for name in constraint.coefficients:
+            if name not in opened.columns:
+                missing = no_such_column(name, opened.columns)
+                raise ParameterError(f"constraint {constraint.text!r}: {missing}")
+    frame = opened.numbers(required.columns)
+    require_numbers(frame, required.columns)
+    (evidence,) = evidence_on(frame, [required.columns])
+    return required.judge(evidence)
