@@ -152,6 +152,17 @@ class TestConstraints:
         assert broken.violations == {"pay + tax <= 0": N}
         assert not broken
 
+    def test_of_32_bit_floats_in_a_text_file(self, tmp_path):
+        path, total = tmp_path / "t.csv", "a + b = c"
+        a, b = RNG.normal(size=(2, 30)).astype(np.float32)
+        pl.DataFrame({"a": a, "b": b, "c": a + b}).write_csv(path)
+        assert verify(path, 1, constraints=total)
+        pl.DataFrame({"a": a, "b": b, "c": (a + b) * 1.0001}).write_csv(path)
+        assert verify(path, 1, constraints=total).violations == {total: 30}
+        cents = pl.DataFrame({"a": [12345.67, 23456.78], "b": [0.0, 0.0]})
+        cents.with_columns(c=pl.col("a") + 0.01).write_csv(path)
+        assert verify(path, 1, constraints=total).violations == {total: 2}
+
 
 class TestPlans:
     def test_a_plan_says_all(self, saved, tmp_path):

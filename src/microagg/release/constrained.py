@@ -14,7 +14,6 @@ from microagg.constraints.equalities import Equalities
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import Satisfied, System, check_exact
 from microagg.core.arrays import Floats, Labels
-from microagg.core.errors import GuaranteeError
 from microagg.core.validation import FARTHEST
 from microagg.release.records import Block, Records
 from microagg.release.suitability import check_constrained
@@ -96,9 +95,6 @@ def constrained_values(
     for name in system.columns:
         dtype = numbers[name].numbers.dtype
         values[name] = Values(in_type(satisfied.values[name], dtype=dtype, name=name))
-    _check_satisfied(
-        system.violations({c: values[c].numbers[labels] for c in system.columns}, units)
-    )
     violations = system.violations(_complete(numbers), units)
     added = _added_error(block, labels, satisfied, records)
     return values, Constrained(violations, (satisfied,), added)
@@ -138,16 +134,6 @@ def _complete(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
         return {name: values.numbers for name, values in columns.items()}
     there = ~np.logical_or.reduce(masks)
     return {name: values.numbers[there] for name, values in columns.items()}
-
-
-def _check_satisfied(violations: Mapping[str, int]) -> None:
-    """Stop if released values violate a constraint, however they were computed."""
-    for text, count in violations.items():
-        if count:
-            raise GuaranteeError(
-                f"constraint {text!r} does not hold in {count} of the records to be released; "
-                "nothing was released. Change the units of its columns, or remove it."
-            )
 
 
 def _added_error(block: Block, labels: Labels, satisfied: Satisfied, records: Records) -> float:

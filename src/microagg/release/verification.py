@@ -12,6 +12,7 @@ from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.requirements.base import Evidence, Finding
+from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, index_names, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
@@ -50,6 +51,8 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
     if groups.promise.is_verified:
         _refuse_unless_satisfied(findings)
+    if plan.constraints:
+        _refuse_violations(Constrained(plan.constraints).judge(each[0]))
     return Verified(table, key, smallest_classes(findings), unpublished)
 
 
@@ -85,6 +88,14 @@ def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
                 f"{found.complaint}; nothing was released. This is a defect of the method: "
                 "please report it."
             )
+
+
+def _refuse_violations(found: Violations) -> None:
+    if not found.satisfied:
+        raise GuaranteeError(
+            f"{found.complaint}; nothing was released. Change the units of its columns, or remove "
+            "it."
+        )
 
 
 def evidence_on(

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+import polars as pl
+
 from microagg.constraints.grammar import Constraint
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_count
@@ -149,7 +151,25 @@ class _Opened:
         """Return the table with these columns as numbers, if they are numeric."""
         if self._file is None:
             return self._frame  # type: ignore[return-value]
-        return open_frame(self._file.table(columns=columns))
+        table = self._file.table(columns=columns)
+        if self._file.dialect is not None:
+            table = table.with_columns(map(_in_own_precision, table.get_columns()))
+        return open_frame(table)
+
+
+def _in_own_precision(column: pl.Series) -> pl.Series:
+    """Return numbers of a text file as 32-bit floats if that is what was written.
+
+    Their totals are only as accurate as that. Numbers of at most seven digits may be anything.
+    """
+    if column.dtype != pl.Float64:
+        return column
+    unique = column.drop_nulls().unique()
+    narrow = unique.cast(pl.Float32)
+    if (narrow.cast(pl.String).cast(pl.Float64) != unique).any():
+        return column
+    is_long = any(float(f"{value:.7g}") != value for value in unique.to_list())
+    return column.cast(pl.Float32) if is_long else column
 
 
 def _why_no_manifest(path: str | None, given: _Asked) -> str:
