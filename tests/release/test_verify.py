@@ -149,8 +149,16 @@ class TestConstraints:
         assert verify(path, quasi_identifiers="pay", k=1, constraints="pay + tax = total")
         assert verify(path).violations == {"pay + tax = total": 0}
         broken = verify(path, constraints="pay + tax <= 0")
-        assert broken.violations == {"pay + tax <= 0": N}
+        assert broken.violations == {"pay + tax <= 0": N, "pay + tax = total": 0}
         assert not broken
+        assert verify(path, constraints="tax = total - pay").violations == {"pay + tax = total": 0}
+
+    def test_of_a_column_that_is_not_there(self):
+        with pytest.raises(ParameterError) as refused:
+            verify(pl.DataFrame({"net": [1, 1]}), 2, constraints="nett >= 0")
+        assert str(refused.value) == (
+            "constraint 'nett >= 0': the table has no column 'nett'. Did you mean 'net'?"
+        )
 
     def test_of_32_bit_floats_in_a_text_file(self, tmp_path):
         path, total = tmp_path / "t.csv", "a + b = c"
@@ -217,6 +225,11 @@ class TestPlans:
             verify(PEOPLE.drop("region"), plan=plan_of(columns={"region": {"role": "stratum"}}))
         with pytest.raises(ParameterError, match="no column 'illness'"):
             verify(PEOPLE.drop("illness"), plan=plan_of())
+        with pytest.raises(ParameterError, match="no column 'sex'"):
+            verify(PEOPLE.drop("name", "sex"), plan=plan_of())
+        typed = plan_of(columns={"age": {"type": "integer"}})
+        with pytest.raises(ParameterError, match="no column 'age'"):
+            verify(PEOPLE.drop("name", "age"), plan=typed)
 
 
 @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
@@ -287,6 +300,17 @@ class TestManifests:
         other.write_text("a\n1\n1\n")
         shutil.copy(tmp_path / "one.manifest.json", tmp_path / "two.manifest.json")
         assert verify(other, 2).manifest is None
+
+    def test_a_csv_file_is_read_and_hashed_once(self, saved, monkeypatch):
+        path = saved(plan_of(constraints=["pay + tax = total"]))
+        read = []
+        own = Path.read_bytes
+        monkeypatch.setattr(Path, "read_bytes", lambda place: read.append(place) or own(place))
+        monkeypatch.setattr(
+            "microagg.plans.beside.sha256_of", lambda _: pytest.fail("hashed once more")
+        )
+        assert verify(path).manifest
+        assert read == [path]
 
     def test_it_moves_with_its_file(self, saved, tmp_path):
         path = saved(plan_of())

@@ -18,8 +18,9 @@ from microagg.plans.plan import Plan, parse_constraints
 from microagg.release.findings import Verification
 from microagg.release.release import PathName
 from microagg.release.verification import evidence_on
-from microagg.requirements.base import Finding, Requirement
+from microagg.requirements.base import Evidence, Finding, Requirement
 from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.keys import RandomKeys
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.resolving import require_numbers
 from microagg.tables.roles import (
@@ -34,7 +35,10 @@ from microagg.tables.roles import (
 
 @dataclass(frozen=True)
 class _Asked:
-    """What to check: k, the columns to leave out, or those to check, blocks and constraints."""
+    """What to check: k, the columns to leave out, or those to check, blocks and constraints.
+
+    The table must have all columns in `present`.
+    """
 
     k: int | None = None
     checked: tuple[str, ...] = ()
@@ -42,6 +46,8 @@ class _Asked:
     blocks: tuple[tuple[str, ...], ...] = ()
     strata: tuple[str, ...] = ()  # checked together with every block
     constraints: tuple[Constraint, ...] = ()
+    key: str | None = None  # a column of random keys
+    present: tuple[str, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
 
@@ -53,10 +59,18 @@ class _Asked:
 
     @classmethod
     def by_plan(cls, plan: Plan) -> "_Asked":
-        kept = plan.identifiers[:1] if plan.keep_key else ()
-        left_out = (*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT))
-        strata = plan.columns_as(STRATUM)
-        return cls(plan.k, (), left_out, plan.blocks, strata, plan.constraints, plan)
+        key = next(iter(plan.identifiers), None) if plan.keep_key else None
+        kept = () if key is None else (key,)
+        return cls(
+            plan.k,
+            left_out=(*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT)),
+            blocks=plan.blocks,
+            strata=plan.columns_as(STRATUM),
+            constraints=plan.constraints,
+            key=key,
+            present=tuple(name for name in plan.columns if name not in plan.identifiers),
+            plan=plan,
+        )
 
     @classmethod
     def by_manifest(cls, found: Manifest, path: str) -> "_Asked":
@@ -66,6 +80,8 @@ class _Asked:
             blocks=found.blocks if len(found.blocks) > 1 else (),
             strata=found.strata,
             constraints=found.plan.constraints,
+            key=found.key,
+            present=found.unchanged,
             plan=found.plan,
             manifest=path,
         )
@@ -96,7 +112,8 @@ def verify(
     k : Least number of records behind a released combination.
     quasi_identifiers : columns to check; by default all that are not sensitive
     sensitive : columns to leave out
-    constraints : what every record must satisfy, such as "net + tax = gross"
+    constraints : what every record must satisfy, such as "net + tax = gross", in addition to what
+        a manifest says
     plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
         k and the constraints
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
@@ -116,7 +133,7 @@ def verify(
         as_names("sensitive", sensitive),
         constraints=parse_constraints(constraints),
     )
-    asked = _complete(given, plan, opened.path)
+    asked = _complete(given, plan, opened)
     if asked.k is None:
         raise ParameterError(
             "k, the least number of records behind a combination, is missing. Give k (-k), or a "
@@ -124,9 +141,16 @@ def verify(
         )
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
-    findings = _findings(opened.as_written(), blocks or (columns,), asked.requirements)
-    on_table = (_violations(opened, asked.constraints),) if asked.constraints else ()
-    return Verification(findings, columns, blocks, on_table, asked.manifest)
+    evidence = _evidence(opened.as_written(), blocks or (columns,))
+    findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
+    on_table: list[Finding] = []
+    if asked.key is not None:
+        on_table.append(RandomKeys(asked.key).judge(evidence[0]))
+    if asked.constraints:
+        on_table.append(_violations(opened, asked.constraints))
+    return Verification(
+        tuple(map(tuple, findings)), columns, blocks, tuple(on_table), asked.manifest
+    )
 
 
 class _Opened:
@@ -140,6 +164,10 @@ class _Opened:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
+
+    def manifest(self) -> Manifest | None:
+        """Return the manifest beside the file, if there is one and it belongs to it."""
+        return None if self.path is None else manifest_beside(self.path, self._file)
 
     def as_written(self) -> Frame:
         """Return the table; of a text file, the fields as written."""
@@ -181,7 +209,7 @@ def _why_no_manifest(path: str | None, given: _Asked) -> str:
     return f" {place.name!r} is damaged, or the file has changed since it was released."
 
 
-def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> _Asked:
+def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _Asked:
     """Return what to check: as given, or as a plan says, or the manifest beside a file."""
     names_columns = bool(given.checked or given.left_out)
     if plan is not None:
@@ -192,17 +220,17 @@ def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> 
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
         return replace(base, k=given.k or base.k)
-    found = None if names_columns or path is None else manifest_beside(path)
-    if found is None or path is None:
+    found = None if names_columns else opened.manifest()
+    if found is None:
         return given
-    base = _Asked.by_manifest(found, str(manifest_path(path)))
-    constraints = given.constraints or base.constraints
-    return replace(base, k=given.k or base.k, constraints=constraints)
+    base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
+    both = {own.meaning: own for own in (*given.constraints, *base.constraints)}
+    return replace(base, k=given.k or base.k, constraints=tuple(both.values()))
 
 
 def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
     in_blocks = (name for block in asked.blocks for name in block)
-    for name in (*asked.checked, *asked.left_out, *asked.strata, *in_blocks):
+    for name in (*asked.checked, *asked.left_out, *asked.present, *asked.strata, *in_blocks):
         if name not in columns:
             raise no_such_column(name, columns)
     if twice := [name for name in asked.checked if name in asked.left_out]:
@@ -226,16 +254,10 @@ def _blocks(asked: _Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...
     return tuple((*block, *asked.strata) for block in blocks)
 
 
-def _findings(
-    frame: Frame, blocks: Iterable[Sequence[str]], requirements: Sequence[Requirement]
-) -> tuple[tuple[Finding, ...], ...]:
-    """Let the judges of all requirements look at every block of columns."""
+def _evidence(frame: Frame, blocks: Iterable[Sequence[str]]) -> list[Evidence]:
     if not len(frame):
         raise DataError("the table has no records.")
-    return tuple(
-        tuple(requirement.judge(own) for requirement in requirements)
-        for own in evidence_on(frame, blocks)
-    )
+    return evidence_on(frame, blocks)
 
 
 def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violations:
