@@ -55,6 +55,11 @@ class Groups:
     seed: int | None
 
     @property
+    def hold_k(self) -> bool:
+        """Whether every group of every block has at least k records; drawn ones may have fewer."""
+        return not self.method.draws or bool(self.estimator.get_params()["strict_k"])
+
+    @property
     def interrupted(self) -> bool:
         """Whether a search was ended from the keyboard."""
         return any(part.fitted.interrupted_ for part in self.parts)
@@ -155,6 +160,8 @@ def drawn_centers(estimator: Estimator) -> Floats:
 
 
 def _promise(method: Method, estimator: Estimator, records: Records) -> Promise:
+    if estimator.get_params()["k"] == 1:
+        return Promise.NOTHING
     if len(records.blocks) > 1:
         return Promise.BLOCKWISE
     if not method.draws or estimator.get_params()["strict_k"]:
@@ -171,7 +178,7 @@ def n_expecting_fewer(estimator: Estimator) -> int:
 
 def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
     """Return the bound, if it was asked for and not interrupted."""
-    if asked == NONE or not groups.promise.is_verified:
+    if asked == NONE or not groups.hold_k:
         return Bound()  # groups of fewer than k may lose less than the bound
     try:
         return _sum_of_bounds(asked, plan, records, groups)

@@ -252,7 +252,8 @@ class Release:
         sizes = spread(done.min_group, done.max_group)
         promise = ""
         if done.promise is not Promise.K_ANONYMITY:
-            promise = f"promises {done.promise}, "
+            promised = "nothing" if done.promise is Promise.NOTHING else done.promise
+            promise = f"promises {promised}, "
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
             f"k = {done.k}, {done.method}, {promise}information loss "

@@ -49,7 +49,7 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     blocks = [(*block.names, *records.roles.strata) for block in records.blocks]
     each = evidence_on(open_frame(table), blocks, unpublished)
     findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
-    if groups.promise.is_verified:
+    if groups.hold_k:
         _refuse_unless_satisfied(findings)
     if plan.constraints:
         _refuse_violations(Constrained(plan.constraints).judge(each[0]))
