@@ -50,10 +50,27 @@ class Origin:
         """The records before and after, with whatever measures have computed of them."""
         return self.open_pair()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # How columns are decoded are functions, which cannot be pickled; a pair has values only.
+        return Origin, (_Opened(self.pair), self.identifiers, self.dialect, self.annotations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """A pair that was opened before, as a function."""
+
+    pair: Pair
+
+    def __call__(self) -> Pair:
+        return self.pair
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Release:
     """A table safe to publish, with what it cost.
+
+    It can be pickled; like the release itself, the pickle contains the original records, so keep it
+    internal.
 
     Attributes
     ----------
@@ -74,6 +91,10 @@ class Release:
     manifest: Manifest
 
     _origin: Origin
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.labels.flags.writeable = False  # a pickle does not keep that
 
     @property
     def information_loss(self) -> float:
