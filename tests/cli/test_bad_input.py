@@ -161,6 +161,7 @@ BAD_REQUESTS = {
     ),
     "unknown scale": ((*OK, "--scale", "logs"), "'standardise', 'robust', 'rank', 'log', 'none'"),
     "json and table on one stream": ((*OK, "--json", "-o", "-"), "standard output"),
+    "no name": ((*OK, "-o", ""), "path must be the name of a file; got ''"),
     "one column only": ((*OK, "--method", "univariate"), "exactly one quasi-identifier; got 3"),
     "verify without k": (("verify", "people.csv"), "is missing. Give k (-k), or a plan"),
     "verify k zero": (("verify", "people.csv", "-k", "0"), "got 0"),

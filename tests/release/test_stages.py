@@ -188,7 +188,7 @@ class TestOneLine:
         TABLE.write_csv(tmp_path / "people.csv")
         source = read_source(str(tmp_path / "people.csv"), PLAN)
         assert source.not_read == ("name",)
-        assert source.columns == ("name", *TABLE.columns[1:])
+        assert source.frame.columns == TABLE.columns[1:]
         records = open_records(source, PLAN)
         assert (records.X == open_records(Source.of(TABLE), PLAN).X).all()
         protect_file(tmp_path / "people.csv", tmp_path / "out.csv", PLAN)

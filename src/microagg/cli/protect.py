@@ -94,7 +94,8 @@ def protect(
     from microagg.files.formats import protected_name
     from microagg.release.saving import Outputs
 
-    outputs = Outputs(output or protected_name(source), audit, report, public_report)
+    target = protected_name(source) if output is None else output
+    outputs = Outputs(target, audit, report, public_report)
     if given["json"] and outputs.table == "-":
         raise ParameterError(
             "--json and the table cannot both go to standard output. Name a file with -o."
@@ -113,7 +114,7 @@ def protect(
             force=given["force"],
         )
     if given["json"]:
-        print_json({**release.manifest.as_dict(), "output": outputs.table})
+        print_json(release.manifest.as_dict())
     elif not given["quiet"]:
         typer.echo(_summary(release, outputs, began=context.obj), err=outputs.table == "-")
     if release.manifest.interrupted:

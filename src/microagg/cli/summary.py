@@ -137,7 +137,8 @@ def table_rows(done: Manifest) -> Rows:
             )
         )
     if done.weights is not None:
-        rows.append(("weights", f"{listed_names([done.weights])}, in means and in the loss"))
+        used = "in means and in the loss; there is no bound with weights"
+        rows.append(("weights", f"{listed_names([done.weights])}, {used}"))
     if len(done.blocks) > 1:
         rows.append(("blocks", "; ".join(listed_names(block) for block in done.blocks)))
     if new := done.new_combinations:

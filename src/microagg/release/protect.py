@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -164,8 +165,9 @@ def protect_file(
 ) -> Release:
     """Protect a file according to a plan, and write the result with its manifest beside it.
 
-    What `microagg protect SOURCE --plan PLAN -o TARGET` does. All outputs are written or none; the
-    source is never overwritten.
+    What `microagg protect SOURCE --plan PLAN -o TARGET` does. All files are written or none; the
+    source is never overwritten. A table that goes to standard output has no manifest and comes
+    last, so that the other files stay if it fails.
 
     Parameters
     ----------
@@ -202,20 +204,11 @@ def protect_file(
         )
         command = partial(command_line, source=path, target=outputs.table, dialect=dialect)
         release = make_release(opened, asked, command=command)
-        _write(release, outputs, force=force)
-    return release
-
-
-def _write(release: Release, outputs: Outputs, *, force: bool) -> None:
-    if outputs.table != STANDARD:
-        release.save(outputs.table, force=force, **outputs.beside)  # type: ignore[arg-type]
-        return
-    if outputs.audit is not None:
-        release.save_audit(outputs.audit, force=force)
-    for path, is_public in ((outputs.report, False), (outputs.public_report, True)):
-        if path is not None:
-            release.report(path, public=is_public, force=force)
-    release.write_to_standard_output()
+        if outputs.table == STANDARD:
+            release.write_to_standard_output(audit, report, public_report, force=force)
+            return release
+        saved = release._save(outputs.table, audit, report, public_report, force=force)
+    return replace(release, manifest=saved)
 
 
 def make_release(

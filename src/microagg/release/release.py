@@ -125,24 +125,32 @@ class Release:
         the file of `save_audit` is written in the same step; with `report` and `public_report`, the
         two versions of the report. Returns the path.
         """
-        target = file_name(path)
-        beside = {}
-        if audit is not None:
-            internal = file_name(audit)
-            beside = {Path(internal): self._audit_writer(internal)}
-        beside |= self._report_writers(report, public_report, force=force, progress=progress)
-        save_release(
+        self._save(file_name(path), audit, report, public_report, force=force, progress=progress)
+        return Path(path)
+
+    def _save(
+        self,
+        path: str,
+        audit: PathName | None = None,
+        report: PathName | None = None,
+        public_report: PathName | None = None,
+        *,
+        force: bool,
+        progress: bool | ProgressCallback = False,
+    ) -> Manifest:
+        """Write all files, and return the manifest as it is written."""
+        beside = self._writers_beside(audit, report, public_report, force=force, progress=progress)
+        saved = save_release(
             to_polars(self.table),
             self.manifest,
-            target,
+            path,
             force=force,
             dialect=self._origin.dialect,
             annotations=self._origin.annotations,
             beside=beside,
         )
-        if audit is not None:
-            _warn_of_audit(internal)
-        return Path(target)
+        _warn_of_audit(audit)
+        return saved
 
     def risk(
         self, *, random_state: SeedLike = 0, progress: bool | ProgressCallback = False
@@ -178,8 +186,21 @@ class Release:
         with heard_by(progress):
             return measure_utility(self._origin.pair, target=target, seed=seed)
 
-    def write_to_standard_output(self) -> None:
-        """Write the table as CSV to standard output."""
+    def write_to_standard_output(
+        self,
+        audit: PathName | None = None,
+        report: PathName | None = None,
+        public_report: PathName | None = None,
+        *,
+        force: bool = False,
+    ) -> None:
+        """Write the table as CSV to standard output, once the other files are there, all or none.
+
+        They stay if standard output does not take the table.
+        """
+        beside = self._writers_beside(audit, report, public_report, force=force)
+        atomic_write_all(beside, force=force)
+        _warn_of_audit(audit)
         write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
 
     def save_audit(self, path: PathName, *, force: bool = False) -> Path:
@@ -226,6 +247,22 @@ class Release:
         )
         atomic_write_all(writers, force=force)
         return Path(place)
+
+    def _writers_beside(
+        self,
+        audit: PathName | None,
+        report: PathName | None,
+        public_report: PathName | None,
+        *,
+        force: bool,
+        progress: bool | ProgressCallback = False,
+    ) -> dict[Path, Writer]:
+        """Return the writers of the files that are written with the table."""
+        own = {}
+        if audit is not None:
+            internal = file_name(audit)
+            own = {Path(internal): self._audit_writer(internal)}
+        return own | self._report_writers(report, public_report, force=force, progress=progress)
 
     def _report_writers(
         self,
@@ -282,8 +319,9 @@ class Release:
         )
 
 
-def _warn_of_audit(path: str) -> None:
-    warn(
-        f"{path!r} says which record is in which group: keep this file internal.",
-        PrivacyWarning,
-    )
+def _warn_of_audit(path: PathName | None) -> None:
+    if path is not None:
+        warn(
+            f"{str(path)!r} says which record is in which group: keep this file internal.",
+            PrivacyWarning,
+        )

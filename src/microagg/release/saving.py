@@ -29,7 +29,7 @@ def file_name(path: object) -> str:
     """Return the name of a file, if it is one."""
     if isinstance(path, (str, PathLike)):
         name = fspath(path)
-        if isinstance(name, str) and name != STANDARD and "\0" not in name:
+        if isinstance(name, str) and name not in ("", STANDARD) and "\0" not in name:
             return name
     raise ParameterError(f"path must be the name of a file; got {path!r}.")
 
@@ -132,23 +132,28 @@ def save_release(
     dialect: Dialect | None = None,
     annotations: Annotations | None = None,
     beside: Mapping[Path, Writer] | None = None,
-) -> None:
+) -> Manifest:
     """Write a table, its manifest and further files together, all or none.
 
-    Warns if the folder contains an earlier release of the same table.
+    Returns the manifest as it is written, with the name and hash of the file. Warns if the folder
+    contains an earlier release of the same table.
     """
     target, described = Path(path), manifest_path(path)
     warn_of_earlier(manifest, described)
     write = table_writer(table, path, dialect=dialect, annotations=annotations)
     written: dict[str, Any] = {}
+    saved = manifest
 
     def write_table(place: Path) -> None:
+        nonlocal saved
         write(place)
-        written.update(manifest.with_output(target.name, sha256_of(place)).as_dict())
+        saved = manifest.with_output(target.name, sha256_of(place))
+        written.update(saved.as_dict())
 
     check_distinct([*(beside or {}), described, target])
     files = {**(beside or {}), described: json_writer(written), target: write_table}
     atomic_write_all(files, force=force)
+    return saved
 
 
 def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:

@@ -41,11 +41,6 @@ class Source:
             raise DataError("the table has no records.")
         return cls(frame)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Every column of the input, including those not read."""
-        return (*self.not_read, *self.frame.columns)
-
     @cached_property
     def sha256(self) -> str | None:
         """The SHA-256 of the file, or of the table if there is no file."""
