@@ -9,8 +9,11 @@ import sys
 import polars as pl
 import pytest
 
+from microagg.cli.asked import plan_from
+from microagg.cli.options import plan_options
 from microagg.cli.values import listed_names
 from microagg.plans.commands import quoted_name
+from microagg.plans.options import Kind
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 PLAN = """\
@@ -21,6 +24,7 @@ method = "mdav"
 name = { role = "identifier" }
 code = { role = "sensitive" }
 """
+LEFTOVER = 'method_options = { leftover = "nearest" }\n'
 ODD_NAMES = (
     *(
         "plain",
@@ -216,6 +220,63 @@ class TestPlanFiles:
         assert run("protect", "people.csv", *plan, "-q").code == 0
         message = refused(2, "verify", "people-protected.csv", *plan, "--sensitive", "age")
         assert "given in addition to a plan" in message
+
+    @pytest.mark.parametrize("command", ["verify", "measure"])
+    def test_help_says_that_columns_beside_a_plan_are_refused(self, run, command):
+        assert "are refused" in " ".join(run(command, "--help").out.split())
+
+    @pytest.mark.parametrize(
+        ("planned", "method", "not_used"),
+        [
+            ('effort = "fast"\n', "mdav", "effort"),
+            ('effort = "fast"\noptions = { n_jobs = 1 }\n', "mdav", "method_options, effort"),
+            ("time_budget = 9\n", "mdav", "time_budget"),
+            ('method = "fcm"\nstrict_k = true\n', "mdav", "strict_k"),
+            (
+                'method = "mdav"\nmethod_options = { leftover = "nearest" }\n',
+                "cbfs",
+                "method_options",
+            ),
+            ('effort = "balanced"\ntime_budget = 9\n', "icsm", None),
+            (f'method = "mdav"\n{LEFTOVER}', "mdav", None),
+        ],
+    )
+    def test_options_of_the_method_that_is_overridden(self, run, folder, planned, method, not_used):
+        (folder / "p.toml").write_text(planned + PLAN.replace('method = "mdav"\n', ""))
+        outcome = run("protect", "people.csv", "--plan", "p.toml", "--method", method)
+        assert outcome.code == 0, outcome.err
+        found = re.search(r"not used +(.*) of the plan: for another method", outcome.out)
+        assert (found and found[1]) == not_used
+
+    def test_an_effort_beside_another_method_is_refused(self, refused, plan):
+        argv = ("protect", "people.csv", *plan, "--method", "cbfs", "--effort", "fast")
+        assert "effort (--effort) is for 'auto'" in refused(2, *argv)
+
+    def test_an_effort_in_a_plan_does_not_keep_auto_in_a_comparison(self, run, refused, folder):
+        (folder / "p.toml").write_text('effort = "fast"\n' + PLAN.replace('method = "mdav"\n', ""))
+        argv = ("compare", "people.csv", "--plan", "p.toml", "--methods")
+        outcome = run(*argv, "mdav")
+        assert outcome.code == 0, outcome.err
+        assert re.search(r"not used +effort of the plan: for 'auto' only", outcome.out)
+        assert "not used" not in run(*argv, "mdav,auto").out
+        assert "which is not among the methods" in refused(2, *argv, "mdav", "--effort", "best")
+
+    @pytest.mark.parametrize("switch", [o for o in plan_options() if o.kind is Kind.SWITCH])
+    def test_a_switch_of_a_plan_can_be_turned_off(self, folder, switch):
+        (folder / "p.toml").write_text(
+            f'k = 4\nmethod = "fcm"\n{switch.keyword} = true\n[columns]\nn.role = "identifier"\n'
+        )
+        given = {"plan": "p.toml"}
+        assert getattr(plan_from(given).plan, switch.keyword) is True
+        assert getattr(plan_from({**given, switch.dest: False}).plan, switch.keyword) is False
+
+    def test_a_switch_is_turned_off_by_no(self, run, folder):
+        (folder / "p.toml").write_text(f"keep_key = true\n{PLAN}")
+        argv = ("protect", "people.csv", "--plan", "p.toml", "-q", "--force")
+        assert run(*argv).code == 0
+        assert "name" in released(folder).columns
+        assert run(*argv, "--no-keep-key").code == 0
+        assert "name" not in released(folder).columns
 
     @pytest.mark.parametrize("command", ["protect", "compare", "sweep", "verify", "measure"])
     def test_a_plan_that_is_none(self, refused, folder, command):

@@ -58,6 +58,11 @@ def help_of(command, capsys):
     return capsys.readouterr().out
 
 
+def as_shown(option):
+    """The line of an option in a help page, without spaces."""
+    return without_spaces(f"{'/'.join(option.flags)}{option.flag.metavar}{option.help}")
+
+
 def sections(text):
     """The sections of a help page, without spaces: where lines break does not matter."""
     parts = re.split(r"^(\w+):\n", text, flags=re.MULTILINE)
@@ -185,8 +190,7 @@ class TestTheCommandLine:
         monkeypatch.setenv("COLUMNS", width)
         found = sections(help_of("protect", capsys))
         for option in EVERY:
-            shown = f"{option.flag.name}{option.flag.metavar}{option.help}"
-            assert without_spaces(shown) in found[option.flag.section], option.flag.name
+            assert as_shown(option) in found[option.flag.section], option.flag.name
 
     def test_sections_come_in_order(self, capsys):
         order = ["Arguments", "Files", *("Protection", "Method", "Columns"), "Output", "Options"]
@@ -207,10 +211,9 @@ class TestTheCommandLine:
         for option in (*OF_PLAN, *OF_ROLES):
             if option.keyword in own:
                 continue
-            shown = without_spaces(f"{option.flag.name}{option.flag.metavar}{option.help}")
-            assert (shown in text) == (option.keyword in keywords), option.keyword
+            assert (as_shown(option) in text) == (option.keyword in keywords), option.keyword
         for option in OF_COLUMNS:
-            assert without_spaces(f"{option.flag.name}{option.flag.metavar}{option.help}") in text
+            assert as_shown(option) in text
 
 
 class TestPlanFiles:

@@ -14,12 +14,12 @@ from microagg.cli.options import (
     FILES_SECTION,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
     column_options,
     dialect_of,
     parameters,
+    plan_file,
     plan_options,
     role_options,
     takes,
@@ -27,6 +27,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import Rows, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
+from microagg.core.registry import DEFAULT
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
@@ -45,7 +46,7 @@ _OF_PLAN = (
     parameters(plan_options(*_OF_PLAN)),
     parameters(role_options()),
     parameters(column_options(), of_columns=True),
-    PLAN_FILE,
+    plan_file(),
     FIGURES_FILE,
     DIALECT,
     (JSON, QUIET, FORCE),
@@ -95,17 +96,17 @@ def compare(
     named on standard error and the others go on; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])
-    plan = plan_from(given, **({} if ks is None else {"k": ks[0]}))
+    plan = plan_from(given, **({} if ks is None else {"k": ks[0]})).plan
     n_jobs = _jobs(jobs)
     _check_paths(source, given["output"], figure, json=given["json"], force=given["force"])
     with bar(quiet=given["quiet"]):
-        done = _compared(source, ks or [plan.k], methods, plan, dialect_of(given), n_jobs)
+        done = _compared(source, ks or [plan.k], methods, plan, given, n_jobs)
     if not done.exit_code:
         _write(done, given["output"], figure, force=given["force"])
         if given["json"]:
             print_json(_facts(done, plan, given["output"]))
         elif not given["quiet"] and given["output"] != "-":
-            typer.echo(_summary(done, given["output"], figure, began=context.obj))
+            typer.echo(_summary(done, plan, given["output"], figure, began=context.obj))
     for line in done.failures():
         typer.echo(f"microagg: {line}", err=True)
     raise typer.Exit(done.exit_code)
@@ -149,15 +150,16 @@ def _compared(
     ks: list[int],
     methods: str,
     plan: "Plan",
-    dialect: dict[str, str | None],
+    given: dict[str, Any],
     n_jobs: int,
 ) -> "Comparison":
     from microagg.files.dialect import Dialect
     from microagg.release.source import read_source
     from microagg.studies.compare import Contest, run_comparison
 
-    contest = Contest.of(methods, plan, n_jobs)
-    return run_comparison(read_source(source, plan, dialect=Dialect(**dialect)), ks, contest)
+    contest = Contest.of(methods, plan, n_jobs, effort_given=given["effort"] is not None)
+    dialect = Dialect(**dialect_of(given))
+    return run_comparison(read_source(source, plan, dialect=dialect), ks, contest)
 
 
 def _write(done: "Comparison", output: str | None, figure: str | None, *, force: bool) -> None:
@@ -186,7 +188,9 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
     }
 
 
-def _summary(done: "Comparison", output: str | None, figure: str | None, *, began: float) -> str:
+def _summary(
+    done: "Comparison", plan: "Plan", output: str | None, figure: str | None, *, began: float
+) -> str:
     columns = done.roles.quasi_identifiers
     rows: Rows = [("grouped by", listed_names(columns)), *assumed(done.roles.assumed, columns)]
     reasons = []
@@ -198,6 +202,8 @@ def _summary(done: "Comparison", output: str | None, figure: str | None, *, bega
         )
     if reasons:
         rows.append(("left out", "; ".join(reasons)))
+    if plan.effort != "balanced" and DEFAULT not in {row.method for row in done}:
+        rows.append(("not used", f"effort of the plan: for {DEFAULT!r} only"))
     if done.seed is not None:
         rows.append(("seed", str(done.seed)))
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))

@@ -31,7 +31,7 @@ _TYPES: dict[Kind, Any] = {
     Kind.WHOLE: str | None,
     Kind.NUMBER: str | None,
     Kind.TEXT: str | None,
-    Kind.SWITCH: bool,
+    Kind.SWITCH: bool | None,
 }
 
 
@@ -77,15 +77,15 @@ DIALECT = (
         "Encoding of a CSV, SPSS or Stata file. Default: detected.",
     ),
 )
-PLAN_FILE = (
-    _text(
-        "plan",
-        "--plan",
-        "P.toml",
-        FILES_SECTION,
-        "A plan file, see 'microagg plan'; options given here override it.",
-    ),
-)
+
+
+def plan_file(
+    help_: str = "A plan file, see 'microagg plan'; options given here override it.",
+) -> tuple[Parameter, ...]:
+    """Return the option for a plan file; the help says what may be given beside it."""
+    return (_text("plan", "--plan", "P.toml", FILES_SECTION, help_),)
+
+
 JSON = _switch("json", "--json", help_="Print one JSON object on standard output.")
 QUIET = _switch("quiet", "--quiet", "-q", help_="Print nothing but errors.")
 FORCE = _switch("force", "--force", help_="Replace an existing output (never the input).")
@@ -132,8 +132,8 @@ def parameters(
             _option(
                 option.dest,
                 type_,
-                False if type_ is bool else None,
-                flag.name,
+                None,
+                "/".join(option.flags),
                 metavar=flag.metavar or None,
                 help=help_,
                 rich_help_panel=str(flag.section),
@@ -185,7 +185,7 @@ def parsed(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any
 
 def _value(option: Option, given: Any) -> Any:
     """Return the value of a text; an invalid text is left for a check to refuse."""
-    if given is None or given is False or given == []:
+    if given is None or given == []:
         return None
     if option.keyword == "random_state":
         return seed_of(given)

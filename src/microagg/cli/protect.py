@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import plan_from
+from microagg.cli.asked import Asked, plan_from
 from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
@@ -14,12 +14,12 @@ from microagg.cli.options import (
     FILES_SECTION,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
     column_options,
     dialect_of,
     parameters,
+    plan_file,
     plan_options,
     role_options,
     takes,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     parameters(plan_options()),
     parameters(role_options()),
     parameters(column_options(), of_columns=True),
-    PLAN_FILE,
+    plan_file(),
     DIALECT,
     (JSON, QUIET, FORCE),
 )
@@ -89,7 +89,7 @@ def protect(
     what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.
     """
-    plan = plan_from(given)
+    asked = plan_from(given)
 
     from microagg.files.formats import protected_name
     from microagg.release.saving import Outputs
@@ -105,7 +105,7 @@ def protect(
         release = protect_file(
             source,
             outputs.table,
-            plan,
+            asked.plan,
             **dialect_of(given),
             audit=audit,
             report=report,
@@ -115,14 +115,14 @@ def protect(
     if given["json"]:
         print_json({**release.manifest.as_dict(), "output": outputs.table})
     elif not given["quiet"]:
-        typer.echo(_summary(release, outputs, began=context.obj), err=outputs.table == "-")
+        typer.echo(_summary(release, asked, outputs, began=context.obj), err=outputs.table == "-")
     if release.manifest.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _summary(release: "Release", outputs: "Outputs", *, began: float) -> str:
+def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: float) -> str:
     done = release.manifest
-    rows = outcome(done)
+    rows = outcome(done) + asked.rows()
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)

@@ -12,12 +12,12 @@ from microagg.cli.options import (
     FIGURES_FILE,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
     column_options,
     dialect_of,
     parameters,
+    plan_file,
     plan_options,
     role_options,
     takes,
@@ -38,7 +38,7 @@ _OF_PLAN = ("random_state", "scale", "missing", "constraints", "blocks")
     parameters(plan_options(*_OF_PLAN)),
     parameters(role_options()),
     parameters(column_options(), of_columns=True),
-    PLAN_FILE,
+    plan_file(),
     FIGURES_FILE,
     DIALECT,
     (JSON, QUIET, FORCE),
@@ -84,7 +84,7 @@ def sweep(
     from microagg.release.saving import check_figures_file, check_source
 
     ks = None if k is None else check_ks(listed_ks(k))
-    plan = plan_from(given, k=1)
+    plan = plan_from(given, k=1).plan
     output = given["output"]
     check_source(source)
     if output is not None:

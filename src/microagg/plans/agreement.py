@@ -1,6 +1,7 @@
 """Whether the options of a plan suit its method; the method itself is not loaded."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
@@ -35,6 +36,22 @@ def check_agreement(plan: "Plan", method: Method) -> None:
             f"a bound (--bound) is for groups of at least k; {method.name!r} draws and does not "
             "guarantee k. Use strict_k (--strict-k), or leave the bound out."
         )
+
+
+def options_of_another_method(planned: Mapping[str, Any], method: Method) -> list[str]:
+    """Return the fields of a plan that have no meaning once this method replaces its own.
+
+    >>> from microagg.core.registry import find
+    >>> options_of_another_method({"k": 5, "effort": "best", "strict_k": False}, find("mdav"))
+    ['effort']
+    """
+    meaningless = {
+        "method_options": True,
+        "effort": "effort" not in method.options and planned.get("effort") != "balanced",
+        "time_budget": "time_budget" not in method.options and planned.get("bound") != "tight",
+        "strict_k": not method.draws,
+    }
+    return [name for name, is_so in meaningless.items() if is_so and planned.get(name)]
 
 
 def _check_options(plan: "Plan", method: Method) -> None:

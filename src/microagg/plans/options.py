@@ -23,7 +23,7 @@ class Kind(Enum):
     WHOLE = auto()  # 5
     NUMBER = auto()  # 1.5
     TEXT = auto()  # mdav
-    SWITCH = auto()  # given or not
+    SWITCH = auto()  # --keep-key or --no-keep-key
     TEXTS = auto()  # a text each time it is given
     NAMES = auto()  # age,sex: names in a list, or one each time
     LISTS = auto()  # age,sex: a list each time
@@ -53,6 +53,12 @@ class Option:
     def dest(self) -> str:
         """Its name in the command line parser."""
         return self.flag.name.lstrip("-").replace("-", "_")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its flag; a switch has one to turn it off as well, as a plan may turn it on."""
+        name = self.flag.name
+        return (name, f"--no-{name.lstrip('-')}") if self.kind is Kind.SWITCH else (name,)
 
 
 def option(default: Any, flag: str, metavar: str, section: Section, help: str) -> Any:  # noqa: A002
