@@ -44,6 +44,36 @@ def test_what_is_wrong_is_said_in_one_sentence(given, match):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"columns": {"a": {"aggregate": "max"}}}, "an aggregate must be one of 'mean', 'median'"),
+        (
+            {"columns": {"a": {"type": "nominal", "aggregate": "mean"}}},
+            "the aggregate of 'a', which is nominal, must be 'mode'; got 'mean'",
+        ),
+        (
+            {"columns": {"a": {"order": ["x", "y"], "aggregate": "mean"}}},
+            "the aggregate of 'a', which is ordinal, must be one of 'median', 'mode'",
+        ),
+        ({"columns": {"a": {"resolution": "week"}}}, "a resolution must be one of 'day', 'hour'"),
+        ({"columns": {"a": {"type": "integer", "resolution": "day"}}}, "which is for dates"),
+        ({"columns": {"a": {"type": "nominal", "order": ["x"]}}}, "for the type 'ordinal'"),
+        ({"small_strata": "merge"}, "is for strata, and there are none"),
+        ({"blocks": [["a"], ["b", "a"]]}, "'a' can be in one block only; it is named twice"),
+        ({"blocks": [["a", "a"]]}, "'a' can be in one block only; it is named twice"),
+        (
+            {"blocks": [["a"]], "columns": {"a": {"role": "sensitive"}}},
+            "blocks consist of quasi-identifiers; 'a' has the role sensitive",
+        ),
+        ({"keep_key": True}, "no identifier to replace by a random key"),
+    ],
+)
+def test_what_needs_no_data_is_checked_without_them(given, match):
+    with pytest.raises(ParameterError, match=match):
+        Plan.of(k=3, **given)
+
+
 def test_roles_come_from_columns():
     plan = Plan.of(
         k=3,

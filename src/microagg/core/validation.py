@@ -39,8 +39,9 @@ def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     listing = ", ".join(repr(choice) for choice in known)
+    one_of = "one of " if len(known) > 1 else ""
     raise ParameterError(
-        f"{parameter} must be one of {listing}; got {value!r}.{did_you_mean(value, known)}"
+        f"{parameter} must be {one_of}{listing}; got {value!r}.{did_you_mean(value, known)}"
     )
 
 

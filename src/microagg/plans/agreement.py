@@ -1,4 +1,4 @@
-"""Whether the options of a plan suit its method; the method itself is not loaded."""
+"""Whether the options of a plan suit its method, its columns and each other; no data are needed."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import GIVEN_OTHERWISE, Method
 from microagg.core.validation import did_you_mean
+from microagg.tables.roles import QUASI_IDENTIFIER, STRATUM, WEIGHT
 from microagg.tables.scaling import UNSCALED
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""
     _check_options(plan, method)
     _check_work(plan, method)
+    _check_columns(plan)
+    _check_roles(plan)
+    _check_blocks(plan)
     if plan.strict_k and not method.draws:
         raise ParameterError(
             f"strict_k (--strict-k) is for methods whose records draw their values, such as 'fcm'; "
@@ -71,6 +75,52 @@ def _check_options(plan: "Plan", method: Method) -> None:
             "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
             "or scale='none' in Python)."
         )
+
+
+def _check_columns(plan: "Plan") -> None:
+    for name, column in plan.columns.items():
+        if (options := column.options) is None:
+            continue
+        if column.role not in (None, QUASI_IDENTIFIER):
+            raise ParameterError(
+                f"column {name!r} is given the role {column.role}, but types, orders, "
+                "aggregates, resolutions and weights of columns are for quasi-identifiers. "
+                "Remove one or the other."
+            )
+        if (kind := options.stated_type) is not None:
+            options.check_for(kind, name)
+
+
+def _check_roles(plan: "Plan") -> None:
+    weights = plan.columns_as(WEIGHT)
+    if len(weights) > 1:
+        listing = ", ".join(map(repr, weights))
+        raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
+    if plan.small_strata != "error" and not plan.columns_as(STRATUM):
+        raise ParameterError(
+            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
+        )
+    if plan.keep_key and not plan.identifiers:
+        raise ParameterError(
+            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
+            "out."
+        )
+
+
+def _check_blocks(plan: "Plan") -> None:
+    taken: set[str] = set()
+    for name in (name for block in plan.blocks for name in block):
+        column = plan.columns.get(name)
+        if column is not None and column.role not in (None, QUASI_IDENTIFIER):
+            raise ParameterError(
+                f"blocks consist of quasi-identifiers; {name!r} has the role {column.role}. Remove "
+                "it from the block, or change its role."
+            )
+        if name in taken:
+            raise ParameterError(
+                f"column {name!r} can be in one block only; it is named twice. Remove one."
+            )
+        taken.add(name)
 
 
 def _check_work(plan: "Plan", method: Method) -> None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_choice, check_number
 from microagg.plans.options import Flag, Kind, Option, Section, option
-from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.columns import AGGREGATES, RESOLUTIONS, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
     QUASI_IDENTIFIER,
@@ -19,6 +19,8 @@ from microagg.tables.roles import (
     Names,
     as_names,
 )
+
+_EVERY_AGGREGATE = tuple(dict.fromkeys(name for names in AGGREGATES.values() for name in names))
 
 # The roles as options: their keywords in Python, and how they are given on the command line.
 ROLE_OPTIONS: Mapping[str, Option] = {
@@ -82,14 +84,18 @@ class ColumnPlan(Model):
     order: tuple[str | int | float | bool, ...] | None = option(
         None, "--order", "C=A,B,...", Section.COLUMNS, "Values of an ordinal column, lowest first."
     )
-    aggregate: str | None = option(
+    aggregate: Annotated[
+        str | None, _optional(lambda v: check_choice("an aggregate", v, _EVERY_AGGREGATE))
+    ] = option(
         None,
         "--aggregate",
         "C=A",
         Section.COLUMNS,
         "What a group releases of a column: mean, median or mode.",
     )
-    resolution: str | None = option(
+    resolution: Annotated[
+        str | None, _optional(lambda v: check_choice("a resolution", v, RESOLUTIONS))
+    ] = option(
         None,
         "--resolution",
         "C=R",

@@ -235,17 +235,6 @@ class Plan(Model):
     @model_validator(mode="after")
     def _agree(self) -> Self:
         check_agreement(self, find(self.method))
-        weights = self.columns_as(WEIGHT)
-        if len(weights) > 1:
-            listing = ", ".join(map(repr, weights))
-            raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
-        for name, column in self.columns.items():
-            if column.options is not None and column.role not in (None, QUASI_IDENTIFIER):
-                raise ParameterError(
-                    f"column {name!r} is given the role {column.role}, but types, orders, "
-                    "aggregates, resolutions and weights of columns are for quasi-identifiers. "
-                    "Remove one or the other."
-                )
         return self
 
     def __init__(self, /, **given: Any) -> None:
