@@ -323,3 +323,27 @@ class TestQuick:
     )
     def test_help_of_a_command_loads_a_plan_and_nothing_that_compiles(self, command):
         assert not loaded_by(command, "--help") & self.HEAVY
+
+
+class TestWhatIsWrong:
+    """A message names the plan file if the problem is there, not in the options."""
+
+    @pytest.mark.parametrize(
+        ("text", "options", "message"),
+        [
+            ("[columns.age]\ntype = 'x'", (), "p.toml: [columns.age] a type must be one of"),
+            ("[columns.age]\ntype = 'x'", ("-k", "3"), "p.toml: [columns.age] a type must be one"),
+            ("scale = 'x'", ("--seed", "3"), "p.toml: scale must be one of"),
+            ("", ("--scale", "x"), "scale must be one of"),
+            ("", ("--type", "age=x"), "column 'age': a type must be one of"),
+            ("scale = 'rank'", ("--scale", "x"), "scale must be one of"),
+        ],
+    )
+    def test_the_file_is_named(self, refused, folder, text, options, message):
+        (folder / "p.toml").write_text(f"k = 3\n{text}\n")
+        found = refused(2, "protect", "people.csv", "--plan", "p.toml", *options)
+        assert found.startswith(f"microagg: {message}")
+
+    def test_no_k_anywhere(self, refused, folder):
+        (folder / "p.toml").write_text("method = 'mdav'\n")
+        assert "p.toml: a plan needs 'k'" in refused(2, "protect", "people.csv", "--plan", "p.toml")

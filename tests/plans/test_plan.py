@@ -31,11 +31,18 @@ def test_what_is_left_out_has_a_default():
         ({"k": 3, "scale": "z"}, "scale must be one of"),
         ({"k": 3, "keep_key": "yes"}, "keep_key must be True or False"),
         ({"k": 3, "blocks": "a,b"}, "blocks must be a list of lists of columns"),
-        ({"k": 3, "columns": {"a": {"rol": "x"}}}, r"column 'a' has no key 'rol'\. Did you mean"),
+        (
+            {"k": 3, "columns": {"a": {"rol": "x"}}},
+            r"column 'a': there is no key 'rol'\. Did you mean",
+        ),
         ({"k": 3, "columns": {"a": {"role": "quasi"}}}, "column 'a': a role must be one of"),
         ({"k": 3, "columns": {"a": {"type": "number"}}}, "column 'a': a type must be one of"),
         ({"k": 3, "columns": {"a": {"weight": -1}}}, "column 'a': a column's weight must be"),
-        ({"k": 3, "columns": {"a": 5}}, "columns.a in a plan is not as expected"),
+        ({"k": 3, "columns": {"a": 5}}, "the entry of column 'a' must be a mapping such as"),
+        ({"k": 3, "columns": {"a": {"order": 5}}}, "column 'a': an order must be a list of text"),
+        ({"k": 3, "columns": {"a": {"order": [[1]]}}}, "lowest first.*got a list with list"),
+        ({"k": 3, "columns": {5: {}}}, "the name of a column must be text; got int"),
+        ({"k": 3, "method_options": {5: 1}}, "names in method_options must be text; got int"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(given, match):

@@ -7,11 +7,13 @@ from typing import Any
 
 from microagg.cli.options import parsed, parsed_columns, plan_options, role_options
 from microagg.cli.summary import Rows
-from microagg.core.errors import ParameterError
+from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.registry import DEFAULT, find
 from microagg.plans.agreement import options_of_another_method
 from microagg.plans.columns import columns_by_name
-from microagg.plans.plan import ALIASES, Plan, read_plan
+from microagg.plans.plan import ALIASES, Plan
+from microagg.plans.refusals import in_file
+from microagg.plans.toml import read_plan
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ def plan_from(given: Mapping[str, Any], **fixed: Any) -> Asked:
     """
     said = {**parsed(plan_options(), given), **fixed}
     path = given.get("plan")
-    planned = {} if path is None else read_plan(Path(path))
+    written = {} if path is None else read_plan(Path(path))
+    planned = dict(written)
     columns = planned.pop("columns", {})
     for alias, name in ALIASES.items():
         if name in said:
@@ -51,8 +54,21 @@ def plan_from(given: Mapping[str, Any], **fixed: Any) -> Asked:
         not_used = options_of_another_method(own, find(said["method"]))
     kept = {name: value for name, value in planned.items() if name not in not_used}
     roles = columns_by_name(parsed_columns(given), **parsed(role_options(), given))
-    plan = Plan.of(**{**kept, **said, "columns": _merged(columns, roles)})
+    try:
+        plan = Plan.of(**{**kept, **said, "columns": _merged(columns, roles)})
+    except MicroaggError as error:
+        alone = {**({"k": 1} if "k" in said else {}), **written}
+        raise in_file(error, str(path), alone) if _fails(alone, error) else error from None
     return Asked(plan, tuple(not_used))
+
+
+def _fails(alone: Mapping[str, Any], error: MicroaggError) -> bool:
+    """Whether a plan file has this problem on its own, whatever the options are."""
+    try:
+        Plan.of(**alone)
+    except MicroaggError as own:
+        return str(own) == str(error)
+    return False
 
 
 def _merged(planned: Any, own: Mapping[str, dict[str, Any]]) -> Any:

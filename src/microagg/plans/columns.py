@@ -1,8 +1,9 @@
 """Options for single columns: their roles, types, and how they are compared and released."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from microagg.core.errors import ParameterError
@@ -67,6 +68,18 @@ def _optional(check: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value is None else check(value))
 
 
+def _as_order(order: object) -> tuple[str | int | float | bool, ...]:
+    """Return the values of an order as plain ones, if they are a list of text and numbers."""
+    expected = "an order must be a list of text or numbers, lowest first, such as ['low', 'high']"
+    if not isinstance(order, Iterable) or isinstance(order, (str, bytes, Mapping)):
+        raise ParameterError(f"{expected}; got {type(order).__name__}.")
+    listed = tuple(entry.item() if isinstance(entry, np.generic) else entry for entry in order)
+    for entry in listed:
+        if not isinstance(entry, (str, int, float)):
+            raise ParameterError(f"{expected}; got a list with {type(entry).__name__}.")
+    return listed
+
+
 class ColumnPlan(Model):
     """The options of one column; what is left out follows from its contents."""
 
@@ -81,7 +94,7 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "Type of a column: continuous, integer, ordinal, nominal, boolean, date or datetime.",
     )
-    order: tuple[str | int | float | bool, ...] | None = option(
+    order: Annotated[tuple[str | int | float | bool, ...] | None, _optional(_as_order)] = option(
         None, "--order", "C=A,B,...", Section.COLUMNS, "Values of an ordinal column, lowest first."
     )
     aggregate: Annotated[
@@ -121,12 +134,7 @@ class ColumnPlan(Model):
 
 def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[str, dict[str, Any]]:
     """Merge options for columns with roles given as lists, by keyword."""
-    if columns is not None and not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns must be a mapping of column names to what they are, such as "
-            f"{{'sex': {{'type': 'nominal'}}}}; got {type(columns).__name__}."
-        )
-    found = {name: _as_dict(name, said) for name, said in (columns or {}).items()}
+    found = as_columns({} if columns is None else columns)
     for role, declared in ROLE_OPTIONS.items():
         for name in as_names(declared.keyword, roles.pop(declared.keyword, None)):
             said = found.setdefault(name, {})
@@ -139,6 +147,24 @@ def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[s
     if roles:
         raise TypeError(f"no role is given as {', '.join(roles)}")
     return found
+
+
+def as_columns(columns: object) -> dict[str, dict[str, Any]]:
+    """Return the options of columns by name, if they are mappings."""
+    if not isinstance(columns, Mapping):
+        raise ParameterError(
+            "columns must be a mapping of column names to what they are, such as "
+            f"{{'sex': {{'type': 'nominal'}}}}; got {type(columns).__name__}."
+        )
+    return {_as_name(name): _as_dict(name, said) for name, said in columns.items()}
+
+
+def _as_name(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    raise ParameterError(
+        f"the name of a column must be text; got {type(name).__name__}. Rename the column."
+    )
 
 
 def _as_dict(name: str, said: object) -> dict[str, Any]:

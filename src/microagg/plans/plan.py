@@ -1,6 +1,5 @@
 """What was asked for: one model for Python, the command line, files and the manifest."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -18,7 +17,7 @@ from pydantic import (
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, BOUNDS
 from microagg.constraints.grammar import Constraint, parse
-from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.registry import DEFAULT, find, methods
 from microagg.core.validation import (
     check_choice,
@@ -27,11 +26,12 @@ from microagg.core.validation import (
     check_mapping,
     check_number,
     check_seed,
-    did_you_mean,
 )
 from microagg.plans.agreement import check_agreement
-from microagg.plans.columns import ColumnPlan, Model
+from microagg.plans.columns import ColumnPlan, Model, as_columns
 from microagg.plans.options import Section, option
+from microagg.plans.refusals import in_file, refusal
+from microagg.plans.toml import read_plan
 from microagg.requirements.base import Requirement
 from microagg.requirements.records import KRecords
 from microagg.tables.columns import ColumnOptions, ColumnType
@@ -217,7 +217,7 @@ class Plan(Model):
         Section.COLUMNS,
         "Replace the first identifier by a random key instead of dropping it.",
     )
-    columns: dict[str, ColumnPlan] = Field(
+    columns: Annotated[dict[str, ColumnPlan], BeforeValidator(as_columns)] = Field(
         default_factory=dict, description="What each column is, by name."
     )
 
@@ -241,7 +241,7 @@ class Plan(Model):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            raise _worded(error) from None
+            raise refusal(error, Plan, ColumnPlan) from None
 
     @classmethod
     def of(cls, /, **given: Any) -> Self:
@@ -249,7 +249,7 @@ class Plan(Model):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            raise _worded(error) from None
+            raise refusal(error, Plan, ColumnPlan) from None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
@@ -258,7 +258,11 @@ class Plan(Model):
             raise ParameterError(
                 f"a plan is a microagg.Plan or the name of a plan file; got {type(path).__name__}."
             )
-        return cls.of(**read_plan(Path(path)))
+        given = read_plan(Path(path))
+        try:
+            return cls.of(**given)
+        except MicroaggError as error:
+            raise in_file(error, path, given) from None
 
     def replace(self, /, **changes: Any) -> Self:
         """Return the plan with other values for these fields.
@@ -323,51 +327,3 @@ class Plan(Model):
             if said.role in (None, QUASI_IDENTIFIER) and said.type is None and said.order is None:
                 columns[name] = said.model_copy(update={"type": kind})
         return self.replace(columns=columns)
-
-
-def read_plan(path: Path) -> dict[str, Any]:
-    """Return the contents of a plan file, unchecked."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ParameterError(
-            f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is not a file'}."
-        ) from None
-    except UnicodeDecodeError:
-        raise DataError(f"the plan {str(path)!r} is not UTF-8 text. Save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        where = str(error).rpartition("(at ")[2].rstrip(")") or "end of document"
-        raise DataError(
-            f"the plan {str(path)!r} is not well-formed TOML at {where}. Compare it with what "
-            "'microagg plan' writes."
-        ) from None
-    except (ValueError, RecursionError):  # numbers or lists that no plan has
-        raise DataError(
-            f"the plan {str(path)!r} has a value that cannot be read. Compare it with what "
-            "'microagg plan' writes."
-        ) from None
-
-
-def _worded(error: ValidationError) -> MicroaggError:
-    """Return an error for the first problem with a plan."""
-    first = error.errors()[0]
-    raised = first.get("ctx", {}).get("error")
-    if isinstance(raised, MicroaggError):
-        return type(raised)(f"{_where(first['loc'])}{raised}")
-    *within, key = first["loc"]
-    if first["type"] == "extra_forbidden":
-        model = ColumnPlan if within else Plan
-        subject = f"the entry of column {within[1]!r}" if within else "a plan"
-        return ParameterError(
-            f"{subject} has no key {key!r}.{did_you_mean(key, model.model_fields)} Its keys are "
-            f"{', '.join(model.model_fields)}."
-        )
-    if first["type"] == "missing":
-        return ParameterError(f"a plan needs {key!r}. Add it.")
-    path = ".".join(str(part) for part in first["loc"])
-    return ParameterError(f"{path} in a plan is not as expected: {first['msg'].lower()}.")
-
-
-def _where(location: tuple[int | str, ...]) -> str:
-    in_column = len(location) > 2 and location[0] == "columns"
-    return f"column {location[1]!r}: " if in_column else ""

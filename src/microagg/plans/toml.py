@@ -1,7 +1,11 @@
-"""Plans as TOML text: keys and values as the library tomlkit quotes them."""
+"""Plans as TOML text, read and written; the library tomlkit quotes keys and values."""
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from microagg.core.errors import DataError, ParameterError
 
 
 def toml_key(name: str) -> str:
@@ -43,3 +47,26 @@ def toml_text(document: Mapping[str, Any]) -> str:
     import tomlkit
 
     return tomlkit.dumps(document)
+
+
+def read_plan(path: Path) -> dict[str, Any]:
+    """Return the contents of a plan file, unchecked."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(
+            f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is not a file'}."
+        ) from None
+    except UnicodeDecodeError:
+        raise DataError(f"the plan {str(path)!r} is not UTF-8 text. Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        where = str(error).rpartition("(at ")[2].rstrip(")") or "end of document"
+        raise DataError(
+            f"the plan {str(path)!r} is not well-formed TOML at {where}. Compare it with what "
+            "'microagg plan' writes."
+        ) from None
+    except (ValueError, RecursionError):  # numbers or lists that no plan has
+        raise DataError(
+            f"the plan {str(path)!r} has a value that cannot be read. Compare it with what "
+            "'microagg plan' writes."
+        ) from None
