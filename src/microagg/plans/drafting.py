@@ -181,5 +181,4 @@ def _with_comments(lines: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _entry(guess: Guess) -> str:
-    said = {"role": guess.role} | ({} if guess.type is None else {"type": str(guess.type)})
-    return f"{{ {', '.join(f'{key} = {toml_value(value)}' for key, value in said.items())} }}"
+    return toml_value({"role": guess.role, **({"type": str(guess.type)} if guess.type else {})})

@@ -8,6 +8,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
+from microagg.core.read_only import ReadOnly
+
 
 class Section(StrEnum):
     """The section of a command's help that lists an option."""
@@ -64,8 +66,8 @@ class Option:
 def option(default: Any, flag: str, metavar: str, section: Section, help: str) -> Any:  # noqa: A002
     """Declare an option as a field of a model; `...` as the default makes it required."""
     extra: dict[str, Any] = {"flag": flag, "metavar": metavar, "section": section.value}
-    if isinstance(default, (dict, tuple)) and not default:
-        return Field(default_factory=type(default), description=help, json_schema_extra=extra)
+    if isinstance(default, dict):
+        return Field(default_factory=ReadOnly, description=help, json_schema_extra=extra)
     return Field(default, description=help, json_schema_extra=extra)
 
 

@@ -1,11 +1,13 @@
 """What was asked for: one model for Python, the command line, files and the manifest."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Self
 
+import numpy as np
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     PlainSerializer,
@@ -18,6 +20,7 @@ from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, BOUNDS
 from microagg.constraints.grammar import Constraint, parse
 from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.read_only import ReadOnly
 from microagg.core.registry import DEFAULT, find, methods
 from microagg.core.validation import (
     check_choice,
@@ -27,11 +30,13 @@ from microagg.core.validation import (
     check_number,
     check_seed,
 )
+from microagg.files.atomic import atomic_write_all
+from microagg.files.writing import text_writer
 from microagg.plans.agreement import check_agreement
 from microagg.plans.columns import ColumnPlan, Model, as_columns
 from microagg.plans.options import Section, option
 from microagg.plans.refusals import in_file, refusal
-from microagg.plans.toml import read_plan
+from microagg.plans.toml import read_plan, toml_plan
 from microagg.requirements.base import Requirement
 from microagg.requirements.records import KRecords
 from microagg.tables.columns import ColumnOptions, ColumnType
@@ -118,6 +123,11 @@ def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
     )
 
 
+def _plain(value: object) -> object:
+    """Return the value of an option of a method, with arrays as lists."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 Constraints = Annotated[
     tuple[Constraint, ...],
     BeforeValidator(parse_constraints),
@@ -129,7 +139,18 @@ class Plan(Model):
     """The options of a release: k, the method and its options, and what each column is.
 
     Every option of `microagg.protect` is declared here: its name, type, default, check and help.
-    A plan is valid: everything that can be checked without the data has been checked.
+    A plan is valid: everything that can be checked without the data has been checked. It cannot be
+    changed; `replace` returns another one. Plans that say the same are equal, whether they say it
+    or leave it to a default. Printed, a plan is the TOML of its file.
+
+    >>> print(Plan(k=5, columns={"sex": {"role": "sensitive"}}))
+    k = 5
+    <BLANKLINE>
+    [columns]
+    sex = { role = "sensitive" }
+    <BLANKLINE>
+    >>> Plan(k=5, method="auto")
+    Plan(k=5)
     """
 
     k: Annotated[int, _check(check_count)] = option(
@@ -138,9 +159,12 @@ class Plan(Model):
     method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
         DEFAULT, "--method", "M", Section.METHOD, "How records are grouped; see 'microagg methods'."
     )
-    method_options: Annotated[dict[str, Any], _check(check_mapping)] = option(
-        {}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method."
-    )
+    method_options: Annotated[
+        dict[str, Any],
+        _check(check_mapping),
+        AfterValidator(ReadOnly),
+        PlainSerializer(lambda options: {n: _plain(value) for n, value in options.items()}),
+    ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method.")
     random_state: Annotated[
         int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
     ] = option(None, "--seed", "N", Section.METHOD, "Seed of a method that uses randomness.")
@@ -217,9 +241,9 @@ class Plan(Model):
         Section.COLUMNS,
         "Replace the first identifier by a random key instead of dropping it.",
     )
-    columns: Annotated[dict[str, ColumnPlan], BeforeValidator(as_columns)] = Field(
-        default_factory=dict, description="What each column is, by name."
-    )
+    columns: Annotated[
+        dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)
+    ] = Field(default_factory=ReadOnly, description="What each column is, by name.")
 
     @model_validator(mode="before")
     @classmethod
@@ -263,6 +287,28 @@ class Plan(Model):
             return cls.of(**given)
         except MicroaggError as error:
             raise in_file(error, path, given) from None
+
+    def to_toml(self) -> str:
+        """Return the plan as the text of a plan file: what differs from the defaults."""
+        return toml_plan(self.as_dict())
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the plan to a TOML file that `read` reads; an existing one needs `force`."""
+        if not isinstance(path, (str, PathLike)):
+            raise ParameterError(f"path must be the name of a file; got {type(path).__name__}.")
+        atomic_write_all({Path(path): text_writer(self.to_toml())}, force=force)
+
+    def __str__(self) -> str:
+        try:
+            return self.to_toml()
+        except MicroaggError:
+            return repr(self)
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        yield from self.as_dict().items()
+
+    def __hash__(self) -> int:
+        return hash((self.k, self.method, self.random_state, frozenset(self.columns)))
 
     def replace(self, /, **changes: Any) -> Self:
         """Return the plan with other values for these fields.

@@ -23,30 +23,32 @@ def toml_value(value: Any) -> str:
     """Return a plain value, a list or a mapping in one line.
 
     >>> toml_value("a"), toml_value((1.5, True)), toml_value({"role": "identifier"})
-    ('"a"', '[1.5, true]', '{role = "identifier"}')
+    ('"a"', '[1.5, true]', '{ role = "identifier" }')
     """
     import tomlkit
 
     if isinstance(value, Mapping):
-        table = tomlkit.inline_table()
-        table.update(value)
-        return table.as_string()
+        entries = (f"{toml_key(name)} = {toml_value(own)}" for name, own in value.items())
+        return f"{{ {', '.join(entries)} }}" if value else "{}"
     plain = list(value) if isinstance(value, tuple) else value
     return str(tomlkit.item(plain).as_string())
 
 
-def toml_text(document: Mapping[str, Any]) -> str:
-    """Return a document of plain values, lists and mappings.
-
-    >>> print(toml_text({"k": 5, "columns": {"net pay": {"role": "sensitive"}}}), end="")
-    k = 5
-    <BLANKLINE>
-    [columns."net pay"]
-    role = "sensitive"
-    """
-    import tomlkit
-
-    return tomlkit.dumps(document)
+def toml_plan(document: Mapping[str, Any]) -> str:
+    """Return the fields of a plan as the text of a plan file, with a line for each column."""
+    options = {name: value for name, value in document.items() if name != "columns"}
+    for name, value in options.get("method_options", {}).items():
+        if value is None:
+            raise ParameterError(
+                f"a plan file cannot say that the option {name!r} of the method is None. Leave it "
+                "out of the plan."
+            )
+    lines = [f"{toml_key(name)} = {toml_value(value)}" for name, value in options.items()]
+    columns = [
+        f"{toml_key(name)} = {toml_value(said)}"
+        for name, said in document.get("columns", {}).items()
+    ]
+    return "\n".join([*lines, *(["", "[columns]", *columns] if columns else []), ""])
 
 
 def read_plan(path: Path) -> dict[str, Any]:
