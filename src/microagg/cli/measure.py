@@ -110,7 +110,7 @@ def _summary(found: "Measures") -> str:
         ("time", f"{found.seconds:.2f} s"),
     ]
     sections = [f"Measured {counted(found.n_records, 'record')}", facts(about)]
-    sections += [f"Note: {note}" for note in found.notes()]
+    sections += [facts([("Note:", note)], indent=0) for note in found.notes()]
     for title, rows in (("Risk", found.risk.rows()), ("Utility", found.utility.rows())):
         lines = facts([(row.measure, f"{row.figure}\n{row.meaning}") for row in rows])
         sections.append(f"{title}\n{lines}")
