@@ -11,7 +11,7 @@ import pytest
 
 from microagg.cli.asked import plan_from
 from microagg.cli.options import plan_options
-from microagg.cli.values import listed_names
+from microagg.cli.values import names_in
 from microagg.plans.commands import quoted_name
 from microagg.plans.options import Kind
 
@@ -113,8 +113,8 @@ class TestListsOfNames:
 
     @pytest.mark.parametrize("name", ["", *ODD_NAMES])
     def test_any_name_can_be_written(self, name):
-        assert listed_names(quoted_name(name)) == [name]
-        assert listed_names(f"{quoted_name(name)},{quoted_name('a,b')}") == [name, "a,b"]
+        assert names_in(quoted_name(name)) == [name]
+        assert names_in(f"{quoted_name(name)},{quoted_name('a,b')}") == [name, "a,b"]
 
     def test_the_command_in_the_manifest_repeats_it(self, run, folder):
         names = [name for name in ODD_NAMES if name != "line\nend"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.cli.options import parsed, parsed_columns, plan_options, role_options
-from microagg.cli.summary import Rows
+from microagg.cli.summary import Facts
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.registry import DEFAULT, find
 from microagg.plans.agreement import options_of_another_method
@@ -23,7 +23,7 @@ class Asked:
     plan: Plan
     not_used: tuple[str, ...] = ()
 
-    def rows(self) -> Rows:
+    def rows(self) -> Facts:
         """Return a row on what was dropped, if anything was."""
         if not self.not_used:
             return []

@@ -9,25 +9,20 @@ import typer
 from microagg.cli.asked import plan_from
 from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
-    DIALECT,
     FIGURES_FILE,
     FILES_SECTION,
     FORCE,
     JSON,
     QUIET,
     Input,
-    column_options,
     dialect_of,
-    parameters,
-    plan_file,
-    plan_options,
-    role_options,
+    table_options,
     takes,
 )
-from microagg.cli.summary import Rows, assumed
+from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
-from microagg.core.registry import DEFAULT
+from microagg.core.registry import ALL, DEFAULT
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
@@ -35,7 +30,6 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
     from microagg.studies.comparison import Comparison
 
-ALL = "all"
 _OF_PLAN = (
     *("random_state", "effort", "scale", "missing", "constraints", "small_strata", "blocks"),
     "valid_combinations",
@@ -43,12 +37,8 @@ _OF_PLAN = (
 
 
 @takes(
-    parameters(plan_options(*_OF_PLAN)),
-    parameters(role_options()),
-    parameters(column_options(), of_columns=True),
-    plan_file(),
+    table_options(*_OF_PLAN),
     FIGURES_FILE,
-    DIALECT,
     (JSON, QUIET, FORCE),
 )
 def compare(
@@ -134,14 +124,15 @@ def _jobs(text: str) -> int:
 def _check_paths(
     source: str, output: str | None, figure: str | None, *, json: bool, force: bool
 ) -> None:
+    from microagg.cli.outputs import check_figures_file, check_svg
     from microagg.files.atomic import check_distinct
-    from microagg.release.saving import check_figures_file, check_page, check_source
+    from microagg.release.saving import check_source
 
     check_source(source)
     if output is not None:
         check_figures_file(output, source, json=json, force=force)
     if figure is not None:
-        check_page(figure, source, suffix=".svg", force=force)
+        check_svg(figure, source, force=force)
         check_distinct([Path(figure), *([] if output in (None, "-") else [Path(str(output))])])
 
 
@@ -192,7 +183,7 @@ def _summary(
     done: "Comparison", plan: "Plan", output: str | None, figure: str | None, *, began: float
 ) -> str:
     columns = done.roles.quasi_identifiers
-    rows: Rows = [("grouped by", listed_names(columns)), *assumed(done.roles.assumed, columns)]
+    rows: Facts = [("grouped by", listed_names(columns)), *assumed(done.roles.assumed, columns)]
     reasons = []
     if unfit := [name for name in done.left_out if name not in done.drawn]:
         reasons.append(f"{listed_names(unfit)} (for one column only)")

@@ -9,7 +9,7 @@ import typer
 from microagg.cli.values import (
     assignments,
     by_column,
-    listed_names,
+    names_in,
     number_or_text,
     seed_of,
     whole_or_text,
@@ -142,6 +142,20 @@ def parameters(
     return found
 
 
+def table_options(*keywords: str) -> list[Parameter]:
+    """Return what describes a table to protect: options of a plan, columns, files.
+
+    `keywords` are the options of a plan that a command takes; by default all of them.
+    """
+    return [
+        *parameters(plan_options(*keywords)),
+        *parameters(role_options()),
+        *parameters(column_options(), of_columns=True),
+        *plan_file(),
+        *DIALECT,
+    ]
+
+
 def _help(option: Option) -> str:
     default = option.default
     if default is None or option.kind in (Kind.SWITCH, Kind.TEXTS, Kind.LISTS, Kind.ASSIGNMENTS):
@@ -192,8 +206,8 @@ def _value(option: Option, given: Any) -> Any:
     readers: dict[Kind, Callable[[Any], Any]] = {
         Kind.WHOLE: whole_or_text,
         Kind.NUMBER: number_or_text,
-        Kind.NAMES: lambda texts: [name for text in texts for name in listed_names(text)],
-        Kind.LISTS: lambda texts: [listed_names(text) for text in texts],
+        Kind.NAMES: lambda texts: [name for text in texts for name in names_in(text)],
+        Kind.LISTS: lambda texts: [names_in(text) for text in texts],
         Kind.ASSIGNMENTS: assignments,
     }
     return readers.get(option.kind, lambda value: value)(given)

@@ -10,22 +10,16 @@ from microagg.cli.asked import Asked, plan_from
 from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
-    DIALECT,
     FILES_SECTION,
     FORCE,
     JSON,
     QUIET,
     Input,
-    column_options,
     dialect_of,
-    parameters,
-    plan_file,
-    plan_options,
-    role_options,
+    table_options,
     takes,
 )
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
-from microagg.core.errors import ParameterError
 from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
@@ -34,11 +28,7 @@ if TYPE_CHECKING:
 
 
 @takes(
-    parameters(plan_options()),
-    parameters(role_options()),
-    parameters(column_options(), of_columns=True),
-    plan_file(),
-    DIALECT,
+    table_options(),
     (JSON, QUIET, FORCE),
 )
 def protect(
@@ -91,14 +81,12 @@ def protect(
     """
     asked = plan_from(given)
 
+    from microagg.cli.outputs import check_no_json
     from microagg.files.formats import protected_name
     from microagg.release.saving import Outputs
 
     outputs = Outputs(output or protected_name(source), audit, report, public_report)
-    if given["json"] and outputs.table == "-":
-        raise ParameterError(
-            "--json and the table cannot both go to standard output. Name a file with -o."
-        )
+    check_no_json(outputs.table, json=given["json"])
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
         from microagg.release.protect import protect_file
 

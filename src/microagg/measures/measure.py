@@ -32,7 +32,7 @@ from microagg.measures.utility.il1s import IL1s, il1s
 from microagg.measures.utility.models import ModelComparison, models
 from microagg.measures.utility.moments import Moments, moments
 from microagg.measures.utility.propensity import Propensity, propensity
-from microagg.measures.wording import Row, as_html, as_text
+from microagg.measures.wording import FigureRow, as_html, as_text
 from microagg.plans.plan import Plan
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names
@@ -57,7 +57,7 @@ class Risk:
         """Return all figures as plain values, ready for json.dumps."""
         return asdict(self)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FigureRow]:
         """Return the main figures in words."""
         return [
             *risk_words.class_rows(self.classes),
@@ -95,7 +95,7 @@ class Utility:
         """Return all figures as plain values, ready for json.dumps."""
         return asdict(self)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FigureRow]:
         """Return the main figures in words."""
         return [
             *utility_words.loss_rows(self.loss),

@@ -13,15 +13,6 @@ from microagg.tables.scaling import UNSCALED
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
-# Parameters of a method that are not among its options here, and how to give them instead.
-_ARGUMENTS = {
-    "constraints": "give it as --constraint, or constraints=[...] to protect",
-    "effort": "give it as --effort, or effort=... to protect",
-    "initial_centers": "centres are in scaled units; give them to the class of the method",
-    "strict_k": "give it as --strict-k, or strict_k=True to protect",
-    "time_budget": "give it as --time-budget, or time_budget=... to protect",
-}
-
 
 def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""
@@ -62,7 +53,7 @@ def _check_options(plan: "Plan", method: Method) -> None:
     known = [name for name in method.options if name not in GIVEN_OTHERWISE]
     for name in plan.method_options:
         if name in method.options and name in GIVEN_OTHERWISE:
-            raise ParameterError(f"{name} is not an option of a method: {_ARGUMENTS[name]}.")
+            raise ParameterError(f"{name} is not an option of a method: {GIVEN_OTHERWISE[name]}.")
         if name not in known:
             listing = ", ".join(repr(option) for option in known)
             those = f"its options are {listing}" if known else "it takes no options"
