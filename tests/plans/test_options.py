@@ -111,6 +111,9 @@ class TestTheSignature:
     def test_studies_take_some_of_them(self, study, others):
         own, all_of_them = defaults(study), defaults(microagg.protect)
         assert own.keys() - others <= all_of_them.keys()
+        declared = {option.keyword for option in OF_PLAN if study.__name__ in option.studies}
+        with_own_default = {"effort", "bound"} if study is microagg.sweep else set()
+        assert own.keys() & {o.keyword for o in OF_PLAN} == declared | with_own_default
         differing = {
             name: own[name] for name in own.keys() - others if own[name] != all_of_them[name]
         }

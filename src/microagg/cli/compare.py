@@ -30,14 +30,9 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
     from microagg.studies.comparison import Comparison
 
-_OF_PLAN = (
-    *("random_state", "effort", "scale", "missing", "constraints", "small_strata", "blocks"),
-    "valid_combinations",
-)
-
 
 @takes(
-    table_options(*_OF_PLAN),
+    table_options("compare"),
     FIGURES_FILE,
     (JSON, QUIET, FORCE),
 )

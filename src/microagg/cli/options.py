@@ -109,9 +109,10 @@ def role_options(*roles: str) -> list[Option]:
     return [ROLE_OPTIONS[role] for role in roles or ROLE_OPTIONS]
 
 
-def plan_options(*keywords: str) -> list[Option]:
-    """Return the options of a plan with these keywords, or all of them."""
-    return [o for o in options_of(Plan) if not keywords or o.keyword in keywords]
+def plan_options(*keywords: str, study: str | None = None) -> list[Option]:
+    """Return the options of a plan with these keywords, or those of a study, or all of them."""
+    found = (o for o in options_of(Plan) if study is None or study in o.studies)
+    return [o for o in found if not keywords or o.keyword in keywords]
 
 
 def column_options(*keywords: str) -> list[Option]:
@@ -142,13 +143,10 @@ def parameters(
     return found
 
 
-def table_options(*keywords: str) -> list[Parameter]:
-    """Return what describes a table to protect: options of a plan, columns, files.
-
-    `keywords` are the options of a plan that a command takes; by default all of them.
-    """
+def table_options(study: str | None = None) -> list[Parameter]:
+    """Return what describes a table to protect, or to study: options of a plan, columns, files."""
     return [
-        *parameters(plan_options(*keywords)),
+        *parameters(plan_options(study=study)),
         *parameters(role_options()),
         *parameters(column_options(), of_columns=True),
         *plan_file(),

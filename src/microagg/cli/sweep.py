@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
     from microagg.studies.sweep import Sweep
 
-_OF_PLAN = ("random_state", "scale", "missing", "constraints", "blocks")
-
 
 @takes(
-    table_options(*_OF_PLAN),
+    table_options("sweep"),
     FIGURES_FILE,
     (JSON, QUIET, FORCE),
 )

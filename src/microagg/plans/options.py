@@ -50,6 +50,7 @@ class Option:
     kind: Kind
     help: str
     default: Any = None
+    studies: tuple[str, ...] = ()  # commands that take it besides `protect`
 
     @property
     def dest(self) -> str:
@@ -63,9 +64,21 @@ class Option:
         return (name, f"--no-{name.lstrip('-')}") if self.kind is Kind.SWITCH else (name,)
 
 
-def option(default: Any, flag: str, metavar: str, section: Section, help: str) -> Any:  # noqa: A002
-    """Declare an option as a field of a model; `...` as the default makes it required."""
+def option(
+    default: Any,
+    flag: str,
+    metavar: str,
+    section: Section,
+    help: str,  # noqa: A002
+    *,
+    studies: tuple[str, ...] = (),
+) -> Any:
+    """Declare an option as a field of a model; `...` as the default makes it required.
+
+    `studies` are `compare` and `sweep`, where they take it as an argument of their own.
+    """
     extra: dict[str, Any] = {"flag": flag, "metavar": metavar, "section": section.value}
+    extra["studies"] = list(studies)
     if isinstance(default, dict):
         return Field(default_factory=ReadOnly, description=help, json_schema_extra=extra)
     return Field(default, description=help, json_schema_extra=extra)
@@ -78,7 +91,8 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
         if isinstance(extra, dict) and "flag" in extra:
             flag = Flag(str(extra["flag"]), str(extra["metavar"]), Section(str(extra["section"])))
             default = None if field.is_required() else field.get_default(call_default_factory=True)
-            yield Option(name, flag, _kind(field), field.description or "", default)
+            studies = tuple(map(str, extra["studies"]))  # type: ignore[arg-type]
+            yield Option(name, flag, _kind(field), field.description or "", default, studies)
 
 
 def _kind(field: FieldInfo) -> Kind:

@@ -167,9 +167,21 @@ class Plan(Model):
     ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method.")
     random_state: Annotated[
         int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
-    ] = option(None, "--seed", "N", Section.METHOD, "Seed of a method that uses randomness.")
+    ] = option(
+        None,
+        "--seed",
+        "N",
+        Section.METHOD,
+        "Seed of a method that uses randomness.",
+        studies=("compare", "sweep"),
+    )
     effort: Annotated[str, _choice(("fast", "balanced", "best"))] = option(
-        "balanced", "--effort", "E", Section.METHOD, "How hard auto searches: fast, balanced, best."
+        "balanced",
+        "--effort",
+        "E",
+        Section.METHOD,
+        "How hard auto searches: fast, balanced, best.",
+        studies=("compare",),
     )
     time_budget: Annotated[float | None, _optional(check_number, low=0.0)] = option(
         None,
@@ -191,6 +203,7 @@ class Plan(Model):
         "S",
         Section.METHOD,
         "How numbers are compared: standardise, robust, rank, log or none.",
+        studies=("compare", "sweep"),
     )
     missing: Annotated[Missing, _choice(Missing)] = option(
         Missing.ERROR,
@@ -198,6 +211,7 @@ class Plan(Model):
         "M",
         Section.COLUMNS,
         "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
+        studies=("compare", "sweep"),
     )
     constraints: Constraints = option(
         (),
@@ -205,6 +219,7 @@ class Plan(Model):
         "TEXT",
         Section.PROTECTION,
         'What every released record satisfies, such as "net + tax = gross".',
+        studies=("compare", "sweep"),
     )
     strict_k: Annotated[bool, _check(check_flag)] = option(
         False,
@@ -219,6 +234,7 @@ class Plan(Model):
         "S",
         Section.PROTECTION,
         "Strata of fewer than k records: error refuses them, merge joins them with others.",
+        studies=("compare",),
     )
     blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_blocks)] = option(
         (),
@@ -226,6 +242,7 @@ class Plan(Model):
         "C,...",
         Section.PROTECTION,
         "Columns to group on their own; k then holds within each block only.",
+        studies=("compare", "sweep"),
     )
     valid_combinations: Annotated[bool, _check(check_flag)] = option(
         False,
@@ -233,6 +250,7 @@ class Plan(Model):
         "",
         Section.PROTECTION,
         "Release only combinations of categories that occur in the data.",
+        studies=("compare",),
     )
     keep_key: Annotated[bool, _check(check_flag)] = option(
         False,
