@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import microagg
-from microagg.measures.wording import Row
+from microagg.measures.wording import FigureRow
 from microagg.report.page import Subject, render
 from microagg.tables.matching import open_pair
 
@@ -142,7 +142,10 @@ def signs_of_before(page):
 
 
 def test_the_public_page_says_nothing_of_before(build, apart):
-    rows = (Row("inside", "77,500", "before"), Row("outside", "1 %", "fine", public=True))
+    rows = (
+        FigureRow("inside", "77,500", "before"),
+        FigureRow("outside", "1 %", "fine", public=True),
+    )
     told = {
         "risk_rows": rows,
         "utility_rows": rows,
@@ -204,7 +207,7 @@ def test_names_are_text_and_nothing_else(build, public):
             "c": rng.choice(["<b>bold</b>", "Q001Znnnn", "東京\x07", "$\\frac{1}{2}$"], 90),
         }
     )
-    row = Row("<i>m</i>", "<i>f</i>", "<i>r</i>", public=True)
+    row = FigureRow("<i>m</i>", "<i>f</i>", "<i>r</i>", public=True)
     page = build.page(table, public=public, name="<h1>", risk_rows=(row,), utility_rows=(row,))
     reader = read(page)
     assert not {"script", "img", "b", "i"} & set(reader.tags)
@@ -335,7 +338,7 @@ def test_what_the_manifest_says_is_on_the_page(build, changes, words):
 
 
 def test_tables_of_figures(build):
-    rows = tuple(Row(f"measure {i}", f"{i} %", "means something") for i in range(20))
+    rows = tuple(FigureRow(f"measure {i}", f"{i} %", "means something") for i in range(20))
     page = build.page(TABLES["one column"], risk_rows=rows)
     assert page.count("means something") == 20
     assert "Not part of this report" in page

@@ -107,5 +107,7 @@ def test_a_plan_names_no_values():
     assert "random_state = 7" in inside
     assert "random_state" not in outside
     assert "who" not in outside
-    assert "[method_options]\ntour = true" in inside
+    assert "method_options = { tour = true }" in inside
+    unsaid = Plan.of(k=5, method="v-mdav", method_options={"gain": None})
+    assert 'method_options = { gain = "none" }' in plan_text(unsaid, public=True)
     assert names_values(plan)

@@ -144,6 +144,12 @@ class TestCompare:
         with pytest.raises(ParameterError, match="cannot be read: No such file"):
             compare(TABLE, 3, "mdav", plan="plan.toml")
 
+    def test_the_effort_of_a_plan_is_for_auto(self):
+        plan = plan_of("roles", method="auto", effort="fast")
+        assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
+        with pytest.raises(ParameterError, match="which is not among the methods"):
+            compare(TABLE, 3, "mdav", effort="fast", **asked("roles"))
+
     def test_strata_of_fewer_than_some_k(self):
         small = TABLE.with_columns(region=pl.Series(["n"] * 4 + ["s"] * 20 + ["w"] * (N - 24)))
         with pytest.raises(DataError, match="every stratum must hold at least k=5 records"):

@@ -8,21 +8,16 @@ import typer
 from microagg.cli.asked import plan_from
 from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
-    DIALECT,
     FIGURES_FILE,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
-    column_options,
     dialect_of,
-    parameters,
-    plan_options,
-    role_options,
+    table_options,
     takes,
 )
-from microagg.cli.summary import Rows, assumed
+from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
@@ -31,16 +26,10 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
     from microagg.studies.sweep import Sweep
 
-_OF_PLAN = ("random_state", "scale", "missing", "constraints", "blocks")
-
 
 @takes(
-    parameters(plan_options(*_OF_PLAN)),
-    parameters(role_options()),
-    parameters(column_options(), of_columns=True),
-    PLAN_FILE,
+    table_options("sweep"),
     FIGURES_FILE,
-    DIALECT,
     (JSON, QUIET, FORCE),
 )
 def sweep(
@@ -80,11 +69,12 @@ def sweep(
     Nothing is released. Roles and types of columns are given as for protect. Groups are found as by
     the method auto, with less work for a K that starts with the groups of a larger one.
     """
+    from microagg.cli.outputs import check_figures_file
     from microagg.core.validation import check_ks
-    from microagg.release.saving import check_figures_file, check_source
+    from microagg.release.saving import check_source
 
     ks = None if k is None else check_ks(listed_ks(k))
-    plan = plan_from(given, k=1)
+    plan = plan_from(given, k=1).plan
     output = given["output"]
     check_source(source)
     if output is not None:
@@ -144,7 +134,7 @@ def _facts(done: "Sweep", plan: "Plan") -> dict[str, Any]:
 def _summary(done: "Sweep", effort: str, output: str | None, *, began: float) -> str:
     roles = done.roles
     assert roles is not None
-    rows: Rows = [
+    rows: Facts = [
         ("grouped by", listed_names(roles.quasi_identifiers)),
         *assumed(roles.assumed, roles.quasi_identifiers),
         ("effort", effort),

@@ -73,10 +73,10 @@ def _plain_value(text: str) -> Value:
     return number if isinstance(number, int) else number_or_text(text)
 
 
-def listed_names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """Return the names in a text separated by commas; a name with a comma is in quotes.
 
-    >>> listed_names('age, "city, country"'), listed_names("")
+    >>> names_in('age, "city, country"'), names_in("")
     (['age', 'city, country'], [''])
     """
     try:
@@ -116,7 +116,7 @@ def by_column(
 
 def _column_value(key: str, text: str) -> Any:
     if key == "order":
-        return listed_names(text)
+        return names_in(text)
     return _plain_value(text) if key == "weight" else text
 
 

@@ -66,8 +66,17 @@ _ORDERED_SOURCES = (
 
 DEFAULT = "auto"
 
-# Parameters of methods that are arguments of `protect`, or not available there.
-GIVEN_OTHERWISE = ("constraints", "effort", "initial_centers", "strict_k", "time_budget")
+# Parameters of methods that are not among the options of a method in `protect`, and how to give
+# them instead.
+GIVEN_OTHERWISE: Mapping[str, str] = MappingProxyType(
+    {
+        "constraints": "give it as --constraint, or constraints=[...] to protect",
+        "effort": "give it as --effort, or effort=... to protect",
+        "initial_centers": "centres are in scaled units; give them to the class of the method",
+        "strict_k": "give it as --strict-k, or strict_k=True to protect",
+        "time_budget": "give it as --time-budget, or time_budget=... to protect",
+    }
+)
 
 _FUZZY_OPTIONS = (
     *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),

@@ -12,11 +12,11 @@ _NUMBER = re.compile(r"<?[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
 # A line of dashes under the header, and no other lines.
 _RULES = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 
-Rows = Sequence[Sequence[str]]
+TableRows = Sequence[Sequence[str]]
 
 
 def text_table(
-    header: Sequence[str], rows: Rows, *, title: str = "", width: int | None = None
+    header: Sequence[str], rows: TableRows, *, title: str = "", width: int | None = None
 ) -> str:
     """Return aligned columns of plain text; long cells are wrapped.
 
@@ -33,7 +33,7 @@ def text_table(
     return "\n".join([*([title] if title else []), *lines])
 
 
-def text_tables(tables: Sequence[tuple[Sequence[str], Rows]]) -> list[str]:
+def text_tables(tables: Sequence[tuple[Sequence[str], TableRows]]) -> list[str]:
     """Return tables of the same columns as text, each as `text_table` does, aligned alike.
 
     >>> one, two = text_tables([(["a"], [["1"]]), (["b"], [["100"]])])
@@ -49,7 +49,7 @@ def text_tables(tables: Sequence[tuple[Sequence[str], Rows]]) -> list[str]:
 
 def _lines(
     header: Sequence[str],
-    rows: Rows,
+    rows: TableRows,
     widths: Sequence[int],
     aligns: Sequence[str],
     width: int | None,
@@ -88,7 +88,7 @@ def _lines(
     return [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
 
 
-def html_table(header: Sequence[str], rows: Rows, *, title: str = "") -> str:
+def html_table(header: Sequence[str], rows: TableRows, *, title: str = "") -> str:
     """Return the same table in HTML, with every cell escaped.
 
     >>> html_table([], [["a<b"]])
@@ -109,16 +109,16 @@ def _html_row(tag: str, cells: Sequence[str], aligns: Sequence[str]) -> str:
     return f"<tr>{''.join(texts)}</tr>"
 
 
-def _n_columns(header: Sequence[str], rows: Rows) -> int:
+def _n_columns(header: Sequence[str], rows: TableRows) -> int:
     return max(len(header), max(map(len, rows), default=0))
 
 
-def _aligns(header: Sequence[str], rows: Rows) -> list[str]:
+def _aligns(header: Sequence[str], rows: TableRows) -> list[str]:
     places = range(_n_columns(header, rows))
     return ["right" if _is_numeric(rows, place) else "left" for place in places]
 
 
-def _is_numeric(rows: Rows, place: int) -> bool:
+def _is_numeric(rows: TableRows, place: int) -> bool:
     """Whether a column contains numbers and empty cells only."""
     cells = [row[place] for row in rows if place < len(row) and row[place]]
     return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)

@@ -23,13 +23,17 @@ FARTHEST = 1e150
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return a hint with the known name closest to `name`, or an empty string.
+    """Return a hint with the known name that is a typo away from `name`, or an empty string.
 
-    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"])
-    " Did you mean 'mdav'?"
+    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"]), did_you_mean("aeg", ["wage", "age"])
+    (" Did you mean 'mdav'?", " Did you mean 'age'?")
+    >>> did_you_mean("income", ["outgoings", "name"])
+    ''
     """
-    written = {choice.lower(): choice for choice in known}
-    close = get_close_matches(str(name).lower(), written, n=1, cutoff=0.6)
+    written, typed = {choice.lower(): choice for choice in known}, str(name).lower()
+    # Letters in another order are a typo, too, which the ratio of short names does not show.
+    close = [choice for choice in written if sorted(choice) == sorted(typed)]
+    close += get_close_matches(typed, written, n=1, cutoff=0.75)
     return f" Did you mean {written[close[0]]!r}?" if close else ""
 
 
@@ -39,8 +43,9 @@ def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     listing = ", ".join(repr(choice) for choice in known)
+    one_of = "one of " if len(known) > 1 else ""
     raise ParameterError(
-        f"{parameter} must be one of {listing}; got {value!r}.{did_you_mean(value, known)}"
+        f"{parameter} must be {one_of}{listing}; got {value!r}.{did_you_mean(value, known)}"
     )
 
 

@@ -1,6 +1,7 @@
 """What fuzzy c-means and its entropy form share: cluster, merge, draw, count."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -62,30 +63,22 @@ class FuzzyMicroaggregator(Clusterer):
     timed_out_ = False
     _sharpness: tuple[float, float]  # range to search if no sharpness is given
 
-    def __init__(
-        self,
-        *,
-        k: int,
-        n_clusters: int | None,
-        constraints: Constraints | None,
-        initial_centers: ArrayLike | None,
-        n_starts: int,
-        max_iterations: int,
-        tolerance: float,
-        strict_k: bool,
-        random_state: Any,
-        n_jobs: int | None,
-    ) -> None:
-        self.k = k
-        self.n_clusters = n_clusters
-        self.constraints = constraints
-        self.initial_centers = initial_centers
-        self.n_starts = n_starts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.strict_k = strict_k
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    # Parameters, with the names of the constructor's arguments; `_store` sets them.
+    k: int
+    n_clusters: int | None
+    constraints: Constraints | None
+    initial_centers: ArrayLike | None
+    n_starts: int
+    max_iterations: int
+    tolerance: float
+    strict_k: bool
+    random_state: Any
+    n_jobs: int | None
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of the constructor as given."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Cluster the records of X, and let each draw its centre."""

@@ -62,6 +62,8 @@ class EFCM(FuzzyMicroaggregator):
     """
 
     _sharpness = (1e-8, 1e15)
+    lambda1: float | None
+    lambda2: float | None
 
     def __init__(
         self,
@@ -79,20 +81,7 @@ class EFCM(FuzzyMicroaggregator):
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
-        super().__init__(
-            k=k,
-            n_clusters=n_clusters,
-            constraints=constraints,
-            initial_centers=initial_centers,
-            n_starts=n_starts,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            strict_k=strict_k,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
+        self._store(locals())
 
     def _check_fuzziness(self) -> None:
         for name in ("lambda1", "lambda2"):

@@ -70,6 +70,8 @@ class FCM(FuzzyMicroaggregator):
     """
 
     _sharpness = (0.5, 1e4)
+    m1: float | None
+    m2: float | None
 
     def __init__(
         self,
@@ -87,20 +89,7 @@ class FCM(FuzzyMicroaggregator):
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
-        super().__init__(
-            k=k,
-            n_clusters=n_clusters,
-            constraints=constraints,
-            initial_centers=initial_centers,
-            n_starts=n_starts,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            strict_k=strict_k,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.m1 = m1
-        self.m2 = m2
+        self._store(locals())
 
     def _check_fuzziness(self) -> None:
         for name in ("m1", "m2"):

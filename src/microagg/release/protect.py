@@ -18,7 +18,7 @@ from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import SeedLike
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, protected_name
-from microagg.plans.arguments import plan_of
+from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line, python_call
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
@@ -37,6 +37,7 @@ from microagg.tables.roles import Names
 from microagg.tables.typed import INTEGERS
 
 
+@alone_with_plan()
 def protect(
     table: Any,
     k: int | None = None,
@@ -122,8 +123,9 @@ def protect(
         auto. "tight" is for a few thousand records and small k. "auto" is fast wherever that takes
         less time than grouping: up to 50,000 records with the method "auto", 10,000 with other
         methods or a time_budget, and any number in one column; it is none with weights.
-    plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`; no other option may be
-        given with it
+    plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`, or the path of a plan
+        file; no other option may be given with it, not even at its default. To change some of it,
+        give `plan.replace(k=10)`.
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 

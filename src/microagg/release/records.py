@@ -94,10 +94,6 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         own = [columns[name] for name in names]
         encoding = Encoding.fit(own, scale=plan.scale, missing=plan.missing, weights=weights)
         blocks.append(Block(names, encoding, encoding.apply(own)))
-    if plan.small_strata != "error" and not roles.strata:
-        raise ParameterError(
-            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
-        )
     coded = {name: code_strata(frame, name) for name in roles.strata}
     records = Records(
         source,
@@ -178,10 +174,6 @@ def _blocks(
                 raise ParameterError(
                     f"blocks consist of quasi-identifiers; {name!r} is not one. Remove it from the "
                     "block."
-                )
-            if name in taken:
-                raise ParameterError(
-                    f"column {name!r} can be in one block only; it is named twice. Remove one."
                 )
             taken.add(name)
         if names:

@@ -68,7 +68,7 @@ class Outputs:
         own: list[Path] = []
         if self.table != STANDARD:
             own = [Path(self.table), manifest_path(self.table)]
-            check_target(own[1], force=force, source=_origin(source))
+            check_target(own[1], force=force, source=input_of(source))
         check_distinct([*own, *map(Path, self.beside.values())])
         for name, path in self.beside.items():
             if path == STANDARD:
@@ -79,7 +79,7 @@ class Outputs:
             if name == "audit":
                 check_output(path, source, force=force)
             else:
-                check_page(path, source, force=force)
+                _check_page(path, source, force=force)
 
 
 def check_source(source: str) -> None:
@@ -93,32 +93,17 @@ def check_output(target: str, source: str, *, force: bool) -> None:
     """Refuse an output that cannot or must not be written."""
     format_of(target)
     if target != STANDARD:
-        check_target(Path(target), force=force, source=_origin(source))
+        check_target(Path(target), force=force, source=input_of(source))
 
 
-def check_figures_file(target: str, source: str, *, json: bool, force: bool) -> None:
-    """Refuse a file of figures that cannot or must not be written."""
-    check_output(target, source, force=force)
-    if target == STANDARD and json:
-        raise ParameterError(
-            "--json and the table cannot both go to standard output. Name a file with -o."
-        )
+def _check_page(path: str, source: str, *, force: bool) -> None:
+    """Refuse a page that cannot or must not be written."""
+    if not path.lower().endswith(".html"):
+        raise ParameterError(f"a report is an HTML page and ends with .html; got {path!r}.")
+    check_target(Path(path), force=force, source=input_of(source))
 
 
-def check_text_output(target: str, source: str, *, force: bool) -> None:
-    """Refuse a text file that cannot or must not be written."""
-    check_target(Path(target), force=force, source=_origin(source))
-
-
-def check_page(path: str, source: str, *, suffix: str = ".html", force: bool) -> None:
-    """Refuse a page or a figure that cannot or must not be written."""
-    if not path.lower().endswith(suffix):
-        kind = "report is an HTML page" if suffix == ".html" else "figure is an SVG file"
-        raise ParameterError(f"a {kind} and ends with {suffix}; got {path!r}.")
-    check_target(Path(path), force=force, source=_origin(source))
-
-
-def _origin(source: str) -> Path | int:
+def input_of(source: str) -> Path | int:
     """Return what must not be overwritten: the input, by its path or as an open file."""
     return _STANDARD_INPUT if source == STANDARD else Path(source)
 

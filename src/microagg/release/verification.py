@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from microagg.core.errors import DataError, GuaranteeError, ParameterError
+from microagg.core.errors import DataError, GuaranteeError
 from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
@@ -58,11 +58,6 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
 
 def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
     """Return the identifiers, beginning with the one that becomes a key."""
-    if not identifiers:
-        raise ParameterError(
-            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
-            "out."
-        )
     first = next(name for name in plan.columns if name in identifiers)
     return [first, *(name for name in identifiers if name != first)]
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from microagg.core.progress import report
 from microagg.core.words import counted, percent
-from microagg.measures.wording import Row
+from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
@@ -66,8 +66,8 @@ class Subject:
 
     pair: Pair
     manifest: Manifest
-    risk_rows: tuple[Row, ...] = ()
-    utility_rows: tuple[Row, ...] = ()
+    risk_rows: tuple[FigureRow, ...] = ()
+    utility_rows: tuple[FigureRow, ...] = ()
     notes: tuple[str, ...] = ()
     name: str | None = None
     public: bool = False
@@ -202,7 +202,7 @@ def _sizes_figure(done: Manifest) -> Markup:
     return Markup(plots.group_sizes(done.group_sizes, done.k, label, "sizes"))
 
 
-def _rows(rows: tuple[Row, ...], *, public: bool) -> list[Row]:
+def _rows(rows: tuple[FigureRow, ...], *, public: bool) -> list[FigureRow]:
     return [row for row in rows if row.public or not public]
 
 

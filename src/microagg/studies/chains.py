@@ -11,7 +11,7 @@ from microagg.bounds.fast import n_listed, neighbour_shares
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening, report
-from microagg.kernels.basics.group_sums import Groups, summarise
+from microagg.kernels.basics.group_sums import GroupSums, summarise
 from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings.neighbours import Neighbours, nearest_neighbours
 from microagg.orderings.tsp import TOUR_NEIGHBOURS
@@ -42,7 +42,7 @@ class MatrixSweep:
         self.rng = rng
         self.n_jobs = n_jobs
         self.centred = without_offset(X)
-        self.found: dict[int, Groups] = {}
+        self.found: dict[int, GroupSums] = {}
         self.bounds: dict[int, float] = {}
         self.seconds = dict.fromkeys(ks, 0.0)
         searched = [k for k in ks if not needs_no_search(self.X, k)]
@@ -71,7 +71,7 @@ class MatrixSweep:
         before = {k: larger for chain in chains for larger, k in pairwise(chain)}
         threads = max(1, self.n_jobs // n_chains)
 
-        def group(k: int) -> tuple[Groups, float]:
+        def group(k: int) -> tuple[GroupSums, float]:
             began = time.perf_counter()
             labels = self._labels(k, before.get(k), np.random.default_rng(seeds[k]), threads)
             return summarise(self.X, labels), time.perf_counter() - began

@@ -18,7 +18,7 @@ from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.utility.information_loss import Errors
-from microagg.plans.arguments import plan_of
+from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, estimator_of, group
@@ -37,6 +37,7 @@ _WARM_UP_K, _WARM_UP_STARTS = 3, 2
 _NOT_OF_A_PLAN = ("table", "ks", "methods", "plan", "n_jobs", "progress")
 
 
+@alone_with_plan()
 def compare(
     table: Any,
     ks: int | Iterable[int] | None = None,
@@ -104,7 +105,8 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
     if plan is None:
         arguments["k"] = asked[0]  # type: ignore[index]
     chosen = plan_of(arguments, plan)
-    contest, listener = Contest.of(methods, chosen, n_jobs), heard_by(progress)
+    contest = Contest.of(methods, chosen, n_jobs, effort_given=plan is None)
+    listener = heard_by(progress)
     with listener:
         return run_comparison(Source.of(table), asked or [chosen.k], contest)
 
@@ -122,11 +124,23 @@ class Contest:
     n_jobs: int
 
     @classmethod
-    def of(cls, methods: str | Iterable[str], plan: Plan, n_jobs: int | None) -> "Contest":
-        """Return the contest, after the checks that need no data."""
+    def of(
+        cls,
+        methods: str | Iterable[str],
+        plan: Plan,
+        n_jobs: int | None,
+        *,
+        effort_given: bool = True,
+    ) -> "Contest":
+        """Return the contest, after the checks that need no data.
+
+        An effort that was given for these methods needs one that takes it; the effort of a plan
+        that describes more than this comparison does not.
+        """
         names = method_names(methods)
         wanted = tuple(find_all(names))
-        if plan.effort != "balanced" and not any("effort" in method.options for method in wanted):
+        is_used = plan.effort == "balanced" or any("effort" in m.options for m in wanted)
+        if effort_given and not is_used:
             raise ParameterError(
                 "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
             )

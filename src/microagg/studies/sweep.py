@@ -29,7 +29,7 @@ from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS
 from microagg.partitions.search.improving import Effort
-from microagg.plans.arguments import plan_of
+from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import constrained_values, systems_of
 from microagg.release.records import Records, open_records
@@ -163,6 +163,7 @@ def _rounded(value: float, decimals: int, to_whole: Callable[[float], int]) -> s
     return f"{to_whole(value * 10**decimals) / 10**decimals:.{decimals}f}"
 
 
+@alone_with_plan("effort", "bound")
 def sweep(
     table: Any,
     ks: int | Iterable[int] | None = None,

@@ -9,7 +9,7 @@ from microagg.core.arrays import Floats, Rows, Wholes
 from microagg.kernels.compile import kernel
 
 
-class Groups(NamedTuple):
+class GroupSums(NamedTuple):
     """What there is to know of a partition; groups are numbered by their first record."""
 
     labels: Rows
@@ -18,7 +18,7 @@ class Groups(NamedTuple):
     sse: float
 
 
-def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
+def summarise(X: NDArray[Any], raw_labels: Rows) -> GroupSums:
     """Number the groups by their first record and sum them up; raw labels lie in 0..n-1.
 
     The centre of a float64 group is its mean, that of an int64 group the mean rounded half away
@@ -36,7 +36,7 @@ def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
         sse = squared_error(X, labels, centers)
     else:
         sse = mean_centers(tally, centers)
-    return Groups(labels, tally[:, 0].astype(np.intp), centers, sse)
+    return GroupSums(labels, tally[:, 0].astype(np.intp), centers, sse)
 
 
 @kernel
