@@ -75,7 +75,7 @@ class Records:
 def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) -> Records:
     """Open a table if every column has a role and there are enough records for k.
 
-    A study of several k gives the `largest_k`; by default it is that of the plan.
+    A study of several k gives the `largest_k`, and divides the records into strata for each k.
     """
     frame = source.frame
     read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
@@ -109,7 +109,7 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         weights,
         strata_columns=coded,
     )
-    return records.stratified_for(k, plan.small_strata)
+    return records if largest_k else records.stratified_for(k, plan.small_strata)
 
 
 def check_values(columns: Iterable[Column], missing: Missing) -> None:
