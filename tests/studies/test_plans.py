@@ -137,7 +137,21 @@ class TestCompare:
 
     def test_what_only_releases_need_is_left_out(self):
         plan = plan_of("roles", keep_key=True, bound="tight", time_budget=0)
-        assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
+        found = compare(TABLE, 3, "mdav", plan=plan)
+        assert found[0].error is None
+        assert {*found.setting.unused} == {"keep_key", "bound", "time_budget"}
+        plan = plan_of("roles", method_options={"leftover": "nearest"})
+        assert compare(TABLE, 3, "mdav", plan=plan).setting.unused == ()
+        found = compare(TABLE, 3, "cbfs", plan=plan)
+        assert {*found.setting.unused} == {"method", "method_options"}
+
+    def test_with_blocks_k_holds_in_each_only(self):
+        words = "k holds within each block of columns only"
+        for found in (compared("blocks"), swept("blocks")):
+            assert words in str(found)
+            assert words in found._repr_html_()
+        assert words not in str(compared("roles"))
+        assert words not in str(swept("roles"))
 
     def test_nothing_else_beside_a_plan(self):
         with pytest.raises(ParameterError, match="strata is given in addition to a plan"):
@@ -147,8 +161,14 @@ class TestCompare:
 
     def test_strata_of_fewer_than_some_k(self):
         small = TABLE.with_columns(region=pl.Series(["n"] * 4 + ["s"] * 20 + ["w"] * (N - 24)))
-        with pytest.raises(DataError, match="every stratum must hold at least k=5 records"):
-            compare(small, [3, 5], "mdav", **asked("strata"))
+        found = compare(small, [3, 5], "mdav", **asked("strata"))
+        release = protect(small, 3, method="mdav", bound="none", **asked("strata"))
+        assert found[0].information_loss == release.information_loss
+        assert "every stratum must hold at least k=5 records" in found[1].error
+        assert found.exit_code == 0
+        assert "failed at k = 5: every stratum" in str(found)
+        assert "failed at k = 5: every stratum" in found._repr_html_()
+        assert compare(small, 5, "mdav", **asked("strata")).exit_code == DataError.exit_code
         found = compare(small, [3, 5], "mdav", small_strata="merge", **asked("strata"))
         for row in found:
             release = protect(
