@@ -87,7 +87,8 @@ def scaled_columns(case):
 
     records = open_records(Source.of(TABLE), plan_of(case))
     rows = [np.arange(N)] if records.strata is None else records.strata.rows()
-    return [block.X for block in records.blocks], rows, records.weights
+    weights = TABLE["w"].to_numpy() if "weights" in asked(case) else None
+    return [block.X for block in records.blocks], rows, weights
 
 
 class TestCompare:

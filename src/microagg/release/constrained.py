@@ -171,4 +171,4 @@ def _added_error(block: Block, labels: Labels, satisfied: Satisfied, records: Re
         )
         counts = 1.0 if weights is None else weights[there]
         added += column.weight * float((counts * (with_it - without)).sum())
-    return added
+    return added * records.weight_unit

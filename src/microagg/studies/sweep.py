@@ -29,6 +29,7 @@ from microagg.partitions.auto import EFFORTS
 from microagg.plans.arguments import plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import constrained_values, systems_of
+from microagg.release.grouping import in_table_weights
 from microagg.release.records import Records, open_records
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for
@@ -196,6 +197,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
         [block.X for block in records.blocks],
         _rows_of_strata(records, wanted, plan.small_strata),
         records.weights,
+        records.weight_unit,
     )
     found = _sweep(study, work.within(plan, records), check_seed(plan.random_state))
     return replace(
@@ -230,6 +232,7 @@ class _Study:
     matrices: Sequence[Floats]
     strata: Mapping[int, RowsOfStrata]
     weights: Floats | None = None
+    weight_unit: float = 1.0
 
     @property
     def ks(self) -> list[int]:
@@ -330,7 +333,7 @@ def _joined(k: int, study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -
                 first += len(one.found[k].sizes)
         labels.append(summarise(np.zeros((len(X), 1)), joined).labels)
         errors.append(squared_errors(X, labels[-1], weights=study.weights))
-    return _Partition(labels, Errors(sum(e.sse for e in errors), sum(e.sst for e in errors)))
+    return _Partition(labels, in_table_weights(errors, study.weight_unit))
 
 
 def _row(k: int, found: _Partition, swept: Sequence[MatrixSweep]) -> SweepRow:
@@ -368,7 +371,8 @@ def _with_constraints(
         if system is not None
     )
     everyone = np.zeros(len(row.labels), dtype=np.intp)
-    sst = sum(
-        squared_errors(block.X, everyone, weights=records.weights).sst for block in records.blocks
-    )
+    errors = [
+        squared_errors(block.X, everyone, weights=records.weights) for block in records.blocks
+    ]
+    sst = in_table_weights(errors, records.weight_unit).sst
     return replace(row, added_by_constraints=Errors(added, sst).information_loss)
