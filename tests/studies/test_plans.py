@@ -402,6 +402,12 @@ class TestSweep:
     def test_ks_by_default(self):
         assert [row.k for row in sweep(TABLE.select("net"))] == list(range(2, 21))
         assert [row.k for row in sweep(TABLE.select("net")[:6])] == list(range(2, 7))
+        parts = TABLE.select("net", part=pl.Series(["a"] * 5 + ["b"] * (N - 5)))
+        assert [row.k for row in sweep(parts, strata="part")] == list(range(2, 6))
+        merged = sweep(parts, strata="part", small_strata="merge")
+        assert [row.k for row in merged] == list(range(2, 21))
+        with pytest.raises(DataError, match="at least k=2 records"):
+            sweep(parts[4:], strata="part")
 
 
 class TestPrinted:

@@ -52,7 +52,7 @@ def sweep(
             "-k",
             metavar="K,...",
             help="Ranges of k and single ones: 2-20,30. Default: 2-20, or to the number of records "
-            "if there are fewer.",
+            "(of the smallest stratum) if there are fewer.",
             rich_help_panel=Section.PROTECTION,
         ),
     ] = None,

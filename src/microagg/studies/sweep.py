@@ -92,8 +92,8 @@ def sweep(
     ----------
     table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix of records
         by columns, which is used as it is
-    ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of records
-        if there are fewer.
+    ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
+        records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
 small_strata, weights, blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default that of the plan, or "fast".
@@ -192,6 +192,8 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
     """Sweep over a table as a plan describes it."""
     wanted = _checked_ks(ks, len(source.frame))
     records = open_records(source, plan.with_types(source.types), largest_k=wanted[-1])
+    if ks is None and plan.small_strata == "error":
+        wanted = _up_to_smallest_stratum(wanted, records)
     systems = systems_of(plan.constraints, records)
     study = _Study(
         [block.X for block in records.blocks],
@@ -205,6 +207,15 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
         rows=tuple(_with_constraints(row, records, systems) for row in found),
         setting=Setting.of(records, plan, work.unused(plan)),
     )
+
+
+def _up_to_smallest_stratum(ks: list[int], records: Records) -> list[int]:
+    """Return the ks for which every stratum is large enough, or the least if none is."""
+    strata = records.stratified_for(1, "error").strata
+    if strata is None:
+        return ks
+    smallest = min(len(rows) for rows in strata.rows())
+    return [k for k in ks if k <= smallest] or ks[:1]
 
 
 def _rows_of_strata(records: Records, ks: Sequence[int], small: str) -> dict[int, RowsOfStrata]:
