@@ -77,8 +77,8 @@ def compare(
 ) -> None:
     """Show what each method would lose at each K, in how many groups, and how long it takes.
 
-    Nothing is released. Roles and types of columns are given as for protect. A method that fails is
-    named on standard error and the others go on; the exit code is 0 if any of them succeeds.
+    Nothing is released. Roles and types of columns are given as for protect. If a method fails, the
+    reason is given and the others go on; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])
     plan = plan_from(given, **({} if ks is None else {"k": ks[0]})).plan
@@ -86,13 +86,15 @@ def compare(
     _check_paths(source, given["output"], figure, json=given["json"], force=given["force"])
     with bar(quiet=given["quiet"]):
         done = _compared(source, ks or [plan.k], methods, plan, given, n_jobs)
+    says_why = False
     if not done.exit_code:
         _write(done, given["output"], figure, force=given["force"])
         if given["json"]:
             print_json(_facts(done, plan, given["output"]))
         elif not given["quiet"] and given["output"] != "-":
             typer.echo(_summary(done, plan, given["output"], figure, began=context.obj))
-    for line in done.failures():
+            says_why = True
+    for line in () if says_why else done.failures():
         typer.echo(f"microagg: {line}", err=True)
     raise typer.Exit(done.exit_code)
 
@@ -164,8 +166,7 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
     return {
         "comparison": done.as_dicts(),
         "n_records": done.n_records,
-        "quasi_identifiers": list(done.roles.quasi_identifiers),
-        "assumed_quasi_identifiers": list(done.roles.assumed),
+        **done.setting.as_dict(),
         "scale": plan.scale,
         "seed": done.seed,
         "left_out": list(done.left_out),
@@ -178,7 +179,11 @@ def _summary(
     done: "Comparison", plan: "Plan", output: str | None, figure: str | None, *, began: float
 ) -> str:
     columns = done.roles.quasi_identifiers
-    rows: Facts = [("grouped by", listed_names(columns)), *assumed(done.roles.assumed, columns)]
+    rows: Facts = [
+        ("grouped by", listed_names(columns)),
+        *assumed(done.roles.assumed, columns),
+        *done.setting.rows(),
+    ]
     reasons = []
     if unfit := [name for name in done.left_out if name not in done.drawn]:
         reasons.append(f"{listed_names(unfit)} (for one column only)")

@@ -24,7 +24,7 @@ from microagg.plans.options import Section
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
-    from microagg.studies.sweep import Sweep
+    from microagg.studies.sweep_result import Sweep
 
 
 @takes(
@@ -41,26 +41,26 @@ def sweep(
             "-k",
             metavar="K,...",
             help="Ranges of k and single ones: 2-20,30. Default: 2-20, or to the number of records "
-            "if there are fewer.",
+            "(of the smallest stratum) if there are fewer.",
             rich_help_panel=Section.PROTECTION,
         ),
     ] = None,
     effort: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="E",
-            help="How hard to search: fast, balanced, best.",
+            help="How hard to search: fast, balanced, best. Default: that of the plan, or fast.",
             rich_help_panel=Section.METHOD,
         ),
-    ] = "fast",
+    ] = None,
     bound: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="B",
-            help="Lower bound of the loss: fast, or none.",
+            help="Lower bound of the loss: fast, or none. Default: fast, or none with weights.",
             rich_help_panel=Section.METHOD,
         ),
-    ] = "fast",
+    ] = None,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -84,9 +84,9 @@ def sweep(
     if output is not None:
         _write(done, output, force=given["force"])
     if given["json"]:
-        print_json({**_facts(done, plan), "effort": effort, "bound": bound, "output": output})
+        print_json({**_facts(done, plan), "output": output})
     elif not given["quiet"] and output != "-":
-        typer.echo(_summary(done, effort, output, began=context.obj))
+        typer.echo(_summary(done, output, began=context.obj))
 
 
 def _swept(
@@ -94,8 +94,8 @@ def _swept(
     ks: list[int] | None,
     plan: "Plan",
     dialect: dict[str, str | None],
-    effort: str,
-    bound: str,
+    effort: str | None,
+    bound: str | None,
 ) -> "Sweep":
     from microagg.files.dialect import Dialect
     from microagg.release.source import read_source
@@ -118,26 +118,27 @@ def _write(found: "Sweep", output: str, *, force: bool) -> None:
 
 
 def _facts(done: "Sweep", plan: "Plan") -> dict[str, Any]:
-    roles = done.roles
-    assert roles is not None
+    assert done.setting is not None
     return {
         "sweep": [row.figures() for row in done],
         "n_records": done.n_records,
-        "quasi_identifiers": list(roles.quasi_identifiers),
-        "assumed_quasi_identifiers": list(roles.assumed),
+        **done.setting.as_dict(),
         "seed": done.seed,
         "seconds": done.seconds,
         "scale": plan.scale,
+        "effort": done.effort,
+        "bound": done.bound,
     }
 
 
-def _summary(done: "Sweep", effort: str, output: str | None, *, began: float) -> str:
-    roles = done.roles
-    assert roles is not None
+def _summary(done: "Sweep", output: str | None, *, began: float) -> str:
+    assert done.setting is not None
+    roles = done.setting.roles
     rows: Facts = [
         ("grouped by", listed_names(roles.quasi_identifiers)),
         *assumed(roles.assumed, roles.quasi_identifiers),
-        ("effort", effort),
+        *done.setting.rows(),
+        ("effort", done.effort),
         ("seed", str(done.seed)),
         ("time", f"{time.perf_counter() - began:.2f} s"),
     ]

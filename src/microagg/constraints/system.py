@@ -166,7 +166,8 @@ def _check_columns(
         listing = ", ".join(repr(column) for column in columns)
         raise ParameterError(
             f"constraint {constraint.text!r}: columns must be quasi-identifiers ({listing}); got "
-            f"{name!r}, which the table does not have.{did_you_mean(name, known)}"
+            f"{name!r}, which the table does not have.{did_you_mean(name, known)} Correct the "
+            "name, or remove the constraint."
         )
 
 

@@ -234,7 +234,7 @@ class Plan(Model):
         "S",
         Section.PROTECTION,
         "Strata of fewer than k records: error refuses them, merge joins them with others.",
-        studies=("compare",),
+        studies=("compare", "sweep"),
     )
     blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_blocks)] = option(
         (),

@@ -10,7 +10,7 @@ from microagg.bounds.choice import Bound, find_bound
 from microagg.bounds.choices import NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
-from microagg.core.errors import InterruptedSearchWarning, warn
+from microagg.core.errors import DataError, InterruptedSearchWarning, warn
 from microagg.core.estimator import Estimator
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
@@ -150,7 +150,18 @@ def _errors(
         squared_errors(block.X, own, weights=records.weights)
         for block, own in zip(records.blocks, labels, strict=True)
     ]
-    return Errors(sum(error.sse for error in each), sum(error.sst for error in each))
+    return in_table_weights(each, records.weight_unit)
+
+
+def in_table_weights(each: Sequence[Errors], weight_unit: float) -> Errors:
+    """Return the sum of errors, in which a record of weight 2 counts as two."""
+    sse, sst = (sum(errors) * weight_unit for errors in zip(*each, strict=True))
+    if not np.isfinite(sst):
+        raise DataError(
+            "weights times squared values are too large to add up. Divide all weights by a "
+            "constant first, or use --scale standardise (scale='standardise' in Python)."
+        )
+    return Errors(sse, sst)
 
 
 def drawn_centers(estimator: Estimator) -> Floats:

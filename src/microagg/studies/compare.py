@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from microagg.bounds.choices import NONE
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, heard_by, listening, report
@@ -27,6 +28,7 @@ from microagg.release.released import Released, aggregate
 from microagg.release.source import Source
 from microagg.release.suitability import check_method
 from microagg.studies.comparison import Comparison, Row, marked
+from microagg.studies.setting import Setting
 from microagg.tables.pairs import Original, original_of
 from microagg.tables.roles import Names
 
@@ -63,9 +65,9 @@ def compare(
 ) -> Comparison:
     """Return what each method would lose at each k, and the time it takes.
 
-    Nothing is released. Methods run in parallel; if one fails, its row says why, and the others go
-    on. Roles, types, strata, weights, blocks, constraints and information loss are those
-    of `protect`.
+    Nothing is released. Methods run in parallel; if one fails, or a stratum is too small for a k,
+    the row says why, and the others go on. Roles, types, strata, weights, blocks, constraints and
+    information loss are those of `protect`.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
-        method options go to its method; bound, key and time budget are for releases only.
+        method options go to its method; the result names options that have no effect.
     n_jobs : number of parallel runs; -1 for as many as there are cores, 1 for times that no other
         run affects
     progress : True for a bar where standard error is a terminal, or a function that is called
@@ -146,6 +148,19 @@ class Contest:
             )
         return cls(tuple(names), wanted, plan, check_jobs(n_jobs))
 
+    def unused(self) -> tuple[str, ...]:
+        """Return the options of the plan that are for releases, or for methods not compared."""
+        plan, compared = self.plan, {method.name for method in self.methods}
+        without_effect = {
+            "method": plan.method not in compared,
+            "method_options": plan.method not in compared,
+            "strict_k": not any(method.draws for method in self.methods),
+            "bound": plan.bound != NONE,
+            "time_budget": True,
+            "keep_key": True,
+        }
+        return tuple(name for name in plan.as_dict() if without_effect.get(name, False))
+
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
     """Compare methods on a table."""
@@ -168,7 +183,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
-        roles=records.roles,
+        setting=Setting.of(records, plan, contest.unused()),
         seed=seed if has_chance else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
