@@ -121,6 +121,15 @@ def test_feasibility_is_that_of_a_linear_program(rows):
     assert found == feasible
 
 
+@pytest.mark.parametrize("huge", [8.98846567431158e307, 1.7e308])
+def test_sums_of_huge_values_do_not_overflow(huge):
+    texts = ["2*a >= 0", "a + b <= 5", "a = b", "a + b + c >= 0"]
+    columns = {"a": [huge, huge, -huge, 1.0], "b": [huge, -huge, -huge, 3.0], "c": [0.0] * 4}
+    found = System.of(texts, list(columns)).violations(columns, dict.fromkeys(columns, huge / 2))
+    # Against tolerances that go with huge scales, 1 and 3 are the same.
+    assert list(found.values()) == [1, 1, 1, 1]
+
+
 def test_violations_are_counted_by_constraint():
     system = System.of(["net + tax = gross", "tax >= 0", "part <= total"], COLUMNS)
     records = {

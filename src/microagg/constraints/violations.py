@@ -1,5 +1,7 @@
 """How many records violate a constraint, counted without the code that satisfies it."""
 
+import math
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -70,13 +72,30 @@ def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[A
 def _float_excess(
     constraint: Constraint, arrays: list[NDArray[Any]], scales: list[float]
 ) -> tuple[Floats, Floats]:
-    """Return how far each record is above the bound, and the tolerance."""
+    """Return how far each record is above the bound, and the tolerance, in a unit that fits both.
+
+    The unit is 1, or a power of two if sums of huge values would overflow.
+    """
     bound = float(constraint.bound)
+    factors = [float(coefficient) for coefficient in constraint.coefficients.values()]
+    numbers = [values.astype(np.float64) for values in arrays]
+    least = [LEAST_TERM * scale for scale in scales]
+    shift = _shift_against_overflow(bound, factors, numbers, least)
+    bound = math.ldexp(bound, shift)
     total, sizes = np.full(len(arrays[0]), -bound), np.full(len(arrays[0]), abs(bound))
-    pairs = zip(constraint.coefficients.values(), arrays, scales, strict=True)
-    for coefficient, values, scale in pairs:
-        total += float(coefficient) * values.astype(np.float64)
-        term = np.maximum(np.abs(values.astype(np.float64)), LEAST_TERM * scale)
-        sizes += abs(float(coefficient)) * term
+    for factor, values, floor in zip(factors, numbers, least, strict=True):
+        total += factor * np.ldexp(values, shift)
+        sizes += abs(factor) * np.ldexp(np.maximum(np.abs(values), floor), shift)
     narrow = any(values.dtype == np.float32 for values in arrays)
     return total, (_NARROW_TOLERANCE if narrow else TOLERANCE) * sizes
+
+
+def _shift_against_overflow(
+    bound: float, factors: list[float], numbers: list[Floats], least: list[float]
+) -> int:
+    """Return the power of two, 0 or less, that keeps the sum of all terms within floats."""
+    exponents = [math.frexp(bound)[1]]
+    for factor, values, floor in zip(factors, numbers, least, strict=True):
+        largest = float(np.fmax.reduce(np.abs(values), initial=floor))
+        exponents.append(math.frexp(factor)[1] + math.frexp(largest)[1])
+    return min(0, sys.float_info.max_exp - max(exponents) - len(exponents))

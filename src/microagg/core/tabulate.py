@@ -68,11 +68,12 @@ def _lines(
         padding=(0, 2, 0, 0) if not header else (0, 1, 0, 0),
     )
     for name, least, align in zip(header or [""] * len(aligns), widths, aligns, strict=True):
+        # Not min_width: to it, earlier versions of rich add the padding that the last column lacks.
+        padded = name.rjust(least) if align == "right" else name.ljust(least)
         table.add_column(
-            Text(name),
+            Text(padded),
             justify=align,  # type: ignore[arg-type]
             overflow="fold",
-            min_width=least or None,
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
