@@ -66,8 +66,8 @@ _ORDERED_SOURCES = (
 
 DEFAULT = "auto"
 
-# Parameters of methods that are arguments of `protect`, or not available there.
-GIVEN_OTHERWISE = ("constraints", "effort", "initial_centers", "strict_k", "time_budget")
+# Parameters of methods that are no options of `protect`: it has them as arguments, or not at all.
+NOT_OPTIONS = ("constraints", "effort", "initial_centers", "strict_k", "time_budget")
 
 _FUZZY_OPTIONS = (
     *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),
@@ -295,12 +295,12 @@ def methods() -> Mapping[str, Method]:
 
 
 def find(name: str) -> Method:
-    """Return the registered method of this name, or fail and suggest a similar name."""
+    """Return the registered method with this name, or fail and suggest a similar one."""
     return METHODS[check_choice("method", name, METHODS)]
 
 
 def method_names(methods: object) -> list[Any]:
-    """Return the names in a list, or in a text separated by commas.
+    """Return the names as a list; a string may contain several, separated by commas.
 
     >>> method_names("mdav, hac")
     ['mdav', 'hac']
@@ -315,7 +315,7 @@ def method_names(methods: object) -> list[Any]:
 
 
 def find_all(names: Iterable[Any]) -> list[Method]:
-    """Return the methods of these names, each once; "all" means every method."""
+    """Return the methods with these names, each once; "all" means every method."""
     known = [ALL, *METHODS]
     checked = [check_choice("methods", name, known) for name in names]
     each = chain.from_iterable(METHODS if name == ALL else [name] for name in checked)

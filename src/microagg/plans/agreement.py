@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
-from microagg.core.registry import GIVEN_OTHERWISE, Method
+from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
 from microagg.tables.scaling import UNSCALED
 
@@ -38,9 +38,9 @@ def check_agreement(plan: "Plan", method: Method) -> None:
 
 
 def _check_options(plan: "Plan", method: Method) -> None:
-    known = [name for name in method.options if name not in GIVEN_OTHERWISE]
+    known = [name for name in method.options if name not in NOT_OPTIONS]
     for name in plan.method_options:
-        if name in method.options and name in GIVEN_OTHERWISE:
+        if name in method.options and name in NOT_OPTIONS:
             raise ParameterError(f"{name} is not an option of a method: {_ARGUMENTS[name]}.")
         if name not in known:
             listing = ", ".join(repr(option) for option in known)

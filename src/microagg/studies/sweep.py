@@ -13,7 +13,7 @@ from microagg.bounds import gap
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
-from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.tabulate import html_table, text_table, text_width
 from microagg.core.validation import (
     SeedLike,
@@ -226,7 +226,7 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     asked = None if ks is None else check_ks(ks)
     if _is_table(table):
         chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
-        with heard_by(progress):
+        with reporting_to(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
     chosen = plan_of({**arguments, "k": 1})
     unfit = (
@@ -240,7 +240,7 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     matrix = check_matrix(table)
     wanted = _checked_ks(asked, len(matrix))
     seed = check_seed(chosen.random_state)
-    with heard_by(progress):
+    with reporting_to(progress):
         return _sweep_parts([_Part(matrix)], wanted, work, seed)
 
 
