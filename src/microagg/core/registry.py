@@ -151,7 +151,7 @@ _METHODS = (
         path="microagg.partitions.hac:HAC",
         summary="hierarchical agglomerative: merge the nearest clusters while sizes allow",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
-        cost="O(n^2 d) as a rule, O(n^3 d) at worst",
+        cost="O(n^2 d) in practice, O(n^3 d) at worst",
         source="Alarte Aleixandre 2018",
         options=("linkage", "max_size", "priority"),
     ),

@@ -32,7 +32,7 @@ class HAC(Partitioner):
     group is too small, and it is filled up from others or dissolved, whichever costs less. Ties go
     to the pair of clusters with the lower rows.
 
-    Time O(n^2 d) as a rule, O(n^3 d) at worst; memory O(n d): no distance matrix is stored.
+    Time O(n^2 d) in practice, O(n^3 d) at worst; memory O(n d): no distance matrix is stored.
     Source: [1]_.
 
     Parameters
