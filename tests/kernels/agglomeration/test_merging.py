@@ -140,10 +140,7 @@ def test_only_bounds_of_both_sides(monkeypatch, kind, linkage):
 def test_a_partner_that_all_share_costs_few_searches(monkeypatch, linkage):
     """With one bound alone, each of the 40 pairs would search again after each of 40 merges."""
     X = pairs_and_outliers(40, 40, 60, np.random.default_rng(0))
-    searches = []
-    search = merging.find_partner
-    spy = lambda *args: (searches.append(args[2]), search(*args))  # noqa: E731
-    monkeypatch.setattr(merging, "find_partner", spy)
+    searches = noted_searches(monkeypatch)
     monkeypatch.setattr(merging, "measure_centers", quick_measure)
     merged(X, 3, linkage)
     assert len(searches) < 6 * len(X)
@@ -153,13 +150,22 @@ def test_a_partner_that_all_share_costs_few_searches(monkeypatch, linkage):
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_equal_distances_cost_few_searches(monkeypatch, linkage):
     """All records equally far apart: everyone's first choice is the lowest row there is."""
-    searches = []
-    search = merging.find_partner
-    spy = lambda *args: (searches.append(args[2]), search(*args))  # noqa: E731
-    monkeypatch.setattr(merging, "find_partner", spy)
+    searches = noted_searches(monkeypatch)
     monkeypatch.setattr(merging, "measure_centers", quick_measure)
     merged(np.eye(90), 3, linkage)
     assert len(searches) < 6 * 90
+
+
+def noted_searches(monkeypatch):
+    """Return a list that gets the slot of every search for a partner."""
+    slots, search = [], merging.find_partner
+
+    def noting(clusters, side, slot, *others):
+        slots.append(slot)
+        search(clusters, side, slot, *others)
+
+    monkeypatch.setattr(merging, "find_partner", noting)
+    return slots
 
 
 def quick_measure(clusters, slot, start, stop, room):
