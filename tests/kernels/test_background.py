@@ -60,7 +60,7 @@ def fail():
 class Cold:
     """A kernel that nobody has compiled."""
 
-    def waits_for_compiling(self):
+    def is_uncompiled(self):
         return True
 
 
@@ -154,8 +154,7 @@ def test_the_helper_ends_with_a_parent_that_is_killed():
 
 def test_a_kernel_knows_whether_it_is_to_be_compiled(tmp_path):
     script = (
-        "from microagg.kernels.search.trials import run_trials; "
-        "print(run_trials.waits_for_compiling())"
+        "from microagg.kernels.search.trials import run_trials; print(run_trials.is_uncompiled())"
     )
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
@@ -173,4 +172,4 @@ def test_a_kernel_knows_whether_it_is_to_be_compiled(tmp_path):
 
 def test_a_kernel_that_cannot_be_shared_is_not_waited_for():
     uncached = numba.njit(fail)
-    assert not Kernel(fail, uncached, uncached).waits_for_compiling()
+    assert not Kernel(fail, uncached, uncached).is_uncompiled()

@@ -179,7 +179,7 @@ def test_a_time_budget_is_shared_by_all_regions(monkeypatch):
     rng = np.random.default_rng(0)
     improving = Improving(X, MDAV(3).fit_predict(X), 3, limits, rng, 1)
     improving.run(EFFORTS["fast"])
-    assert not improving.under_way
+    assert not improving.running
     assert improving.n_made == improving._progress()[0] > 0.9 * improving.n_trials
     assert improving.is_complete()
     improving.ended = [improving.n_trials // 2]

@@ -1,4 +1,4 @@
-"""Exact algebra on small systems: rows reduced over fractions, equations solved in whole numbers.
+"""Exact algebra for small systems: row reduction over fractions, whole-number solutions.
 
 Everything here runs once per system, on as many rows as there are constraints, in Python's own
 fractions and whole numbers: contradictions and solutions are exact, without a tolerance.

@@ -10,8 +10,8 @@ afterwards: in groups where they matter, all lattice points that could be neares
 The search has a budget of steps. Groups that use it up get the best point found so far; the relaxed
 point bounds how much farther than the nearest it can be.
 
-Time: the equalities once; then some steps for each group, for few columns, and up to the budget for
-many. Memory O(n (columns + constraints)) for n groups.
+The equalities are solved once; then each group takes a few steps if there are few columns, and up
+to the budget if there are many. Memory O(n (columns + constraints)) for n groups.
 """
 
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ TASK = "searching for whole numbers that satisfy the constraints"
 # Steps of the search in one group, and points that are tried one by one.
 BUDGET = 50_000
 CANDIDATES = 2_000
-# Nearest points give the bounds of the search, so they must be right to the last digits.
+# Nearest points give the bounds of the search, so they must be accurate to the last digits.
 _ROUNDING = 1e-14
 # Groups whose candidates are listed at once.
 _AT_ONCE = 256
-# Products of coefficients and values stay below, so that 64 bits hold sums of them.
+# Limit on products of coefficients and values, so that their sums fit in 64 bits.
 _LARGEST_PRODUCT = 2**61
 
 

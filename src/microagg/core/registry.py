@@ -66,9 +66,8 @@ _ORDERED_SOURCES = (
 
 DEFAULT = "auto"
 
-# Parameters of methods that are not among the options of a method in `protect`, and how to give
-# them instead.
-GIVEN_OTHERWISE: Mapping[str, str] = MappingProxyType(
+# Parameters of methods that are no options of `protect`, and how to give them instead.
+NOT_OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "constraints": "give it as --constraint, or constraints=[...] to protect",
         "effort": "give it as --effort, or effort=... to protect",
@@ -160,7 +159,7 @@ _METHODS = (
         path="microagg.partitions.hac:HAC",
         summary="hierarchical agglomerative: merge the nearest clusters while sizes allow",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
-        cost="O(n^2 d) as a rule, O(n^3 d) at worst",
+        cost="O(n^2 d) in practice, O(n^3 d) at worst",
         source="Alarte Aleixandre 2018",
         options=("linkage", "max_size", "priority"),
     ),
@@ -304,12 +303,12 @@ def methods() -> Mapping[str, Method]:
 
 
 def find(name: str) -> Method:
-    """Return the registered method of this name, or fail and suggest a similar name."""
+    """Return the registered method with this name, or fail and suggest a similar one."""
     return METHODS[check_choice("method", name, METHODS)]
 
 
 def method_names(methods: object) -> list[Any]:
-    """Return the names in a list, or in a text separated by commas.
+    """Return the names as a list; a string may contain several, separated by commas.
 
     >>> method_names("mdav, hac")
     ['mdav', 'hac']
@@ -324,7 +323,7 @@ def method_names(methods: object) -> list[Any]:
 
 
 def find_all(names: Iterable[Any]) -> list[Method]:
-    """Return the methods of these names, each once; "all" means every method."""
+    """Return the methods with these names, each once; "all" means every method."""
     known = [ALL, *METHODS]
     checked = [check_choice("methods", name, known) for name in names]
     each = chain.from_iterable(METHODS if name == ALL else [name] for name in checked)

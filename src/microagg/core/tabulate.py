@@ -34,16 +34,16 @@ def text_table(
 
 
 def text_tables(tables: Sequence[tuple[Sequence[str], TableRows]]) -> list[str]:
-    """Return tables of the same columns as text, each as `text_table` does, aligned alike.
+    """Return several tables as `text_table` does, all with the same column widths.
 
     >>> one, two = text_tables([(["a"], [["1"]]), (["b"], [["100"]])])
     >>> one.splitlines()[-1], two.splitlines()[-1]
     ('  1', '100')
     """
-    every = [row for _, rows in tables for row in rows]
+    all_rows = [row for _, rows in tables for row in rows]
     headers = [header for header, _ in tables]
-    widths = [max(map(len, column)) for column in zip(*headers, *every, strict=True)]
-    aligns = _aligns(headers[0], every) if headers else []
+    widths = [max(map(len, column)) for column in zip(*headers, *all_rows, strict=True)]
+    aligns = _aligns(headers[0], all_rows) if headers else []
     return ["\n".join(_lines(header, rows, widths, aligns, None)) for header, rows in tables]
 
 
@@ -120,12 +120,12 @@ def _aligns(header: Sequence[str], rows: TableRows) -> list[str]:
 
 
 def _is_numeric(rows: TableRows, place: int) -> bool:
-    """Whether a column contains numbers and empty cells only."""
+    """Whether a column contains only numbers and empty cells."""
     cells = [row[place] for row in rows if place < len(row) and row[place]]
     return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 
 def text_width() -> int:
-    """Return how long lines may be: as the terminal is wide, within reason."""
+    """Return the line length: the width of the terminal, from 60 to 100."""
     columns = shutil.get_terminal_size((_WIDEST, 24)).columns
     return max(_NARROWEST, min(columns, _WIDEST))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microagg.core.errors import ParameterError
-from microagg.core.progress import ProgressCallback, heard_by, report
+from microagg.core.progress import ProgressCallback, report, reporting_to
 from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import SeedLike, check_seed, did_you_mean
 from microagg.core.words import counted
@@ -275,7 +275,7 @@ def measure(
     """
     began = time.perf_counter()
     given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
-    seed, listener = check_seed(random_state), heard_by(progress)
+    seed, listener = check_seed(random_state), reporting_to(progress)
     dialect = Dialect(delimiter, decimal, encoding)
     pair, known = open_subject(original, protected, given, plan, dialect, key)
     with listener:

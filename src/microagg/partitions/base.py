@@ -1,4 +1,4 @@
-"""The contract: what every partitioner takes, promises and leaves behind."""
+"""What every partitioner takes, guarantees and returns."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,7 +23,7 @@ class Partitioner(Clusterer):
     centers_ : one row per group: its mean, rounded half away from zero with `integer=True`
     sse_ : sum of squared distances between the records and their group's centre
     n_groups_ : number of groups
-    interrupted_, timed_out_ : whether a search was ended from the keyboard, or by its time budget
+    interrupted_, timed_out_ : whether a search was ended by Ctrl-C, or by its time budget
     """
 
     k: int
@@ -50,10 +50,10 @@ class Partitioner(Clusterer):
         self.n_groups_ = len(groups.sizes)
         return self
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the groups depend on a seed, with the parameters as they are."""
         return False
 
     @abstractmethod
     def _group(self, X: NDArray[Any], k: int) -> Labels:
-        """Return the group of every record, in any numbering within 0..n-1."""
+        """Return the group of every record: any numbers from 0 to n-1."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
-from microagg.core.registry import GIVEN_OTHERWISE, Method
+from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
 from microagg.tables.roles import QUASI_IDENTIFIER, STRATUM, WEIGHT
 from microagg.tables.scaling import UNSCALED
@@ -50,10 +50,10 @@ def options_of_another_method(planned: Mapping[str, Any], method: Method) -> lis
 
 
 def _check_options(plan: "Plan", method: Method) -> None:
-    known = [name for name in method.options if name not in GIVEN_OTHERWISE]
+    known = [name for name in method.options if name not in NOT_OPTIONS]
     for name in plan.method_options:
-        if name in method.options and name in GIVEN_OTHERWISE:
-            raise ParameterError(f"{name} is not an option of a method: {GIVEN_OTHERWISE[name]}.")
+        if name in method.options and name in NOT_OPTIONS:
+            raise ParameterError(f"{name} is not an option of a method: {NOT_OPTIONS[name]}.")
         if name not in known:
             listing = ", ".join(repr(option) for option in known)
             those = f"its options are {listing}" if known else "it takes no options"

@@ -110,7 +110,7 @@ def group(records: Records, plan: Plan, systems: Sequence[System | None] = ()) -
         parts,
         _errors(method, labels, parts, records),
         promise=_promise(method, parts[0].fitted, records),
-        seed=estimator.get_params()["random_state"] if estimator.has_chance() else None,
+        seed=estimator.get_params()["random_state"] if estimator.uses_randomness() else None,
     )
 
 

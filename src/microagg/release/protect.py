@@ -13,7 +13,7 @@ import polars as pl
 
 from microagg.bounds.choices import AUTO
 from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
-from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import SeedLike
 from microagg.files.dialect import Dialect
@@ -147,7 +147,7 @@ def protect(
     arguments = {
         name: value for name, value in locals().items() if name not in ("table", "plan", "progress")
     }
-    chosen, listener = plan_of(arguments, plan), heard_by(progress)
+    chosen, listener = plan_of(arguments, plan), reporting_to(progress)
     return make_release(Source.of(table), chosen, listener=listener)
 
 
@@ -196,7 +196,7 @@ def protect_file(
     )
     outputs.check(path, force=force)
     dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    with heard_by(progress):
+    with reporting_to(progress):
         opened = read_source(
             path,
             asked,

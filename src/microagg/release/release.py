@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.core.errors import PrivacyWarning, warn
-from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import find
 from microagg.core.validation import SeedLike, check_seed
 from microagg.core.words import spread
@@ -164,7 +164,7 @@ class Release:
 
         seed = check_seed(random_state)
         is_drawn = find(self.manifest.method).draws
-        with heard_by(progress):
+        with reporting_to(progress):
             return measure_risk(self._origin.pair, seed=seed, is_drawn=is_drawn)
 
     def utility(
@@ -183,7 +183,7 @@ class Release:
         from microagg.measures.measure import measure_utility
 
         seed = check_seed(random_state)
-        with heard_by(progress):
+        with reporting_to(progress):
             return measure_utility(self._origin.pair, target=target, seed=seed)
 
     def write_to_standard_output(
@@ -290,7 +290,7 @@ class Release:
         from microagg.report.pages import pages
 
         seed = check_seed(random_state)
-        with heard_by(progress):
+        with reporting_to(progress):
             texts = pages(
                 self._origin.pair, self.manifest, wanted, title=title, target=target, seed=seed
             )

@@ -59,8 +59,8 @@ _TYPES = {
 class Subject:
     """What a report describes.
 
-    `pair` has the records before and after, `manifest` is that of the release. `name` is the title;
-    without one, an internal report has the name of the input file. A `public` report contains only
+    `pair` has the records before and after, `manifest` is that of the release. `name` is the title,
+    by default the name of the input file in an internal report. A `public` report contains only
     rows that are public; `notes` are cautions for both.
     """
 
@@ -263,12 +263,12 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             name,
             "stratum" if name in strata else role,
             _TYPES[column.type],
-            "as it is" if name in strata else f"{_plain_aggregate(how)} of the group",
+            "unchanged" if name in strata else f"{_plain_aggregate(how)} of the group",
             "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
             counted_share(column.after.n_missing, n, subject.least),
         )
     for name in done.unchanged:
-        yield Listed(name, "published unchanged", "", "as it is", "", "")
+        yield Listed(name, "published unchanged", "", "unchanged", "", "")
     if done.key is not None:
         yield Listed(done.key, "random key", "", "a random key", "", "")
     for name in () if subject.public else done.dropped:

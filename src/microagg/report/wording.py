@@ -70,7 +70,8 @@ def _what_follows(k: int, promise: str) -> str:
             "stand for fewer by chance."
         )
     return (
-        f"There is no guarantee of how many records share the same values: k = {k:,} is no limit."
+        f"There is no guarantee of how many records share the same values: k = {k:,} is not a "
+        "limit."
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from microagg.bounds.choices import NONE
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
-from microagg.core.progress import ProgressCallback, heard_by, listening, report
+from microagg.core.progress import ProgressCallback, listening, report, reporting_to
 from microagg.core.registry import ALL, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
@@ -108,7 +108,7 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
         arguments["k"] = asked[0]  # type: ignore[index]
     chosen = plan_of(arguments, plan)
     contest = Contest.of(methods, chosen, n_jobs, effort_given=plan is None)
-    listener = heard_by(progress)
+    listener = reporting_to(progress)
     with listener:
         return run_comparison(Source.of(table), asked or [chosen.k], contest)
 
@@ -179,12 +179,12 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
-    has_chance = any(estimator_of(trial.plan_for(m, k)).has_chance() for m, k in runs)
+    uses_randomness = any(estimator_of(trial.plan_for(m, k)).uses_randomness() for m, k in runs)
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
         setting=Setting.of(records, plan, contest.unused()),
-        seed=seed if has_chance else None,
+        seed=seed if uses_randomness else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
         exit_code=failures[0] if len(failures) == len(results) else 0,

@@ -13,7 +13,7 @@ from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
-from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import (
     SeedLike,
     check_choice,
@@ -120,14 +120,14 @@ small_strata, weights, blocks : as in `protect`, for DataFrames only
     asked = None if ks is None else check_ks(ks)
     if _is_table(table):
         chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
-        with heard_by(progress):
+        with reporting_to(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
     chosen = plan_of({**arguments, "k": 1})
     _refuse_options_of_tables(arguments, plan)
     matrix = check_matrix(table)
     wanted = _checked_ks(asked, len(matrix))
     everyone = [np.arange(len(matrix))]
-    with heard_by(progress):
+    with reporting_to(progress):
         return _sweep(
             _Study([matrix], dict.fromkeys(wanted, everyone)),
             replace(work, effort=work.effort or EFFORT, bound=work.bound or FAST),

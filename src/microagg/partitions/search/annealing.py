@@ -1,4 +1,4 @@
-"""One search for better groups: steps until none gains, then trials that shake a few groups."""
+"""One search for better groups: steps until none gains, then simulated annealing."""
 
 import math
 import time
@@ -14,16 +14,16 @@ from microagg.kernels.search.trials import run_trials
 
 Offer = Callable[[float, Labels], None]
 
-# Work between two looks at the clock: a fraction of a second. Fixed amounts, so that the clock
-# decides nothing else.
+# Work between two checks of the clock: a fraction of a second. The amounts are fixed, so that the
+# clock decides nothing else.
 _TRIALS_PER_CALL = 1_000  # at k = 3
 _ROWS_PER_CALL = 2_000
-# Parts of the trials after which the groups are written down, to be recombined.
+# Parts of the trials, after each of which a copy of the groups is kept for recombining.
 _SNAPSHOTS = 12
 
 
-class Wandering:
-    """Groups of k to 2k-1 records that wander; whenever they get better, they are offered."""
+class Annealing:
+    """Simulated annealing of groups of k to 2k-1 records; each new best is passed to `offer`."""
 
     def __init__(
         self,
@@ -33,24 +33,24 @@ class Wandering:
         k: int,
         *,
         seed: int,
-        heat: tuple[float, float],
+        temperatures: tuple[float, float],
         offer: Offer,
     ) -> None:
         self.k = k
         self.search = make_search(X, near, labels, k, seed)
         self.error = np.inf
         self.labels = labels
-        self.met: list[Labels] = []
+        self.snapshots: list[Labels] = []
         self.n_made = 0  # trials
-        self.heat = heat
+        self.temperatures = temperatures
         self.offer = offer
         self.began, self.deadline = 0.0, math.inf
 
     def run(self, trials: int, seconds: float = math.inf) -> list[Labels]:
-        """Make so many trials, or until the time is over; returns the best and other late groups.
+        """Make the trials, or as many as fit in the time; return the best and other late groups.
 
-        A worse outcome is kept more and more rarely from the first trial to the last, as far as can
-        be foreseen which one that is.
+        A worse outcome is accepted less and less often towards the last trial; with a time limit,
+        which one that will be is estimated.
         """
         self.deadline = time.monotonic() + seconds
         self._settle()
@@ -58,8 +58,8 @@ class Wandering:
         part = max(1, -(-trials // _SNAPSHOTS))
         for begin in range(0, trials, part):
             self._make_trials(begin, min(begin + part, trials), trials)
-            self.met.append(self.search.assignment.labels.copy())
-        return [self.labels, *self.met[_SNAPSHOTS // 2 :]]
+            self.snapshots.append(self.search.assignment.labels.copy())
+        return [self.labels, *self.snapshots[_SNAPSHOTS // 2 :]]
 
     def _settle(self) -> None:
         while self.search.counters[WAITING] > 0 and time.monotonic() < self.deadline:
@@ -73,13 +73,15 @@ class Wandering:
             if time.monotonic() >= self.deadline:
                 break
             stop = min(begin + at_once, last)
-            run_trials(self.search, self.k, begin, stop, self._last(stop, total), *self.heat)
+            run_trials(
+                self.search, self.k, begin, stop, self._last(stop, total), *self.temperatures
+            )
             self.n_made = stop
             self._remember()
             report("searching", stop, total)
 
     def _last(self, stop: int, planned: int) -> int:
-        """The trial at which the search will end; of a search without a deadline, as planned."""
+        """The trial at which the search will end: as planned, or estimated from the deadline."""
         if math.isinf(self.deadline) or self.n_made == 0:
             return planned
         per_second = self.n_made / max(time.monotonic() - self.began, 1e-9)
