@@ -65,6 +65,7 @@ BAD_VALUES: dict[str, tuple[Bad, ...]] = {
     "n_jobs": _each("a whole number of at least 1, -1 for all cores, or None", 0, -2, 1.5, True),
     "n_restarts": _each("a whole number of at least 0", -1, 0.5),
     "n_starts": _each("a whole number of at least 1", 0, 2.5, "many"),
+    "preprocess": _each("a whole number of at least 0", -1, 2.5, True, "some", None),
     "priority": _each(A_FLAG, 1, "yes"),
     "random_state": _each("None, a whole number from 0 to 4294967295", -1, 2**32, 0.5, "seed"),
     "refine": _each(A_FLAG, "no", 0),
