@@ -39,6 +39,7 @@ BAD_VALUES: dict[str, tuple[Bad, ...]] = {
         Bad(([[1.0, -1.0]], [0.0]), "one coefficient for each of the 3 columns of X", "2"),
         Bad(([[1.0, -1.0, 0.0]], [0.0, 1.0]), "a matrix", "the shapes (1, 3) and (2,)"),
     ),
+    "criterion": _each("one of 'rest', 'total'", "all", "Rest", 1, None),
     "effort": _each("one of 'fast', 'balanced', 'best'", "much", "Fast", 1, None),
     "gain": _each("'auto' or a finite number of at least 0", -0.1, "much", np.inf, True, None),
     "initial": (

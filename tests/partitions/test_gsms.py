@@ -22,18 +22,23 @@ def layout(request, monkeypatch):
         monkeypatch.setattr(candidates, "_LISTED", 1)
 
 
-def first_phase(X, k):
+def first_phase(X, k, criterion="rest"):
     def score(candidate, rest):
         left = [row for row in rest if row not in candidate]
-        return (-error(X, left), 0.0) if len(left) > 1 else (0.0, -error(X, candidate))
+        own = error(X, candidate)
+        if len(left) < 2:
+            return (0.0, -own)
+        return (-error(X, left) - (own if criterion == "total" else 0.0), 0.0)
 
     return close_with_nearest_and_split(X, k, references.by_candidates(X, k, score))
 
 
-def test_the_first_phase_label_for_label():
+@pytest.mark.parametrize("criterion", ["rest", "total"])
+def test_the_first_phase_label_for_label(criterion):
     for X, k in references.cases(24):
-        expected = number_by_first_record(first_phase(X, k))
-        assert GSMS(k=k, refine=False).fit_predict(X).tolist() == expected
+        expected = number_by_first_record(first_phase(X, k, criterion))
+        labels = GSMS(k=k, criterion=criterion, refine=False).fit_predict(X)
+        assert labels.tolist() == expected
 
 
 @pytest.mark.slow

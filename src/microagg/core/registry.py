@@ -162,7 +162,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="near O(n^2 d) at worst",
         source="Panagiotakis and Tziritas 2013",
-        options=("refine",),
+        options=("criterion", "refine"),
     ),
     Method(
         name="mu-approx",

@@ -32,7 +32,10 @@ class Selection(Peeling):
         last = len(self.X) - (n_groups - 1) * self.k
         self.take_off(rounds_of_candidates, choice, while_left=max(self.k, last))
 
-    def take_leaving_least(self) -> None:
-        """Take off the candidate that leaves the least error behind, while k records are left."""
-        choice = Choice(self.candidates, share=0.0, leaves_least=True)
+    def take_leaving_least(self, *, counts_own: bool) -> None:
+        """Take off the candidate that leaves the least error behind, while k records are left.
+
+        With `counts_own` the error of the candidate itself counts, too.
+        """
+        choice = Choice(self.candidates, share=0.0 if counts_own else 1.0, leaves_least=True)
         self.take_off(rounds_of_candidates, choice, while_left=self.k)

@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Labels
-from microagg.core.validation import check_flag
+from microagg.core.validation import check_choice, check_flag
 from microagg.partitions.base import Partitioner
 from microagg.partitions.candidates import Selection
 from microagg.partitions.search.refining import refine
@@ -28,6 +28,8 @@ class GSMS(Partitioner):
     Parameters
     ----------
     k : records in a group, at least
+    criterion : "rest" for the variant above; with "total" the least is sought of that error and
+        the error of the candidate together
     refine : whether to run the second phase; with it, the method is called GSMS-T2
 
     References
@@ -44,14 +46,16 @@ class GSMS(Partitioner):
     [0, 0, 0, 1, 1, 1]
     """
 
-    def __init__(self, k: int = 3, *, refine: bool = True) -> None:
+    def __init__(self, k: int = 3, *, criterion: str = "rest", refine: bool = True) -> None:
         self.k = k
+        self.criterion = criterion
         self.refine = refine
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
+        criterion = check_choice("criterion", self.criterion, ("rest", "total"))
         second_phase = check_flag("refine", self.refine)
         selection = Selection(X, k)
-        selection.take_leaving_least()
+        selection.take_leaving_least(counts_own=criterion == "total")
         selection.close_with_nearest()
         if second_phase:
             return refine(selection.X, selection.labels, k, shrinks=False)

@@ -38,7 +38,8 @@ class Candidates(NamedTuple):
 class Choice(NamedTuple):
     """Which candidate comes next: that with the largest share * error, and the lower row.
 
-    With `leaves_least` it is the one without which the others have the least error.
+    With `leaves_least` it is the one without which the others have the least error, share 1, or
+    that and its own error together are least, share 0.
     """
 
     candidates: Candidates
@@ -118,7 +119,7 @@ def chosen(k: int, rest: Rows, left: int, labels: Rows, mean: Floats, choice: Ch
     errors, centers = choice.candidates.errors, choice.candidates.centers
     share, pull = choice.share, 0.0
     if choice.leaves_least:
-        share, pull = (1.0, k * left / (left - k)) if left > k + 1 else (-1.0, 0.0)
+        share, pull = (share, k * left / (left - k)) if left > k + 1 else (-1.0, 0.0)
     best = -np.inf
     best_row = -1
     for row in rest:
