@@ -1,13 +1,17 @@
 """What DBA and GSMS share: one by one, a record with its k-1 nearest becomes a group."""
 
+import numpy as np
+
 from microagg.core.arrays import Floats
 from microagg.kernels.construction.candidates import (
     Choice,
     make_candidates,
     rounds_of_candidates,
 )
+from microagg.kernels.neighbours.blocks import Blocks, make_blocks
 from microagg.orderings.neighbours import nearest_neighbours
 from microagg.partitions.fixed_size import Peeling
+from microagg.partitions.search.neighbours import kinds_of_records
 
 # Listed neighbours for each member of a candidate: longer lists are searched for less often.
 _LISTED = 4
@@ -18,8 +22,17 @@ class Selection(Peeling):
 
     def __init__(self, X: Floats, k: int) -> None:
         super().__init__(X, k)
-        near = nearest_neighbours(self.X, _LISTED * (k - 1)).rows
-        self.candidates = make_candidates(self.X, near, k)
+        kinds = kinds_of_records(self.X)
+        # Numbered by their first records, so that ties go to the lower row.
+        number = np.argsort(np.argsort(kinds.rows[kinds.begins]))[kinds.of_record]
+        rows, sizes = np.argsort(number, kind="stable"), np.bincount(number)
+        points = self.X[rows[sizes.cumsum() - sizes]]
+        near = nearest_neighbours(points, _LISTED * (k - 1)).rows
+        self.candidates = make_candidates(points, rows, sizes, near, k)
+
+    def lay_out(self) -> Blocks:
+        """Lay out the distinct records that are left."""
+        return make_blocks(self.candidates.points, np.flatnonzero(self.candidates.left))
 
     def take_densest(self) -> None:
         """Take off the candidate of least error while k records are left."""

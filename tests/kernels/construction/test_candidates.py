@@ -24,18 +24,22 @@ def test_the_uncompiled_kernels_agree(monkeypatch):
     assert [model.fit_predict(X).tolist() for model in models] == compiled
 
 
-def test_every_record_knows_the_candidates_it_belongs_to():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
+def test_every_point_knows_the_candidates_it_belongs_to():
+    X = np.random.default_rng(0).integers(0, 7, (90, 2)).astype(float)  # up to 5 records in a point
     model = selection.Selection(X, 4)
+    found = model.candidates
+    choice = candidates.Choice(found, -1.0, False)
     while model.left >= 8:
-        choice = candidates.Choice(model.candidates, -1.0, False)
         model.take_off(candidates.rounds_of_candidates, choice, while_left=model.left)
-        found = model.candidates
-        for member in model.rest:
-            owners = [row for row in model.rest if member in found.members[row]]
+        points = np.flatnonzero(found.left)
+        for point in points:
+            members = found.members[point].tolist()
+            assert members[0] == point
+            assert all(members.count(member) <= found.left[member] for member in members)
+        for member in points:
+            owners = [p for p in points for other in found.members[p] if other == member]
             chained, membership = [], found.heads[member]
             while membership >= 0:
-                chained.append(membership // 3)
+                chained.append(membership // 4)
                 membership = found.after[membership]
-            assert sorted(row for row in chained if model.labels[row] < 0) == owners
+            assert sorted(point for point in chained if found.left[point]) == owners

@@ -3,6 +3,9 @@
 When a group is taken off, the candidates that lose a member are made anew, and no others: every
 record knows the candidates that it belongs to. The new members come from a list of neighbours that
 is somewhat longer than needed; only when it is used up, all that is left is searched again.
+
+Equal records are one point, and have one candidate. Otherwise a heap of them would fill the lists
+of all records around it with the same few, and taking those off would use up all lists at once.
 """
 
 from typing import NamedTuple
@@ -18,21 +21,25 @@ from microagg.kernels.neighbours.listing import write_others
 
 
 class Candidates(NamedTuple):
-    """The candidate of every record that is left, and where it is looked up.
+    """The candidate of every point that is left, and where it is looked up.
 
-    A membership is numbered record * (k-1) + slot. Those of a member form a chain, begun by
-    `heads` and linked by `after` and `before`; -1 ends it.
+    A membership is numbered point * k + slot. Those of a member form a chain, begun by `heads` and
+    linked by `after` and `before`; -1 ends it.
     """
 
-    near: Rows  # record x listed neighbours, nearest first, -1 behind the last
-    members: Rows  # record x k-1: the nearest that are left
+    points: Floats  # distinct records
+    rows: Rows  # the records of the first point, then those of the second, ...
+    next_rows: Rows  # where in `rows` the first record of each point is that is left
+    left: Rows  # records left of each point
+    near: Rows  # point x listed neighbours, nearest first, -1 behind the last
+    members: Rows  # point x k: points, itself first, as often as records of them are members
     errors: Floats  # squared error of the candidate
     centers: Floats  # its mean
     heads: Rows
     after: Rows
     before: Rows
-    waiting: Mask  # whether a record's candidate is to be made anew
-    pending: Rows  # the records that wait
+    waiting: Mask  # whether a point's candidate is to be made anew
+    pending: Rows  # the points that wait
 
 
 class Choice(NamedTuple):
@@ -47,30 +54,33 @@ class Choice(NamedTuple):
     leaves_least: bool
 
 
-def make_candidates(X: Floats, near: Rows, k: int) -> Candidates:
-    """Make the candidate of every record; `near` lists at least k-1 others for each."""
-    n, d = X.shape
+def make_candidates(points: Floats, rows: Rows, sizes: Rows, near: Rows, k: int) -> Candidates:
+    """Make the candidate of every point; `near` lists k-1 others for each, or all."""
+    n, d = points.shape
     candidates = Candidates(
+        points=points,
+        rows=rows,
+        next_rows=sizes.cumsum() - sizes,
+        left=sizes.copy(),
         near=near,
-        members=np.empty((n, k - 1), dtype=np.intp),
+        members=np.empty((n, k), dtype=np.intp),
         errors=np.empty(n),
         centers=np.empty((n, d)),
         heads=np.full(n, -1, dtype=np.intp),
-        after=np.empty(n * (k - 1), dtype=np.intp),
-        before=np.empty(n * (k - 1), dtype=np.intp),
+        after=np.empty(n * k, dtype=np.intp),
+        before=np.empty(n * k, dtype=np.intp),
         waiting=np.zeros(n, dtype=np.bool_),
         pending=np.empty(n, dtype=np.intp),
     )
-    begin_candidates(X, candidates)
+    begin_candidates(candidates)
     return candidates
 
 
 @kernel
-def begin_candidates(X: Floats, candidates: Candidates) -> None:
+def begin_candidates(candidates: Candidates) -> None:
     """Fill in all candidates; nobody is in a group yet."""
-    labels = np.full(X.shape[0], -1, dtype=np.intp)
-    for row in range(X.shape[0]):
-        enter(X, row, labels, candidates)
+    for point in range(candidates.points.shape[0]):
+        enter(point, candidates)
 
 
 @kernel
@@ -86,124 +96,132 @@ def rounds_of_candidates(
 ) -> int:
     """Take off candidates while at least `stop_at` records are left; returns how many are.
 
-    Writes `labels` and `total`, and takes the records out of `blocks`.
+    Writes `labels` and `total`, and takes points without a record left out of `blocks`.
     """
     candidates = choice.candidates
-    rest = np.flatnonzero(labels < 0)
+    rest = np.flatnonzero(candidates.left > 0)
     group = np.empty(k, dtype=np.intp)
     mean = np.empty(X.shape[1])
     while left >= stop_at:
         mean_of_total(total, left, mean)
-        seed = chosen(k, rest, left, labels, mean, choice)
-        group[0] = seed
-        for slot in range(k - 1):
-            group[slot + 1] = candidates.members[seed, slot]
-        for row in group:
-            labels[row] = (X.shape[0] - left) // k
+        seed = chosen(k, rest, left, mean, choice)
+        for slot in range(k):
+            point = candidates.members[seed, slot]
+            group[slot] = candidates.rows[candidates.next_rows[point]]
+            labels[group[slot]] = (X.shape[0] - left) // k
+            candidates.next_rows[point] += 1
+            candidates.left[point] -= 1
         add_to_total(total, X, group, -1.0)
-        remove(blocks, group)
         left -= k
+        for slot in range(k):
+            group[slot] = candidates.members[seed, slot]
+        take_out(blocks, group, candidates)
         if left >= k:
-            renew(X, left, blocks, group, labels, candidates)
+            renew(blocks, group, candidates)
     return left
 
 
 @inner_kernel
-def chosen(k: int, rest: Rows, left: int, labels: Rows, mean: Floats, choice: Choice) -> int:
-    """Record whose candidate comes next.
+def take_out(blocks: Blocks, group: Rows, candidates: Candidates) -> None:
+    """Remove the points of a group that have no record left."""
+    gone = np.empty(1, dtype=np.intp)
+    for point in group:
+        if candidates.left[point] == 0 and blocks.place[point] >= 0:
+            gone[0] = point
+            remove(blocks, gone)
+
+
+@inner_kernel
+def chosen(k: int, rest: Rows, left: int, mean: Floats, choice: Choice) -> int:
+    """Point whose candidate comes next.
 
     Without a candidate of k records, error E and mean c, the error of m records about their mean
     falls by E + k m / (m - k) |c - mean|^2. Of k + 1 records every candidate leaves one, without
     error: then the candidate of least error comes next.
     """
-    errors, centers = choice.candidates.errors, choice.candidates.centers
+    candidates = choice.candidates
     share, pull = choice.share, 0.0
     if choice.leaves_least:
         share, pull = (share, k * left / (left - k)) if left > k + 1 else (-1.0, 0.0)
     best = -np.inf
-    best_row = -1
-    for row in rest:
-        if labels[row] >= 0:
+    best_point = -1
+    for point in rest:
+        if candidates.left[point] == 0:
             continue
-        score = share * errors[row]
+        score = share * candidates.errors[point]
         if pull > 0.0:
-            score += pull * squared_distance(centers[row], mean)
+            score += pull * squared_distance(candidates.centers[point], mean)
         if score > best:
-            best, best_row = score, row
-    return best_row
+            best, best_point = score, point
+    return best_point
 
 
 @inner_kernel
-def renew(
-    X: Floats, left: int, blocks: Blocks, gone: Rows, labels: Rows, candidates: Candidates
-) -> None:
+def renew(blocks: Blocks, lost: Rows, candidates: Candidates) -> None:
     """Make the candidates anew that have lost a member."""
-    pending, waiting = candidates.pending, candidates.waiting
-    width = candidates.members.shape[1]
+    pending, waiting, near = candidates.pending, candidates.waiting, candidates.near
+    k = candidates.members.shape[1]
     count = 0
-    for lost in gone:
-        membership = candidates.heads[lost]
+    for point in lost:
+        # With k records left, there are enough of the point for every candidate.
+        membership = candidates.heads[point] if candidates.left[point] < k else -1
         while membership >= 0:
-            row = membership // width
-            if labels[row] < 0 and not waiting[row]:
-                waiting[row] = True
-                pending[count] = row
+            owner = membership // k
+            if candidates.left[owner] > 0 and not waiting[owner]:
+                waiting[owner] = True
+                pending[count] = owner
                 count += 1
             membership = candidates.after[membership]
-    distances = np.empty(min(candidates.near.shape[1] + 1, left))
-    found = np.empty(distances.shape[0], dtype=np.intp)
-    for row in pending[:count]:
-        waiting[row] = False
-        leave(row, candidates)
-        if not enter(X, row, labels, candidates):
-            nearest(blocks, X[row], distances, found)
-            for slot in range(candidates.near.shape[1]):
-                candidates.near[row, slot] = -1
-            last = found.shape[0] - 1
-            write_others(row, distances, found, distances[:last], candidates.near[row, :last])
-            enter(X, row, labels, candidates)
+    distances = np.empty(near.shape[1] + 1)
+    found = np.empty(near.shape[1] + 1, dtype=np.intp)
+    for point in pending[:count]:
+        waiting[point] = False
+        leave(point, candidates)
+        if not enter(point, candidates):
+            found[:] = -1  # fewer points than wanted may be left
+            nearest(blocks, candidates.points[point], distances, found)
+            write_others(point, distances, found, distances, near[point])
+            enter(point, candidates)
 
 
 @inner_kernel
-def enter(X: Floats, row: int, labels: Rows, candidates: Candidates) -> bool:
+def enter(point: int, candidates: Candidates) -> bool:
     """Make a candidate of those listed and left; False, and nothing done, if they are too few."""
-    near, members, heads = candidates.near, candidates.members, candidates.heads
-    width = members.shape[1]
-    group = np.empty(width + 1, dtype=np.intp)
-    group[0] = row
-    size = 1
-    for slot in range(near.shape[1]):
-        if size > width or near[row, slot] < 0:
+    near, left, heads = candidates.near, candidates.left, candidates.heads
+    k = candidates.members.shape[1]
+    size = 0
+    for slot in range(-1, near.shape[1]):
+        other = point if slot < 0 else near[point, slot]
+        if size == k or other < 0:
             break
-        if labels[near[row, slot]] < 0:
-            group[size] = near[row, slot]
+        for _ in range(min(left[other], k - size)):
+            candidates.members[point, size] = other
             size += 1
-    if size <= width:
+    if size < k:
         return False
-    for slot in range(width):
-        member = group[slot + 1]
-        members[row, slot] = member
-        membership = row * width + slot
-        head = heads[member]
+    members = candidates.members[point]
+    for slot in range(k):
+        membership = point * k + slot
+        head = heads[members[slot]]
         candidates.after[membership] = head
         candidates.before[membership] = -1
         if head >= 0:
             candidates.before[head] = membership
-        heads[member] = membership
-    candidates.errors[row] = mean_and_error(X, group, candidates.centers[row])
+        heads[members[slot]] = membership
+    candidates.errors[point] = mean_and_error(candidates.points, members, candidates.centers[point])
     return True
 
 
 @inner_kernel
-def leave(row: int, candidates: Candidates) -> None:
-    """Take the members of a candidate out of its chains."""
+def leave(point: int, candidates: Candidates) -> None:
+    """Take the members of a candidate out of their chains."""
     after, before = candidates.after, candidates.before
-    width = candidates.members.shape[1]
-    for slot in range(width):
-        membership = row * width + slot
+    k = candidates.members.shape[1]
+    for slot in range(k):
+        membership = point * k + slot
         if before[membership] >= 0:
             after[before[membership]] = after[membership]
         else:
-            candidates.heads[candidates.members[row, slot]] = after[membership]
+            candidates.heads[candidates.members[point, slot]] = after[membership]
         if after[membership] >= 0:
             before[after[membership]] = before[membership]
