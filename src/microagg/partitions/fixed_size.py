@@ -16,7 +16,7 @@ from microagg.kernels.construction.fixed_size import (
     reach_of_box,
     rounds_from_mean,
 )
-from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, Blocks, make_blocks
 from microagg.partitions.base import Partitioner
 
 Rounds = Callable[..., int]
@@ -49,11 +49,15 @@ class Peeling:
         """Groups formed so far."""
         return (len(self.X) - self.left) // self.k
 
+    def lay_out(self) -> Blocks:
+        """Lay out the records that are left."""
+        return make_blocks(self.X, self.rest)
+
     def peel(self, rounds: Rounds, argument: Any, *, while_left: int) -> None:
         """Run `rounds`, with `argument` as its last one, while at least `while_left` are left."""
         n, d = self.X.shape
         while self.left >= while_left:
-            blocks = make_blocks(self.X, self.rest)
+            blocks = self.lay_out()
             # Blocks empty unevenly: lay them out again at each halving, as long as that pays off.
             relayout_at = max(while_left, self.left // 2 if self.left > ONE_BLOCK else 0)
             while self.left >= relayout_at:
