@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import microagg
 from microagg import Plan, Verification, protect, verify
 from microagg.core.errors import DataError, ParameterError
+from microagg.files.formats import write_table
 from microagg.requirements.records import Classes
 
 KINDS = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -193,6 +194,39 @@ class TestPlans:
         release = protect(PEOPLE, plan=plan)
         assert verify(release.table, 2, plan=plan).classes.k == 2
         assert not verify(release.table, N, plan=plan)
+
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_identifiers_must_be_gone(self, tmp_path, suffix):
+        two = {"columns": {"name": {"role": "identifier"}, "height": {"role": "identifier"}}}
+        plan = plan_of(**two)
+        table = protect(PEOPLE, plan=plan).table
+        assert verify(table, plan=plan)
+        spoilt = table.with_columns(name=pl.lit("x"), height=pl.lit(1.0))  # all the same
+        path = tmp_path / f"out{suffix}"
+        write_table(spoilt, str(path))
+        for found in (verify(spoilt, plan=plan), verify(path, plan=plan)):
+            assert not found
+            assert found.verdict == (
+                "No: identifier 'name' is still in the table; identifier 'height' is still in the "
+                "table"
+            )
+            assert found.classes.satisfied
+            assert not {"name", "height"} & set(found.columns)
+            assert ("identifiers", "still there: name, height") in found.rows()
+        keyed = plan_of(**two, keep_key=True)
+        table = protect(PEOPLE, plan=keyed).table
+        assert verify(table, plan=keyed)
+        spoilt = table.with_columns(height=pl.lit(1.0))
+        assert verify(spoilt, plan=keyed).verdict == (
+            "No: identifier 'height' is still in the table"
+        )
+
+    def test_an_identifier_in_the_index_is_still_there(self):
+        plan = plan_of()
+        table = protect(PEOPLE.to_pandas(), plan=plan).table
+        assert verify(table, plan=plan)
+        named = table.set_index(pd.Index(PEOPLE["name"].to_list(), name="name"))
+        assert verify(named, plan=plan).verdict == "No: identifier 'name' is still in the table"
 
     def test_weights_are_left_out(self):
         plan = plan_of(columns={"w": {"role": "weight"}})

@@ -20,6 +20,7 @@ from microagg.release.release import PathName
 from microagg.release.verification import evidence_on
 from microagg.requirements.base import Evidence, Finding, Requirement
 from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.resolving import require_numbers
@@ -47,6 +48,7 @@ class _Asked:
     strata: tuple[str, ...] = ()  # checked together with every block
     constraints: tuple[Constraint, ...] = ()
     key: str | None = None  # a column of random keys
+    dropped: tuple[str, ...] = ()  # identifiers that must not be there
     present: tuple[str, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
@@ -68,6 +70,7 @@ class _Asked:
             strata=plan.columns_as(STRATUM),
             constraints=plan.constraints,
             key=key,
+            dropped=tuple(name for name in plan.identifiers if name != key),
             present=tuple(name for name in plan.columns if name not in plan.identifiers),
             plan=plan,
         )
@@ -81,6 +84,7 @@ class _Asked:
             strata=found.strata,
             constraints=found.plan.constraints,
             key=found.key,
+            dropped=found.dropped,
             present=found.unchanged,
             plan=found.plan,
             manifest=path,
@@ -144,6 +148,8 @@ def verify(
     evidence = _evidence(opened.as_written(), blocks or (columns,))
     findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
     on_table: list[Finding] = []
+    if asked.dropped:
+        on_table.append(NoIdentifiers(asked.dropped).judge(opened.names))
     if asked.key is not None:
         on_table.append(RandomKeys(asked.key).judge(evidence[0]))
     if asked.constraints:
@@ -164,6 +170,12 @@ class _Opened:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, and the levels of a pandas index."""
+        index = getattr(None if self._frame is None else self._frame.to_native(), "index", None)
+        return (*self.columns, *getattr(index, "names", ()))
 
     def manifest(self) -> Manifest | None:
         """Return the manifest beside the file, if there is one and it belongs to it."""
@@ -238,7 +250,8 @@ def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
             f"column {twice[0]!r} can have one role only; it is named as a quasi-identifier and as "
             "sensitive. Remove one of them."
         )
-    wanted = asked.checked or [name for name in columns if name not in asked.left_out]
+    not_checked = (*asked.left_out, *asked.dropped)
+    wanted = asked.checked or [name for name in columns if name not in not_checked]
     if not wanted:
         raise ParameterError("there is no column to check: all are sensitive. Leave one out.")
     return tuple(name for name in columns if name in wanted)
