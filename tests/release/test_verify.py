@@ -136,6 +136,16 @@ class TestConstraints:
         )
         assert verify(table, 2, constraints="net >= 0")
 
+    @pytest.mark.parametrize("asked", ["a + b = c", "a + b <= c", "a + b >= c", "a >= 0"])
+    @pytest.mark.parametrize("infinite", ["abc", "a", "ac"])
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_infinity_satisfies_none(self, asked, infinite, sign):
+        row = [sign * np.inf if name in infinite else 1.0 for name in "abc"]
+        good, bad = [1.0, 2.0, 3.0], [-1.0, 4.0, 5.0]
+        table = pl.DataFrame([row, good, bad], schema=["a", "b", "c"], orient="row")
+        broken = {"a + b = c": 2, "a + b <= c": 1, "a + b >= c": 2, "a >= 0": 2}[asked]
+        assert verify(table, 1, constraints=asked).violations == {asked: broken}
+
     def test_k_is_said_first(self):
         found = verify(pl.DataFrame({"a": [1, 2]}), 2, constraints="a >= 5")
         assert found.verdict == (
