@@ -171,16 +171,27 @@ class TestConstraints:
             "constraint 'nett >= 0': the table has no column 'nett'. Did you mean 'net'?"
         )
 
-    def test_of_32_bit_floats_in_a_text_file(self, tmp_path):
-        path, total = tmp_path / "t.csv", "a + b = c"
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_of_32_bit_floats_in_a_text_file(self, tmp_path, kind):
+        total = "a + b = c"
         a, b = RNG.normal(size=(2, 30)).astype(np.float32)
-        pl.DataFrame({"a": a, "b": b, "c": a + b}).write_csv(path)
-        assert verify(path, 1, constraints=total)
-        pl.DataFrame({"a": a, "b": b, "c": (a + b) * 1.0001}).write_csv(path)
-        assert verify(path, 1, constraints=total).violations == {total: 30}
-        cents = pl.DataFrame({"a": [12345.67, 23456.78], "b": [0.0, 0.0]})
-        cents.with_columns(c=pl.col("a") + 0.01).write_csv(path)
-        assert verify(path, 1, constraints=total).violations == {total: 2}
+        table = kind({"a": a, "b": b, "c": a + b})
+        plan = Plan.of(k=2, method="mdav", constraints=[total])
+        path = protect(table, plan=plan).save(tmp_path / "t.csv")
+        assert verify(path).violations == {total: 0}
+        assert verify(path, plan=plan)
+        assert verify(path, 2, quasi_identifiers="a", constraints=total)
+        (tmp_path / "t.manifest.json").unlink()
+        assert not verify(path, 2, constraints=total), "nothing says that these are 32-bit floats"
+        assert verify(table, 1, constraints=total)
+        spoilt = kind({"a": a, "b": b, "c": (a + b) * np.float32(1.0001)})
+        assert verify(spoilt, 1, constraints=total).violations == {total: 30}
+
+    def test_of_money_in_a_text_file(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("net,tax,gross\n102495.23,20000.11,122495.45\n102495.25,0.5,102495.75\n")
+        found = verify(path, 1, constraints="net + tax = gross")
+        assert found.violations == {"net + tax = gross": 1}, "eleven cents are missing"
 
 
 class TestPlans:

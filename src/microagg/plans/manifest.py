@@ -12,8 +12,10 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_serializer,
+    model_serializer,
 )
 
 from microagg.aggregates.choices import Aggregate, Missing
@@ -53,12 +55,20 @@ class FileFacts(_Facts):
 
 
 class ColumnFacts(_Facts):
-    """How a quasi-identifier was treated, and how many of its values were missing."""
+    """How a quasi-identifier was treated, and how many of its values were missing.
+
+    `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
+    """
 
     type: ColumnType
     aggregate: Aggregate
     weight: float
     missing: int
+    stored: str = ""
+
+    @model_serializer(mode="wrap")
+    def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if value != ""}
 
 
 class ConstraintFacts(_Facts):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -177,6 +178,7 @@ class _Opened:
         index = getattr(None if self._frame is None else self._frame.to_native(), "index", None)
         return (*self.columns, *getattr(index, "names", ()))
 
+    @cached_property
     def manifest(self) -> Manifest | None:
         """Return the manifest beside the file, if there is one and it belongs to it."""
         return None if self.path is None else manifest_beside(self.path, self._file)
@@ -188,28 +190,19 @@ class _Opened:
         return open_frame(self._file.table(as_text=self.columns))
 
     def numbers(self, columns: Sequence[str]) -> Frame:
-        """Return the table with these columns as numbers, if they are numeric."""
+        """Return the table with these columns as numbers, if they are numeric.
+
+        Totals of 32-bit floats are only as accurate as that, which a text file does not show: the
+        manifest beside it does.
+        """
         if self._file is None:
             return self._frame  # type: ignore[return-value]
         table = self._file.table(columns=columns)
         if self._file.dialect is not None:
-            table = table.with_columns(map(_in_own_precision, table.get_columns()))
+            known = {} if self.manifest is None else self.manifest.columns
+            narrow = [name for name in columns if name in known and known[name].stored == "Float32"]
+            table = table.with_columns(table.get_column(name).cast(pl.Float32) for name in narrow)
         return open_frame(table)
-
-
-def _in_own_precision(column: pl.Series) -> pl.Series:
-    """Return numbers of a text file as 32-bit floats if that is what was written.
-
-    Their totals are only as accurate as that. Numbers of at most seven digits may be anything.
-    """
-    if column.dtype != pl.Float64:
-        return column
-    unique = column.drop_nulls().unique()
-    narrow = unique.cast(pl.Float32)
-    if (narrow.cast(pl.String).cast(pl.Float64) != unique).any():
-        return column
-    is_long = any(float(f"{value:.7g}") != value for value in unique.to_list())
-    return column.cast(pl.Float32) if is_long else column
 
 
 def _why_no_manifest(path: str | None, given: _Asked) -> str:
@@ -232,7 +225,7 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
         return replace(base, k=given.k or base.k)
-    found = None if names_columns else opened.manifest()
+    found = None if names_columns else opened.manifest
     if found is None:
         return given
     base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
