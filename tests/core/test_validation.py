@@ -30,7 +30,9 @@ def test_real_numbers_have_sums_of_any_size():
     ids=["time budget", "weight", "seed", "k of a plan", "k of a table"],
 )
 def test_huge_whole_numbers_are_refused_in_a_short_message(asked, digits):
-    with pytest.raises(ParameterError, match=r"; got (-?10{30,}\.\.\.|a number of thousands)") as said:
+    with pytest.raises(
+        ParameterError, match=r"; got (-?10{30,}\.\.\.|a number of thousands)"
+    ) as said:
         asked(10**digits)
     assert len(str(said.value)) < 220
 

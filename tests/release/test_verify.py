@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import microagg
 from microagg import Plan, Verification, protect, verify
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ManifestWarning, ParameterError
 from microagg.files.formats import write_table
 from microagg.requirements.records import Classes
 
@@ -345,7 +345,9 @@ class TestManifests:
             stream.write(path.read_text().splitlines()[-1] + "\n")
         with pytest.raises(ParameterError, match=r"k, .* is missing"):
             verify(path)
-        found = verify(path, 2)
+        with pytest.warns(ManifestWarning, match="is not used") as warned:
+            found = verify(path, 2, constraints="pay >= 0")
+        assert [own.filename for own in warned] == [__file__], "once, and of this line"
         assert found.manifest is None
         assert "illness" in found.columns
 

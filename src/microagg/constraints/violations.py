@@ -30,7 +30,7 @@ def count_violations(
 
     A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum of
     the absolute values of its terms, or 1e-6 if it has columns of 32-bit floats. With `scales`, a
-    term counts for at least 1e-6 of its column's scale. A total that is not finite satisfies nothing.
+    term counts for at least 1e-6 of its column's scale. A total that is not finite satisfies none.
 
     >>> from microagg.constraints.grammar import parse
     >>> count_violations([parse("tax >= 0"), parse("tax <= 0")], {"tax": [2, 3, -1]})

@@ -125,7 +125,9 @@ def check_number(
         (True, True): f" from {low:g} to {high:g}",
     }[math.isfinite(low), math.isfinite(high)]
     instead = f"{otherwise} or " if otherwise else ""
-    raise ParameterError(f"{parameter} must be {instead}a finite number{span}; got {quoted(value)}.")
+    raise ParameterError(
+        f"{parameter} must be {instead}a finite number{span}; got {quoted(value)}."
+    )
 
 
 def _as_float(value: object) -> float:

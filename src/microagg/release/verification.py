@@ -13,6 +13,7 @@ from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.keys import RandomKeys
 from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, index_names, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
@@ -51,6 +52,8 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
     if groups.hold_k:
         _refuse_unless_satisfied(findings)
+    if key is not None:
+        _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
         _refuse_violations(Constrained(plan.constraints).judge(each[0]))
     return Verified(table, key, smallest_classes(findings), unpublished)
@@ -80,7 +83,7 @@ def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
             raise GuaranteeError(f"{found.complaint}; nothing was released.")
         if not found.satisfied:
             raise GuaranteeError(
-                f"{found.complaint}; nothing was released. This is a defect of the method: "
+                f"{found.complaint}; nothing was released. This is a defect of microagg: "
                 "please report it."
             )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -167,6 +166,8 @@ class _Opened:
         self.path = str(table) if isinstance(table, (str, PathLike)) else None
         self._file = None if self.path is None else open_table(self.path, dialect=dialect)
         self._frame = open_frame(table) if self._file is None else None
+        self._looked = False
+        self._manifest: Manifest | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -178,10 +179,11 @@ class _Opened:
         index = getattr(None if self._frame is None else self._frame.to_native(), "index", None)
         return (*self.columns, *getattr(index, "names", ()))
 
-    @cached_property
     def manifest(self) -> Manifest | None:
         """Return the manifest beside the file, if there is one and it belongs to it."""
-        return None if self.path is None else manifest_beside(self.path, self._file)
+        if self.path is not None and not self._looked:
+            self._looked, self._manifest = True, manifest_beside(self.path, self._file)
+        return self._manifest
 
     def as_written(self) -> Frame:
         """Return the table; of a text file, the fields as written."""
@@ -199,7 +201,8 @@ class _Opened:
             return self._frame  # type: ignore[return-value]
         table = self._file.table(columns=columns)
         if self._file.dialect is not None:
-            known = {} if self.manifest is None else self.manifest.columns
+            beside = self.manifest()
+            known = {} if beside is None else beside.columns
             narrow = [name for name in columns if name in known and known[name].stored == "Float32"]
             table = table.with_columns(table.get_column(name).cast(pl.Float32) for name in narrow)
         return open_frame(table)
@@ -225,7 +228,7 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
         return replace(base, k=given.k or base.k)
-    found = None if names_columns else opened.manifest
+    found = None if names_columns else opened.manifest()
     if found is None:
         return given
     base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
