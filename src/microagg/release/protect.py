@@ -267,7 +267,8 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
 
 def _identifiers(verified: Verified) -> Iterator[pl.Series]:
     """Return the identifiers of the records, and their random keys."""
-    yield from verified.unpublished.get_columns()
+    if verified.unpublished is not None:
+        yield from verified.unpublished.get_columns()
     if verified.key is not None:
         yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
 

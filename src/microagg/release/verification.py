@@ -24,13 +24,13 @@ class Verified:
     """The finished table, of the same kind as the input; `key` is its column of random keys.
 
     `classes` are those of the block with the smallest. They have k records, if that is promised.
-    `unpublished` are the identifiers of the records, as they were.
+    `unpublished` are the identifiers of the records, as they were; None if they were not read.
     """
 
     table: Any
     key: str | None
     classes: Classes
-    unpublished: pl.DataFrame
+    unpublished: pl.DataFrame | None
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -65,16 +65,25 @@ def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
     return [first, *(name for name in identifiers if name != first)]
 
 
-def _unpublished(records: Records) -> pl.DataFrame:
-    """Return the identifiers that were read; a level of a pandas index as text."""
+def _unpublished(records: Records) -> pl.DataFrame | None:
+    """Return the identifiers if they were read, and as text what polars cannot hold."""
+    if records.source.not_read:
+        return None
     levels, columns = index_names(records.frame), {}
     for name in records.roles.identifiers:
         if name in levels:
             values = records.frame.to_native().index.get_level_values(name)
-            columns[name] = pl.Series(name, [str(value) for value in values])
-        else:
+            columns[name] = _as_text(name, values)
+            continue
+        try:
             columns[name] = polars_column(records.frame[name])
+        except DataError:  # such as numbers beside text, or numbers of thirty digits
+            columns[name] = _as_text(name, records.frame[name].to_list())
     return pl.DataFrame(columns)
+
+
+def _as_text(name: str, values: Iterable[Any]) -> pl.Series:
+    return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
 
 
 def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:

@@ -47,7 +47,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class NoIdentifiers:
-    """The requirement that a table has none of these columns; a name is all that it takes to see."""
+    """The requirement that a table has none of these columns, whatever they hold."""
 
     identifiers: tuple[str, ...]
 
