@@ -116,7 +116,9 @@ class TestProtect:
             assert found is None
 
     @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
-    @pytest.mark.parametrize("ids", [[10**30, "a", 2.5], [10**30, -(10**20), None], [{1}, "a", b"c"]])
+    @pytest.mark.parametrize(
+        "ids", [[10**30, "a", 2.5], [10**30, -(10**20), None], [{1}, "a", b"c"]]
+    )
     def test_identifiers_that_polars_cannot_hold_are_text(self, require, ids, tmp_path):
         even = require(True)
         table = TABLE.to_pandas().assign(person=pd.Series(ids * (N // 3), dtype=object))
