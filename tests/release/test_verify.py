@@ -213,7 +213,10 @@ class TestPlans:
     @pytest.mark.parametrize("keep_key", [False, True])
     def test_a_yes_names_all_that_was_checked(self, keep_key):
         plan = plan_of(constraints=["pay + tax = total"], keep_key=keep_key)
-        gone, keys = "no identifier that was named is in the table", "'name' holds keys from 1 to 48"
+        gone, keys = (
+            "no identifier that was named is in the table",
+            "'name' holds keys from 1 to 48",
+        )
         found = verify(protect(PEOPLE, plan=plan).table, plan=plan)
         assert found.verdict == (
             f"Yes: every combination stands for at least 3 records; {keys if keep_key else gone}; "
