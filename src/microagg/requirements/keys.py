@@ -56,9 +56,9 @@ class Keys:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the column of keys, and whether they are what they should be."""
-        found = f"each from 1 to {self.n_records:,} once" if self.is_permutation else "not keys"
         order = f", in {self.order} order" if self.order else ""
-        return [("keys", f"{self.column}: {found}{order}")]
+        found = f"each from 1 to {self.n_records:,} once{order}"
+        return [("keys", f"{self.column}: {found if self.is_permutation else 'not random keys'}")]
 
     def as_dict(self) -> dict[str, Any]:
         """Return which column was checked."""
