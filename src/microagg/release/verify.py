@@ -1,14 +1,23 @@
 """verify(): whether a table satisfies k and other requirements, whatever tool made it."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import polars as pl
 
 from microagg.constraints.grammar import Constraint
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import (
+    DataError,
+    GuaranteeError,
+    ManifestWarning,
+    MicroaggError,
+    ParameterError,
+    warn,
+)
 from microagg.core.validation import check_count
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, open_table
@@ -139,10 +148,7 @@ def verify(
     )
     asked = _complete(given, plan, opened)
     if asked.k is None:
-        raise ParameterError(
-            "k, the least number of records behind a combination, is missing. Give k (-k), or a "
-            f"plan.{_why_no_manifest(opened.path, given)}"
-        )
+        raise _nothing_to_check(opened, given)
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
     evidence = _evidence(opened.as_written(), blocks or (columns,))
@@ -179,11 +185,26 @@ class _Opened:
         index = getattr(None if self._frame is None else self._frame.to_native(), "index", None)
         return (*self.columns, *getattr(index, "names", ()))
 
-    def manifest(self) -> Manifest | None:
+    def manifest(self, *, warns: bool = True) -> Manifest | None:
         """Return the manifest beside the file, if there is one and it belongs to it."""
         if self.path is not None and not self._looked:
-            self._looked, self._manifest = True, manifest_beside(self.path, self._file)
+            self._looked = True
+            with nullcontext() if warns else catch_warnings():
+                if not warns:
+                    simplefilter("ignore", ManifestWarning)
+                self._manifest = manifest_beside(self.path, self._file)
         return self._manifest
+
+    @property
+    def has_manifest(self) -> bool:
+        """Whether there is a manifest beside the file, whether it belongs to it or not."""
+        return self.path not in (None, STANDARD) and manifest_path(str(self.path)).is_file()
+
+    def warn_of_manifest(self) -> None:
+        """Say that the manifest beside the file, if there is one, does not count."""
+        if self.has_manifest:
+            name = manifest_path(str(self.path)).name
+            warn(f"the manifest {name!r} is not used, because columns are named.", ManifestWarning)
 
     def as_written(self) -> Frame:
         """Return the table; of a text file, the fields as written."""
@@ -208,13 +229,18 @@ class _Opened:
         return open_frame(table)
 
 
-def _why_no_manifest(path: str | None, given: _Asked) -> str:
-    """Say why a manifest that lies beside a file does not say what to check."""
-    if path in (None, STANDARD) or not (place := manifest_path(str(path))).is_file():
-        return ""
-    if given.checked or given.left_out:
-        return f" {place.name!r} is not used where columns are named."
-    return f" {place.name!r} is damaged, or the file has changed since it was released."
+def _nothing_to_check(opened: _Opened, given: _Asked) -> MicroaggError:
+    """Return the error that k is missing, or that the manifest is not that of the file."""
+    if opened.has_manifest and not given.checked and not given.left_out:
+        name = manifest_path(str(opened.path)).name
+        return GuaranteeError(
+            f"{opened.path!r} is not the file that {name!r} describes: it has changed since it was "
+            "released, or the manifest is damaged or of another file. Give k (-k) to check the "
+            "file as it is."
+        )
+    return ParameterError(
+        "k, the least number of records behind a combination, is missing. Give k (-k), or a plan."
+    )
 
 
 def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _Asked:
@@ -228,7 +254,10 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
         return replace(base, k=given.k or base.k)
-    found = None if names_columns else opened.manifest()
+    if names_columns:
+        opened.warn_of_manifest()
+        return given
+    found = opened.manifest(warns=given.k is not None)
     if found is None:
         return given
     base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
