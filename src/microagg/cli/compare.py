@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import plan_from
+from microagg.cli.asked import Asked, plan_from
 from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
     FIGURES_FILE,
@@ -81,11 +81,12 @@ def compare(
     reason is given and the others go on; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])
-    plan = plan_from(given, **({} if ks is None else {"k": ks[0]})).plan
+    asked = plan_from(given, method_apart=True, **({} if ks is None else {"k": ks[0]}))
+    plan = asked.plan
     n_jobs = _jobs(jobs)
     _check_paths(source, given["output"], figure, json=given["json"], force=given["force"])
     with bar(quiet=given["quiet"]):
-        done = _compared(source, ks or [plan.k], methods, plan, given, n_jobs)
+        done = _compared(source, ks or [plan.k], methods, asked, given, n_jobs)
     says_why = False
     if not done.exit_code:
         _write(done, given["output"], figure, force=given["force"])
@@ -137,7 +138,7 @@ def _compared(
     source: str,
     ks: list[int],
     methods: str,
-    plan: "Plan",
+    asked: Asked,
     given: dict[str, Any],
     n_jobs: int,
 ) -> "Comparison":
@@ -145,9 +146,10 @@ def _compared(
     from microagg.release.source import read_source
     from microagg.studies.compare import Contest, run_comparison
 
-    contest = Contest.of(methods, plan, n_jobs, effort_given=given["effort"] is not None)
+    effort_given = given["effort"] is not None
+    contest = Contest.of(methods, asked.plan, n_jobs, own=asked.own, effort_given=effort_given)
     dialect = Dialect(**dialect_of(given))
-    return run_comparison(read_source(source, plan, dialect=dialect), ks, contest)
+    return run_comparison(read_source(source, asked.plan, dialect=dialect), ks, contest)
 
 
 def _write(done: "Comparison", output: str | None, figure: str | None, *, force: bool) -> None:

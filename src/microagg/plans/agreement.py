@@ -13,6 +13,9 @@ from microagg.tables.scaling import UNSCALED
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
+# Fields that choose the method, or that belong to the chosen one.
+METHOD_FIELDS = ("method", "method_options", "strict_k")
+
 
 def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""

@@ -14,11 +14,12 @@ from microagg.bounds.choices import NONE
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, listening, report, reporting_to
-from microagg.core.registry import ALL, Method, find_all, method_names
+from microagg.core.registry import ALL, DEFAULT, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.utility.information_loss import Errors
+from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
@@ -117,12 +118,14 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
 class Contest:
     """The methods to compare, the plan they share, and the number of parallel runs.
 
-    `named` are the methods that were asked for by name, not by "all".
+    `named` are the methods that were asked for by name, not by "all". The plan has no method;
+    `own` has that of the plan that was given, with its options.
     """
 
     named: tuple[str, ...]
     methods: tuple[Method, ...]
     plan: Plan
+    own: Plan
     n_jobs: int
 
     @classmethod
@@ -132,10 +135,12 @@ class Contest:
         plan: Plan,
         n_jobs: int | None,
         *,
+        own: Plan | None = None,
         effort_given: bool = True,
     ) -> "Contest":
         """Return the contest, after the checks that need no data.
 
+        `own` has the method and its options, if they are not in the plan.
         An effort that was given for these methods needs one that takes it; the effort of a plan
         that describes more than this comparison does not.
         """
@@ -146,20 +151,22 @@ class Contest:
             raise ParameterError(
                 "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
             )
-        return cls(tuple(names), wanted, plan, check_jobs(n_jobs))
+        shared = plan.replace(method=DEFAULT, method_options={}, strict_k=False)
+        return cls(tuple(names), wanted, shared, own or plan, check_jobs(n_jobs))
 
     def unused(self) -> tuple[str, ...]:
         """Return the options of the plan that are for releases, or for methods not compared."""
-        plan, compared = self.plan, {method.name for method in self.methods}
+        compared = {method.name for method in self.methods}
         without_effect = {
-            "method": plan.method not in compared,
-            "method_options": plan.method not in compared,
+            "method": self.own.method not in compared,
+            "method_options": self.own.method not in compared,
             "strict_k": not any(method.draws for method in self.methods),
-            "bound": plan.bound != NONE,
+            "bound": self.plan.bound != NONE,
             "time_budget": True,
             "keep_key": True,
         }
-        return tuple(name for name in plan.as_dict() if without_effect.get(name, False))
+        said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
+        return tuple(name for name, is_so in without_effect.items() if is_so and name in said)
 
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
@@ -175,7 +182,8 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     workers = min(contest.n_jobs, len(runs))
     # Parallel runs take one core each.
     original = original_of(records.frame, records.columns, records.strata_columns)
-    trial = _Trial(records, original, plan, seed, 1 if workers > 1 else contest.n_jobs)
+    n_jobs = 1 if workers > 1 else contest.n_jobs
+    trial = _Trial(records, original, plan, contest.own, seed, n_jobs)
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
@@ -198,12 +206,13 @@ class _Trial:
     records: Records
     original: Original  # what linkage needs is computed once
     plan: Plan
+    own: Plan
     seed: int
     n_jobs: int
 
     def plan_for(self, method: Method, k: int, **options: Any) -> Plan:
         """Return the plan of one run; `options` are for methods that have them."""
-        own = self.plan.method_options if method.name == self.plan.method else {}
+        own = self.own.method_options if method.name == self.own.method else {}
         wanted = {"n_jobs": self.n_jobs, **options}
         return self.plan.replace(
             k=k,
@@ -211,7 +220,7 @@ class _Trial:
             method_options={n: v for n, v in wanted.items() if n in method.options} | own,
             random_state=self.seed,
             effort=self.plan.effort if "effort" in method.options else "balanced",
-            strict_k=self.plan.strict_k and method.draws,
+            strict_k=self.own.strict_k and method.draws,
             time_budget=None,
             bound="none",
             keep_key=False,
