@@ -257,7 +257,8 @@ class TestPlanFiles:
         argv = ("compare", "people.csv", "--plan", "p.toml", "--methods")
         outcome = run(*argv, "mdav")
         assert outcome.code == 0, outcome.err
-        assert re.search(r"not used +effort of the plan: for 'auto' only", outcome.out)
+        assert outcome.out.count("not used: effort (without effect here)\n") == 1
+        assert json.loads(run(*argv, "mdav", "--json").out)["not_used"] == ["effort"]
         assert "not used" not in run(*argv, "mdav,auto").out
         assert "which is not among the methods" in refused(2, *argv, "mdav", "--effort", "best")
 

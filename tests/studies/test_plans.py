@@ -145,6 +145,23 @@ class TestCompare:
         assert compare(TABLE, 3, "mdav", plan=plan).setting.unused == ()
         found = compare(TABLE, 3, "cbfs", plan=plan)
         assert {*found.setting.unused} == {"method", "method_options"}
+        for shown in (str(found), found._repr_html_()):
+            assert "not used: method, method_options (without effect here)" in shown
+
+    @pytest.mark.slow
+    def test_methods_that_all_leaves_out_use_no_options(self):
+        drawn = {"method": "fcm", "method_options": {"m1": 1.5}, "strict_k": True}
+        found = compare(TABLE, 3, plan=plan_of("roles", **drawn))
+        assert "fcm" in found.left_out
+        assert {"method", "method_options", "strict_k"} <= {*found.setting.unused}
+
+    def test_constraints_are_checked_once_before_anything_runs(self, monkeypatch):
+        monkeypatch.setattr(
+            "microagg.partitions.mdav.MDAV.fit", lambda *_: pytest.fail("a method was run")
+        )
+        more = {**asked("roles"), "constraints": "nett >= 0"}
+        with pytest.raises(ParameterError, match="'nett'"):
+            compare(TABLE, 3, "mdav", **more)
 
     def test_with_blocks_k_holds_in_each_only(self):
         words = "k holds within each block of columns only"
@@ -162,7 +179,9 @@ class TestCompare:
 
     def test_the_effort_of_a_plan_is_for_auto(self):
         plan = plan_of("roles", method="auto", effort="fast")
-        assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
+        found = compare(TABLE, 3, "mdav", plan=plan)
+        assert found[0].error is None
+        assert found.setting.unused == ("effort",)
         with pytest.raises(ParameterError, match="which is not among the methods"):
             compare(TABLE, 3, "mdav", effort="fast", **asked("roles"))
 

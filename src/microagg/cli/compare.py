@@ -22,7 +22,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
-from microagg.core.registry import ALL, DEFAULT
+from microagg.core.registry import ALL
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
@@ -93,7 +93,7 @@ def compare(
         if given["json"]:
             print_json(_facts(done, plan, given["output"]))
         elif not given["quiet"] and given["output"] != "-":
-            typer.echo(_summary(done, plan, given["output"], figure, began=context.obj))
+            typer.echo(_summary(done, given["output"], figure, began=context.obj))
             says_why = True
     for line in () if says_why else done.failures():
         typer.echo(f"microagg: {line}", err=True)
@@ -177,9 +177,7 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
     }
 
 
-def _summary(
-    done: "Comparison", plan: "Plan", output: str | None, figure: str | None, *, began: float
-) -> str:
+def _summary(done: "Comparison", output: str | None, figure: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
     rows: Facts = [
         ("grouped by", listed_names(columns)),
@@ -195,8 +193,6 @@ def _summary(
         )
     if reasons:
         rows.append(("left out", "; ".join(reasons)))
-    if plan.effort != "balanced" and DEFAULT not in {row.method for row in done}:
-        rows.append(("not used", f"effort of the plan: for {DEFAULT!r} only"))
     if done.seed is not None:
         rows.append(("seed", str(done.seed)))
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))

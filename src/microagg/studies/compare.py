@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from microagg.bounds.choices import NONE
+from microagg.constraints.system import System
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, listening, report, reporting_to
@@ -154,15 +155,16 @@ class Contest:
         shared = plan.replace(method=DEFAULT, method_options={}, strict_k=False)
         return cls(tuple(names), wanted, shared, own or plan, check_jobs(n_jobs))
 
-    def unused(self) -> tuple[str, ...]:
+    def unused(self, compared: Sequence[Method]) -> tuple[str, ...]:
         """Return the options of the plan that are for releases, or for methods not compared."""
-        compared = {method.name for method in self.methods}
+        is_compared = self.own.method in {method.name for method in compared}
         without_effect = {
-            "method": self.own.method not in compared,
-            "method_options": self.own.method not in compared,
-            "strict_k": not any(method.draws for method in self.methods),
-            "bound": self.plan.bound != NONE,
+            "method": not is_compared,
+            "method_options": not is_compared,
+            "effort": not any("effort" in method.options for method in compared),
             "time_budget": True,
+            "bound": self.plan.bound != NONE,
+            "strict_k": not any(method.draws for method in compared),
             "keep_key": True,
         }
         said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
@@ -174,6 +176,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     plan, wanted = contest.plan.with_types(source.types), contest.methods
     seed = check_seed(plan.random_state)
     records = open_records(source, plan, largest_k=max(ks))
+    systems = systems_of(plan.constraints, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
     unfit = [method for method in wanted if method.draws or (method.single_column and is_wide)]
     left_out = [method for method in unfit if method.name not in contest.named]
@@ -183,7 +186,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     # Parallel runs take one core each.
     original = original_of(records.frame, records.columns, records.strata_columns)
     n_jobs = 1 if workers > 1 else contest.n_jobs
-    trial = _Trial(records, original, plan, contest.own, seed, n_jobs)
+    trial = _Trial(records, original, systems, plan, contest.own, seed, n_jobs)
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
@@ -191,7 +194,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
-        setting=Setting.of(records, plan, contest.unused()),
+        setting=Setting.of(records, plan, contest.unused(served)),
         seed=seed if uses_randomness else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
@@ -205,6 +208,7 @@ class _Trial:
 
     records: Records
     original: Original  # what linkage needs is computed once
+    systems: Sequence[System | None]
     plan: Plan
     own: Plan
     seed: int
@@ -231,14 +235,14 @@ class _Trial:
         plan = self.plan_for(method, k)
         records = self.records.stratified_for(k, plan.small_strata)
         check_method(method, records)
-        systems = systems_of(plan.constraints, records)
         began = time.perf_counter()
-        groups = group(records, plan, systems)
+        groups = group(records, plan, self.systems)
         seconds = time.perf_counter() - began
         if groups.interrupted:
             raise KeyboardInterrupt  # meant for all runs, not for one search among many
         _check_sizes(groups, k)
-        released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
+        valid = plan.valid_combinations
+        released = aggregate(records, groups, self.systems, valid_combinations=valid)
         linked = self.linkage(records, released)
         added = None if released.constrained is None else released.constrained.added
         return Row(
