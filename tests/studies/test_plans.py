@@ -1,5 +1,6 @@
 """compare and sweep on tables with roles, strata, weights, blocks and constraints: as protect."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -467,6 +468,16 @@ class TestPrinted:
         assert set(rule) == {"-"}
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
         assert ("gap: the loss is at most" in lines[-1]) == (case != "weights")
+
+    def test_bars_include_what_constraints_add(self):
+        small, large = swept("constraints")[:2]
+        rows = (
+            replace(small, information_loss=5.0, added_by_constraints=5.0),
+            replace(large, information_loss=6.0, added_by_constraints=0.0),
+        )
+        found = replace(swept("constraints"), rows=rows)
+        bars = [line.count("#") for line in str(found).splitlines()[2:4]]
+        assert bars == [20, 12]
 
     def test_a_sweep_in_a_notebook(self):
         html = swept("roles")._repr_html_()

@@ -253,6 +253,7 @@ class _Trial:
             added_by_constraints=None if added is None else _in_per_cent(added, groups),
             linkage=100.0 * linked.linked[1],
             linkage_error=100.0 * linked.standard_errors[1],
+            guarantees_k=groups.hold_k,
             n_groups=len(groups.sizes),
             min_group=int(groups.sizes.min()),
             max_group=int(groups.sizes.max()),
