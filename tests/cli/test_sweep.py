@@ -56,8 +56,8 @@ def test_strata_weights_blocks_and_constraints_are_listed(run, refused, folder):
     advice = refused(3, *argv)
     assert "--small-strata merge" in advice
     argv = (*argv, "--small-strata", "merge", "--weights", "w", "--constraint", "age >= 0")
-    (folder / "plan.toml").write_text('k = 3\nmethod = "mdav"\neffort = "balanced"\n')
-    argv = (*argv, "--block", "height", "--plan", "plan.toml")
+    (folder / "plan.toml").write_text('k = 3\nmethod = "mdav"\n')
+    argv = (*argv, "--block", "height", "--plan", "plan.toml", "--effort", "balanced")
     text = run(*argv).out
     assert re.search(r"strata +by region; small ones merged at each k\n", text)
     assert re.search(r"weights +w, in the loss\n", text)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -294,7 +295,10 @@ class TestSweep:
         found = sweep(TABLE, 3, plan=plan)
         assert (found.effort, found.bound) == ("fast", "fast")
         found = sweep(TABLE, 3, plan=plan.replace(effort="balanced", bound="none"))
-        assert (found.effort, found.bound) == ("balanced", "none")
+        assert (found.effort, found.bound) == ("fast", "none"), "as an equal plan that says less"
+        assert sweep(TABLE, 3, plan=plan.replace(effort="best")).effort == "best"
+        assert sweep(TABLE, 3, plan=plan, effort="balanced").effort == "balanced"
+        found = sweep(TABLE, 3, plan=plan, bound="none")
         assert found[0].lower_bound is None
         plan = plan.replace(effort="best", bound="none")
         found = sweep(TABLE, 3, plan=plan, effort="fast", bound="fast")
@@ -310,6 +314,8 @@ class TestSweep:
             "valid_combinations",
         }
         assert swept("roles").setting.unused == ()
+        weighted = plan_of("weights", method="auto", bound="fast")
+        assert sweep(TABLE, 3, plan=weighted).setting.unused == ("bound",)
 
     def test_no_bound_with_weights(self):
         assert swept("weights").bound == "none"
@@ -338,6 +344,14 @@ class TestSweep:
             sweep(X, 2, scale="rank")
         with pytest.raises(ParameterError, match="Leave the plan out"):
             sweep(X, 2, plan=Plan.of(k=2))
+        for name, values in {"quasi_identifiers": ["a"], "constraints": ["a >= 0"]}.items():
+            with pytest.raises(ParameterError, match=f"Leave {name} out"):
+                sweep(X, 2, **{name: iter(values)})
+
+    @pytest.mark.parametrize("path", ["p.csv", Path("p.csv")], ids=["text", "path"])
+    def test_files_are_read_first(self, path):
+        with pytest.raises(ParameterError, match="Read the file first"):
+            sweep(path)
 
     def test_a_generator_draws_one_seed(self):
         X = RNG.normal(size=(20, 2))
