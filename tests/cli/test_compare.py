@@ -218,7 +218,7 @@ class TestFakes:
 
     def test_protect_shows_the_seed_of_a_method_with_chance(self, run):
         protect = ("protect", "people.csv", "-k", "4", *ROLES, "-o", "-")
-        assert "seed" not in run(*protect, *MDAV, "--seed", "3").err
+        assert not re.search(r"^  seed ", run(*protect, *MDAV, "--seed", "3").err, re.MULTILINE)
         drawn = run(*protect, "--method", "shuffled")
         seed = re.search(r"^  seed +([0-9]+)$", drawn.err, re.MULTILINE)[1]
         assert run(*protect, "--method", "shuffled", "--seed", seed).out == drawn.out
@@ -291,6 +291,18 @@ def test_what_was_drawn_is_never_the_best(run):
     ).out
     assert [line[:2] for line in blocks(out)["7"]] == [("*+", "mdav"), ("!", "efcm")]
     assert "! k is not guaranteed: records drew their values" in out
+
+
+def test_a_seed_and_valid_combinations_without_effect_are_listed(run):
+    more = ("--seed", "1", "--valid-combinations")
+    assert json.loads(run(*TWO, *more, "--json").out)["not_used"] == [
+        *("random_state", "valid_combinations")
+    ]
+    text = run("protect", "people.csv", "-k", "4", *ROLES, *MDAV, *more).out
+    assert re.search(r"not used +the seed: 'mdav' uses no randomness here\n", text)
+    assert re.search(r"not used +--valid-combinations: no protected column has categories\n", text)
+    more = ("--seed", "1", "--method", "reporder", "--force")
+    assert "not used" not in run("protect", "people.csv", "-k", "4", *ROLES, *more).out
 
 
 def test_a_figure_of_risk_and_loss(run, refused, folder):

@@ -248,6 +248,13 @@ class TestPlanFiles:
         found = re.search(r"not used +(.*) of the plan: for another method", outcome.out)
         assert (found and found[1]) == not_used
 
+    def test_a_time_budget_for_a_tight_bound_is_kept(self, folder):
+        (folder / "p.toml").write_text(f"time_budget = 9\n{PLAN}".replace("mdav", "auto"))
+        given = {"plan": "p.toml", "method": "mdav"}
+        assert plan_from({**given, "bound": "tight"}).plan.time_budget == 9
+        assert plan_from({**given, "bound": "tight"}).not_used == ()
+        assert plan_from({**given, "bound": "fast"}).not_used == ("time_budget",)
+
     def test_an_effort_beside_another_method_is_refused(self, refused, plan):
         argv = ("protect", "people.csv", *plan, "--method", "cbfs", "--effort", "fast")
         assert "effort (--effort) is for 'auto'" in refused(2, *argv)

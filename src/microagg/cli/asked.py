@@ -58,8 +58,8 @@ def plan_from(given: Mapping[str, Any], *, method_apart: bool = False, **fixed: 
         raise ParameterError("missing option '-k': the least number of records in a group.")
     not_used: list[str] = []
     if "method" in said and said["method"] != planned.get("method", DEFAULT):
-        own = {name: value for name, value in planned.items() if name not in said}
-        not_used = options_of_another_method(own, find(said["method"]))
+        meaningless = options_of_another_method({**planned, **said}, find(said["method"]))
+        not_used = [name for name in meaningless if name in planned and name not in said]
     kept = {name: value for name, value in planned.items() if name not in not_used}
     roles = columns_by_name(parsed_columns(given), **parsed(role_options(), given))
     own = None

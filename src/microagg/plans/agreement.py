@@ -39,6 +39,8 @@ def check_agreement(plan: "Plan", method: Method) -> None:
 def options_of_another_method(planned: Mapping[str, Any], method: Method) -> list[str]:
     """Return the fields of a plan that have no meaning once this method replaces its own.
 
+    `planned` are all its fields, with those that override others.
+
     >>> from microagg.core.registry import find
     >>> options_of_another_method({"k": 5, "effort": "best", "strict_k": False}, find("mdav"))
     ['effort']

@@ -155,16 +155,22 @@ class Contest:
         shared = plan.replace(method=DEFAULT, method_options={}, strict_k=False)
         return cls(tuple(names), wanted, shared, own or plan, check_jobs(n_jobs))
 
-    def unused(self, compared: Sequence[Method]) -> tuple[str, ...]:
-        """Return the options of the plan that are for releases, or for methods not compared."""
+    def unused(
+        self, compared: Sequence[Method], records: Records, *, uses_randomness: bool
+    ) -> tuple[str, ...]:
+        """Return the options of the plan that are for releases, or for other methods or columns."""
         is_compared = self.own.method in {method.name for method in compared}
         without_effect = {
             "method": not is_compared,
             "method_options": not is_compared,
+            "random_state": not uses_randomness,
             "effort": not any("effort" in method.options for method in compared),
             "time_budget": True,
             "bound": self.plan.bound != NONE,
             "strict_k": not any(method.draws for method in compared),
+            "valid_combinations": not any(
+                column.type.is_categorical for column in records.columns.values()
+            ),
             "keep_key": True,
         }
         said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
@@ -191,10 +197,11 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
     uses_randomness = any(estimator_of(trial.plan_for(m, k)).uses_randomness() for m, k in runs)
+    unused = contest.unused(served, records, uses_randomness=uses_randomness)
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
-        setting=Setting.of(records, plan, contest.unused(served)),
+        setting=Setting.of(records, plan, unused),
         seed=seed if uses_randomness else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
