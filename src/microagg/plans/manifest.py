@@ -187,6 +187,9 @@ class Manifest(_Facts):
         left_out = {"output"} if self.output is None else None
         return self.model_dump(mode="json", exclude=left_out)
 
+    def __str__(self) -> str:
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+
     def with_output(self, file: str, sha256: str) -> Self:
         """Return the manifest of the release in this file."""
         return self.model_copy(update={"output": FileFacts(file=file, sha256=sha256)})

@@ -43,7 +43,7 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
             columns[name] = records.strata_columns[name].decode(values)
     dropped, key = list(records.roles.identifiers), None
     if plan.keep_key:
-        key, *dropped = _key_first(plan, dropped)
+        key, *dropped = dropped  # in the order of the table
         columns[key] = random_keys(records.frame, key)
     table = with_released(records.frame, columns, dropped=dropped)
     unpublished = _unpublished(records)
@@ -57,12 +57,6 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     if plan.constraints:
         _refuse_violations(Constrained(plan.constraints).judge(each[0]))
     return Verified(table, key, smallest_classes(findings), unpublished)
-
-
-def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
-    """Return the identifiers, beginning with the one that becomes a key."""
-    first = next(name for name in plan.columns if name in identifiers)
-    return [first, *(name for name in identifiers if name != first)]
 
 
 def _unpublished(records: Records) -> pl.DataFrame | None:

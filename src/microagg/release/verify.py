@@ -69,8 +69,10 @@ class _Asked:
         return (Plan.of(k=k) if self.plan is None else self.plan.replace(k=k)).requirements
 
     @classmethod
-    def by_plan(cls, plan: Plan) -> "_Asked":
-        key = next(iter(plan.identifiers), None) if plan.keep_key else None
+    def by_plan(cls, plan: Plan, columns: Sequence[str]) -> "_Asked":
+        # Of the identifiers, a release has only the one that became a key.
+        present = (name for name in columns if name in plan.identifiers)
+        key = next(iter((*present, *plan.identifiers)), None) if plan.keep_key else None
         kept = () if key is None else (key,)
         return cls(
             plan.k,
@@ -252,7 +254,7 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
                 "columns or constraints are given in addition to a plan. Put them in the plan, or "
                 "leave the plan out."
             )
-        base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
+        base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), opened.columns)
         return replace(base, k=given.k or base.k)
     if names_columns:
         opened.warn_of_manifest()
