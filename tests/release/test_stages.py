@@ -221,3 +221,13 @@ class TestOneLine:
             protect(TABLE, plan=5)
         with pytest.raises(microagg.errors.ParameterError, match=r"k, .* is missing"):
             protect(TABLE)
+
+
+def test_the_manifest_does_not_list_categories():
+    kind = pl.Enum(["Smith", "Jones", "nobody"])
+    table = pl.DataFrame({"a": pl.Series(["Smith", "Jones"] * 3, dtype=kind)})
+    manifest = protect(table, 2, quasi_identifiers="a", method="mdav").manifest
+    assert manifest.columns["a"].stored == "Enum"
+    assert "Jones" not in str(manifest)
+    with pytest.raises(DataError, match="got Enum.$"):
+        protect(table.with_columns(b=pl.lit(1.0)), 2, weights="a")

@@ -483,7 +483,8 @@ class TestPrinted:
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
         assert ("gap: the loss is at most" in lines[-1]) == (case != "weights")
 
-    def test_bars_include_what_constraints_add(self):
+    def test_bars_include_what_constraints_add(self, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "100")
         small, large = swept("constraints")[:2]
         rows = (
             replace(small, information_loss=5.0, added_by_constraints=5.0),

@@ -14,7 +14,7 @@ from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column, ColumnOptions
 from microagg.tables.encoding import Encoding
-from microagg.tables.frames import Frame, dtype_of, index_names
+from microagg.tables.frames import Frame, dtype_of, index_names, type_name
 from microagg.tables.resolving import resolve
 from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
@@ -150,7 +150,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 def _weights(frame: Frame, name: str) -> tuple[Floats, float]:
     """Return the weights in a unit, and the unit: a power of two keeps whole numbers exact."""
     if not is_number(frame, name):
-        raise DataError(f"the weights in {name!r} must be numbers; got {dtype_of(frame, name)}.")
+        got = type_name(dtype_of(frame, name))
+        raise DataError(f"the weights in {name!r} must be numbers; got {got}.")
     values = code_numbers(frame, name)
     weights = values.numbers.astype(np.float64)
     usable = np.isfinite(weights) & (weights > 0.0)  # missing weights are 0

@@ -57,6 +57,15 @@ def dtype_of(frame: Frame, name: str) -> nw.dtypes.DType:
     return dtype
 
 
+def type_name(dtype: nw.dtypes.DType | str) -> str:
+    """Return the name of a type, without the categories that it may list: those are values.
+
+    >>> type_name(nw.Enum(["Smith", "Jones"]))
+    'Enum'
+    """
+    return str(dtype).partition("(")[0]
+
+
 def _repeated(table: object) -> str:
     names = getattr(table, "column_names", None) or list(getattr(table, "columns", ()))
     names = [str(name) for name in names]

@@ -10,7 +10,7 @@ from microagg.core.arrays import Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.dates import is_written_as
-from microagg.tables.frames import Frame, open_frame, polars_column
+from microagg.tables.frames import Frame, open_frame, polars_column, type_name
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
 from microagg.tables.roles import Names, Roles, as_names, check_named
 from microagg.tables.typed import open_column, order_of, types_of
@@ -186,8 +186,8 @@ def _paired(
     frame = nw.from_native(both.alias(name).to_frame(), eager_only=True)
     if not types_of(frame, name):
         raise DataError(
-            f"column {name!r} is stored as {both.dtype}, which cannot be measured. Name it as an "
-            "identifier (--identifier, or identifiers= in Python) to leave it out."
+            f"column {name!r} is stored as {type_name(frame[name].dtype)}, which cannot be measured. "
+            "Name it as an identifier (--identifier, or identifiers= in Python) to leave it out."
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import narwhals as nw
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.tables.frames import Frame, dtype_of, index_names
+from microagg.tables.frames import Frame, dtype_of, index_names, type_name
 from microagg.tables.roles import Roles
 from microagg.tables.typed import is_number, types_of
 
@@ -110,7 +110,7 @@ def _describe(frame: Frame, name: str) -> str:
         return "missing in every record"
     dtype = dtype_of(frame, name)
     if dtype != nw.String:
-        return _WORDS.get(type(dtype), str(dtype))
+        return _WORDS.get(type(dtype), type_name(dtype))
     entries = [value for value in series.to_list() if isinstance(value, str) and value.strip()]
     codes = sum(re.fullmatch(_CODE, value) is not None for value in entries)
     words = sum(not _reads_as_number(value) for value in entries)

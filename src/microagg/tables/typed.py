@@ -15,7 +15,7 @@ from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.dates import as_dates, rounded_to
 from microagg.tables.fitted_types import FittedType, recoded
-from microagg.tables.frames import Frame, dtype_of
+from microagg.tables.frames import Frame, dtype_of, type_name
 
 INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 FLOATS = (nw.Float32, nw.Float64)
@@ -114,7 +114,7 @@ def code_strata(frame: Frame, name: str, categories: Sequence[Any] | None = None
     if not types_of(frame, name):
         raise DataError(
             f"strata must be numbers, text, categories or dates; {name!r} is stored as "
-            f"{dtype_of(frame, name)}. Convert it first."
+            f"{type_name(dtype_of(frame, name))}. Convert it first."
         )
     backend, native = _backend(frame), frame[name].to_native()
     coded: Coded = backend.code_categories(native)
@@ -149,8 +149,8 @@ def _type(frame: Frame, name: str, options: ColumnOptions) -> ColumnType:
     if wanted not in possible:
         listing = ", ".join(repr(str(kind)) for kind in possible)
         raise DataError(
-            f"column {name!r} is stored as {dtype_of(frame, name)} and cannot have the type "
-            f"{str(wanted)!r}, only one of {listing}. Choose one of them, or convert it first."
+            f"column {name!r} is stored as {type_name(dtype_of(frame, name))} and cannot have the "
+            f"type {str(wanted)!r}, only one of {listing}. Choose one of them, or convert it first."
         )
     options.check_for(wanted, name)
     return wanted
