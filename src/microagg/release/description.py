@@ -27,6 +27,7 @@ from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.release.verification import Verified
+from microagg.tables.frames import type_name
 
 if TYPE_CHECKING:
     from microagg.fuzzy.base import FuzzyMicroaggregator
