@@ -187,7 +187,8 @@ def _paired(
     if not types_of(frame, name):
         raise DataError(
             f"column {name!r} is stored as {type_name(frame[name].dtype)}, which cannot be "
-            "measured. Name it as an identifier (--identifier, or identifiers= in Python) to leave it out."
+            "measured. Name it as an identifier (--identifier, or identifiers= in Python) to leave "
+            "it out."
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
