@@ -10,6 +10,10 @@ ifneq ($(wildcard ../shared/data),)
 export MICROAGG_DATA ?= $(abspath ../shared/data)
 endif
 
+# Each of two processes takes half of the tests in order, and what the other has left when it is
+# done: so they load a kernel, and make what the tests of a file share, mostly once.
+PYTEST := -m pytest -n 2 --dist worksteal
+
 # Python keeps what it compiled of the tests: to collect them takes half as long the second time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -23,15 +27,15 @@ demo: $(VENV)/.ready
 # every promise and refusal of every method, figures of several papers, the command line, files,
 # plans, releases, measures and the report; only `make test` has scikit-learn's checks of the methods.
 quick: $(VENV)/.ready
-	MICROAGG_CASES=90 $(BIN)/python -m pytest -n 2 -m 'not slow' --hypothesis-profile=quick tests
+	MICROAGG_CASES=90 $(BIN)/python $(PYTEST) -m 'not slow' --hypothesis-profile=quick tests
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python $(PYTEST)
 
 # The same with the least version of every library that pyproject.toml allows. The kernels that an
 # old numba compiled stay apart from those of the new one.
 oldest: $(OLDEST)/.ready
-	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python $(PYTEST)
 
 # Lines and branches. A compiled kernel runs unseen by Python, so the kernels' own tests, and the
 # methods on few records, run once more uncompiled; numbers that wrap around are warned of there.
@@ -39,8 +43,8 @@ UNCOMPILED := tests/kernels tests/constraints $(addprefix tests/contract/test_pr
   test_few_records test_awkward_data) --ignore=tests/kernels/test_background.py
 coverage: $(VENV)/.ready
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 -m 'not slow' --hypothesis-profile=quick \
+	$(BIN)/coverage run $(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run $(PYTEST) -m 'not slow' --hypothesis-profile=quick \
 	  -W 'ignore:overflow encountered in scalar:RuntimeWarning' $(UNCOMPILED)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report

@@ -18,7 +18,7 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     from microagg.kernels.compile import Kernel
 
     Kernel.__call__ = lambda kernel, *args: kernel.py_func(*args)
-    Kernel.waits_for_compiling = lambda _kernel: False
+    Kernel.is_uncompiled = lambda _kernel: False
 
 
 @pytest.fixture(scope="session")

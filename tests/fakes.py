@@ -27,7 +27,7 @@ class Shuffled(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def has_chance(self):
+    def uses_randomness(self):
         return self.initial is None
 
     def _group(self, X, k):

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from microagg.partitions.ordered import cut_path
     from microagg.plans.manifest import Manifest
     from microagg.plans.plan import Plan
+    from microagg.release.findings import Verification
     from microagg.release.protect import protect, protect_file
     from microagg.release.release import Release
-    from microagg.release.verify import Verification, verify
+    from microagg.release.verify import verify
     from microagg.studies.compare import compare
     from microagg.studies.comparison import Comparison, risk_utility_map
     from microagg.studies.sweep import sweep
@@ -31,7 +32,7 @@ _HOMES = {
     "Measures": "microagg.measures.measure",
     "Plan": "microagg.plans.plan",
     "Release": "microagg.release.release",
-    "Verification": "microagg.release.verify",
+    "Verification": "microagg.release.findings",
     "compare": "microagg.studies.compare",
     "cut_path": "microagg.partitions.ordered",
     "information_loss": "microagg.measures.utility.information_loss",

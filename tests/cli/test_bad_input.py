@@ -161,6 +161,7 @@ BAD_REQUESTS = {
     ),
     "unknown scale": ((*OK, "--scale", "logs"), "'standardise', 'robust', 'rank', 'log', 'none'"),
     "json and table on one stream": ((*OK, "--json", "-o", "-"), "standard output"),
+    "no name": ((*OK, "-o", ""), "path must be the name of a file; got ''"),
     "one column only": ((*OK, "--method", "univariate"), "exactly one quasi-identifier; got 3"),
     "verify without k": (("verify", "people.csv"), "is missing. Give k (-k), or a plan"),
     "verify k zero": (("verify", "people.csv", "-k", "0"), "got 0"),
@@ -331,7 +332,7 @@ def test_failure_while_writing_leaves_nothing(refused, monkeypatch, failure, suf
     monkeypatch.setattr(pl.DataFrame, "write_csv", cut_short)
     monkeypatch.setattr(pl.DataFrame, "write_parquet", cut_short)
     code = 130 if isinstance(failure, KeyboardInterrupt) else 2
-    message = refused(code, *OK, "-o", f"out{suffix}")
+    message = refused(code, *OK, *MDAV, "-o", f"out{suffix}")
     assert ("interrupted" if code == 130 else "No space left") in message
 
 
@@ -344,16 +345,27 @@ PRINTING = {
     "verify": ("verify", "people.csv", "-k", "2"),
     "demo": ("demo",),
     "comparison": (*COMPARE, "-k", "3", "--methods", "mdav"),
-    "table": (*OK, "-o", "-"),
-    "summary": OK,
-    "json": (*OK, "--json"),
+    "table": (*OK, *MDAV, "-o", "-"),
+    "summary": (*OK, *MDAV),
+    "json": (*OK, *MDAV, "--json"),
 }
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+# A process of its own takes seconds to load what these need.
+SLOW = {"verify", "demo", "comparison", "table", "summary", "json"}
+UNWRITABLE = {"full": "No space left on device", "closed": "it is closed"}
+needs_full_device = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs a device that is always full"
+)
+
+
+@needs_full_device
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("name", PRINTING)
-@pytest.mark.parametrize("state", ["full", "closed"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in PRINTING],
+)
+@pytest.mark.parametrize("state", UNWRITABLE)
 def test_unwritable_standard_output_is_one_line(name, state):
     redirect = ">/dev/full" if state == "full" else ">&-"
     done = subprocess.run(
@@ -363,8 +375,18 @@ def test_unwritable_standard_output_is_one_line(name, state):
         check=False,
     )
     assert done.returncode == 2
-    reason = "No space left on device" if state == "full" else "it is closed"
-    assert done.stderr == f"microagg: standard output cannot be written: {reason}.\n"
+    assert done.stderr == f"microagg: standard output cannot be written: {UNWRITABLE[state]}.\n"
+
+
+@needs_full_device
+@pytest.mark.parametrize("name", sorted(SLOW - {"demo"}))
+@pytest.mark.parametrize("state", UNWRITABLE)
+def test_unwritable_standard_output_in_this_process(run, monkeypatch, name, state):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full if state == "full" else None)
+        outcome = run(*PRINTING[name])
+    assert outcome.code == 2
+    assert outcome.err == f"microagg: standard output cannot be written: {UNWRITABLE[state]}.\n"
 
 
 @pytest.mark.parametrize("argv", [("protect", "-", "-k", "2"), ("verify", "-", "-k", "2")])

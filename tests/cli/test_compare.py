@@ -12,6 +12,7 @@ import pytest
 
 from microagg.core import registry
 from microagg.studies.comparison import Comparison, Row
+from microagg.studies.setting import Setting
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import Roles
 from tests.fakes import Endless, fakes, interrupt_once_started  # noqa: F401
@@ -129,8 +130,12 @@ def test_standard_input(run, folder, monkeypatch):
 def test_one_named_failure_is_said_and_the_rest_stands(run):
     outcome = run(*OK, "--methods", "univariate,mdav")
     assert outcome.code == 0
-    assert outcome.err.startswith("microagg: univariate failed at k = 3, 5: method 'univariate'")
-    assert outcome.err.count("\n") == 1
+    assert outcome.err == ""
+    assert "\n\nunivariate failed at k = 3, 5: method 'univariate' takes exactly one" in outcome.out
+    for other in ("--quiet", "--json"):
+        said = run(*OK, "--methods", "univariate,mdav", other).err
+        assert said.startswith("microagg: univariate failed at k = 3, 5: method 'univariate'")
+        assert said.count("\n") == 1
     for lines in blocks(outcome.out).values():
         assert lines[0][1:] == ("univariate", "failed")
         assert lines[1][:2] == ("*+", "mdav")
@@ -139,6 +144,44 @@ def test_one_named_failure_is_said_and_the_rest_stands(run):
     assert "exactly one" in facts[0]["error"]
     rows = csv.DictReader(io.StringIO(run(*OK, "--methods", "univariate,mdav", "-o", "-").out))
     assert next(rows)["sse"] == ""
+
+
+def test_a_stratum_too_small_for_one_k_stops_no_other(run, refused, folder):
+    people = pl.read_csv(folder / "people.csv")
+    regions = pl.Series("region", ["n"] * 4 + ["s"] * 26 + ["w"] * 30)
+    people.with_columns(regions).write_csv(folder / "regions.csv")
+    start, methods = ("compare", "regions.csv"), ("--methods", "mdav,cbfs")
+    argv = (*start, "-k", "3,5", *ROLES, "--strata", "region", *methods)
+    outcome = run(*argv)
+    assert outcome.code == 0
+    found = blocks(outcome.out)
+    assert [line[-1] for line in found["5"]] == ["failed", "failed"]
+    assert all("failed" not in line for line in found["3"])
+    assert "every method failed at k = 5: every stratum must hold at least k=5" in outcome.out
+    argv = (*start, "-k", "5", *ROLES, "--strata", "region", *methods)
+    assert refused(3, *argv).count("\n") <= 1
+
+
+def test_strata_weights_blocks_and_constraints_are_listed(run, folder):
+    people = pl.read_csv(folder / "people.csv")
+    regions = pl.Series("region", ["s"] * 30 + ["w"] * 30)
+    people.with_columns(regions, w=people["age"] + 1).write_csv(folder / "regions.csv")
+    (folder / "plan.toml").write_text('k = 3\nmethod = "cbfs"\nbound = "fast"\nkeep_key = true\n')
+    argv = ("compare", "regions.csv", "-k", "3", "--methods", "mdav", *ROLES, "--strata", "region")
+    argv = (*argv, "--weights", "w", "--constraint", "age >= 0", "--block", "height")
+    argv = (*argv, "--plan", "plan.toml")
+    text = run(*argv).out
+    assert re.search(r"strata +by region\n", text)
+    assert re.search(r"weights +w, in the loss\n", text)
+    assert re.search(r"blocks +height; age, income\n", text)
+    assert re.search(r"constraints +age >= 0\n", text)
+    assert re.search(r"not used +method, bound, keep_key \(in the plan", text)
+    assert "blocks: k holds within each block of columns only" in text
+    facts = json.loads(run(*argv, "--json").out)
+    assert (facts["strata"], facts["weights"]) == (["region"], "w")
+    assert facts["blocks"] == [["height"], ["age", "income"]]
+    assert facts["constraints"] == ["age >= 0"]
+    assert facts["not_used"] == ["method", "bound", "keep_key"]
 
 
 @pytest.mark.usefixtures("fakes")
@@ -198,7 +241,13 @@ def figures(loss, k=3, method="a"):
 
 def table(rows):
     like = open_frame(pl.DataFrame({"x": [1]}))
-    facts = {"roles": Roles(), "seed": None, "left_out": (), "drawn": (), "exit_code": 0}
+    facts = {
+        "setting": Setting(roles=Roles()),
+        "seed": None,
+        "left_out": (),
+        "drawn": (),
+        "exit_code": 0,
+    }
     return str(Comparison(rows=tuple(rows), like=like, **facts))
 
 

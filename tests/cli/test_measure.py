@@ -91,3 +91,13 @@ def test_columns_can_be_typed(run, folder):
     write_csv(folder / "b.csv", [{"size": "M", "age": "50"} for _ in rows])
     facts = json.loads(run("measure", "a.csv", "b.csv", "--order", "size=S,M,L", "--json").out)
     assert facts["utility"]["distributions"]["columns"]["size"]["wasserstein"] is not None
+
+
+def test_notes_are_wrapped(run, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = (folder / "people.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "other.csv").write_text("".join([lines[0], *lines[:0:-1]]), encoding="utf-8")
+    outcome = run("measure", "people.csv", "other.csv", "--identifier", "name")
+    noted = outcome.out.partition("\nNote:  ")[2].partition("\n\n")[0]
+    assert "(--key, or key= in Python)" in " ".join(noted.split())
+    assert all(len(line) <= 60 for line in outcome.out.splitlines())

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from microagg.cli.demo import diabetes
-from microagg.core.registry import GIVEN_OTHERWISE, METHODS
+from microagg.core.registry import METHODS, NOT_OPTIONS
 
 
 @pytest.mark.parametrize("columns", ["50", "60", "80", "120"])
@@ -31,7 +31,7 @@ def test_every_method_is_listed_within_the_width(run, monkeypatch, columns):
 
 def usable(method):
     """Options that protect takes as such."""
-    return [option for option in method.options if option not in GIVEN_OTHERWISE]
+    return [option for option in method.options if option not in NOT_OPTIONS]
 
 
 def test_behind_a_pipe_the_terminal_is_asked(run, monkeypatch):

@@ -9,8 +9,11 @@ import sys
 import polars as pl
 import pytest
 
-from microagg.cli.values import listed_names
+from microagg.cli.asked import plan_from
+from microagg.cli.options import plan_options
+from microagg.cli.values import names_in
 from microagg.plans.commands import quoted_name
+from microagg.plans.options import Kind
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 PLAN = """\
@@ -21,6 +24,7 @@ method = "mdav"
 name = { role = "identifier" }
 code = { role = "sensitive" }
 """
+LEFTOVER = 'method_options = { leftover = "nearest" }\n'
 ODD_NAMES = (
     *(
         "plain",
@@ -109,8 +113,8 @@ class TestListsOfNames:
 
     @pytest.mark.parametrize("name", ["", *ODD_NAMES])
     def test_any_name_can_be_written(self, name):
-        assert listed_names(quoted_name(name)) == [name]
-        assert listed_names(f"{quoted_name(name)},{quoted_name('a,b')}") == [name, "a,b"]
+        assert names_in(quoted_name(name)) == [name]
+        assert names_in(f"{quoted_name(name)},{quoted_name('a,b')}") == [name, "a,b"]
 
     def test_the_command_in_the_manifest_repeats_it(self, run, folder):
         names = [name for name in ODD_NAMES if name != "line\nend"]
@@ -217,6 +221,63 @@ class TestPlanFiles:
         message = refused(2, "verify", "people-protected.csv", *plan, "--sensitive", "age")
         assert "given in addition to a plan" in message
 
+    @pytest.mark.parametrize("command", ["verify", "measure"])
+    def test_help_says_that_columns_beside_a_plan_are_refused(self, run, command):
+        assert "are refused" in " ".join(run(command, "--help").out.split())
+
+    @pytest.mark.parametrize(
+        ("planned", "method", "not_used"),
+        [
+            ('effort = "fast"\n', "mdav", "effort"),
+            ('effort = "fast"\noptions = { n_jobs = 1 }\n', "mdav", "method_options, effort"),
+            ("time_budget = 9\n", "mdav", "time_budget"),
+            ('method = "fcm"\nstrict_k = true\n', "mdav", "strict_k"),
+            (
+                'method = "mdav"\nmethod_options = { leftover = "nearest" }\n',
+                "cbfs",
+                "method_options",
+            ),
+            ('effort = "balanced"\ntime_budget = 9\n', "icsm", None),
+            (f'method = "mdav"\n{LEFTOVER}', "mdav", None),
+        ],
+    )
+    def test_options_of_the_method_that_is_overridden(self, run, folder, planned, method, not_used):
+        (folder / "p.toml").write_text(planned + PLAN.replace('method = "mdav"\n', ""))
+        outcome = run("protect", "people.csv", "--plan", "p.toml", "--method", method)
+        assert outcome.code == 0, outcome.err
+        found = re.search(r"not used +(.*) of the plan: for another method", outcome.out)
+        assert (found and found[1]) == not_used
+
+    def test_an_effort_beside_another_method_is_refused(self, refused, plan):
+        argv = ("protect", "people.csv", *plan, "--method", "cbfs", "--effort", "fast")
+        assert "effort (--effort) is for 'auto'" in refused(2, *argv)
+
+    def test_an_effort_in_a_plan_does_not_keep_auto_in_a_comparison(self, run, refused, folder):
+        (folder / "p.toml").write_text('effort = "fast"\n' + PLAN.replace('method = "mdav"\n', ""))
+        argv = ("compare", "people.csv", "--plan", "p.toml", "--methods")
+        outcome = run(*argv, "mdav")
+        assert outcome.code == 0, outcome.err
+        assert re.search(r"not used +effort of the plan: for 'auto' only", outcome.out)
+        assert "not used" not in run(*argv, "mdav,auto").out
+        assert "which is not among the methods" in refused(2, *argv, "mdav", "--effort", "best")
+
+    @pytest.mark.parametrize("switch", [o for o in plan_options() if o.kind is Kind.SWITCH])
+    def test_a_switch_of_a_plan_can_be_turned_off(self, folder, switch):
+        (folder / "p.toml").write_text(
+            f'k = 4\nmethod = "fcm"\n{switch.keyword} = true\n[columns]\nn.role = "identifier"\n'
+        )
+        given = {"plan": "p.toml"}
+        assert getattr(plan_from(given).plan, switch.keyword) is True
+        assert getattr(plan_from({**given, switch.dest: False}).plan, switch.keyword) is False
+
+    def test_a_switch_is_turned_off_by_no(self, run, folder):
+        (folder / "p.toml").write_text(f"keep_key = true\n{PLAN}")
+        argv = ("protect", "people.csv", "--plan", "p.toml", "-q", "--force")
+        assert run(*argv).code == 0
+        assert "name" in released(folder).columns
+        assert run(*argv, "--no-keep-key").code == 0
+        assert "name" not in released(folder).columns
+
     @pytest.mark.parametrize("command", ["protect", "compare", "sweep", "verify", "measure"])
     def test_a_plan_that_is_none(self, refused, folder, command):
         (folder / "bad.toml").write_text("k = = 4")
@@ -262,3 +323,27 @@ class TestQuick:
     )
     def test_help_of_a_command_loads_a_plan_and_nothing_that_compiles(self, command):
         assert not loaded_by(command, "--help") & self.HEAVY
+
+
+class TestWhatIsWrong:
+    """A message names the plan file if the problem is there, not in the options."""
+
+    @pytest.mark.parametrize(
+        ("text", "options", "message"),
+        [
+            ("[columns.age]\ntype = 'x'", (), "p.toml: [columns.age] a type must be one of"),
+            ("[columns.age]\ntype = 'x'", ("-k", "3"), "p.toml: [columns.age] a type must be one"),
+            ("scale = 'x'", ("--seed", "3"), "p.toml: scale must be one of"),
+            ("", ("--scale", "x"), "scale must be one of"),
+            ("", ("--type", "age=x"), "column 'age': a type must be one of"),
+            ("scale = 'rank'", ("--scale", "x"), "scale must be one of"),
+        ],
+    )
+    def test_the_file_is_named(self, refused, folder, text, options, message):
+        (folder / "p.toml").write_text(f"k = 3\n{text}\n")
+        found = refused(2, "protect", "people.csv", "--plan", "p.toml", *options)
+        assert found.startswith(f"microagg: {message}")
+
+    def test_no_k_anywhere(self, refused, folder):
+        (folder / "p.toml").write_text("method = 'mdav'\n")
+        assert "p.toml: a plan needs 'k'" in refused(2, "protect", "people.csv", "--plan", "p.toml")

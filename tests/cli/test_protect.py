@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -128,7 +129,8 @@ def test_json_is_one_object_with_the_promised_keys(run):
     assert facts["gap"] == pytest.approx(
         100 * (facts["information_loss"] / facts["lower_bound"] - 1)
     )
-    assert facts["output"] == "out.csv"
+    assert facts["output"]["file"] == "out.csv"
+    assert facts == json.loads(Path("out.manifest.json").read_text("utf-8")), "the same facts"
     assert facts["information_loss"] == pytest.approx(100 * facts["sse"] / facts["sst"])
 
 

@@ -48,6 +48,31 @@ def test_every_k_has_a_line(run):
     assert re.search(r"seed +1\n", outcome.out)
 
 
+def test_strata_weights_blocks_and_constraints_are_listed(run, refused, folder):
+    people = pl.read_csv(folder / "people.csv")
+    regions = pl.Series("region", ["n"] * 4 + ["s"] * 26 + ["w"] * 30)
+    people.with_columns(regions, w=people["age"] + 1).write_csv(folder / "regions.csv")
+    argv = ("sweep", "regions.csv", "-k", "3,6", *ROLES, "--strata", "region")
+    advice = refused(3, *argv)
+    assert "--small-strata merge" in advice
+    argv = (*argv, "--small-strata", "merge", "--weights", "w", "--constraint", "age >= 0")
+    (folder / "plan.toml").write_text('k = 3\nmethod = "mdav"\neffort = "balanced"\n')
+    argv = (*argv, "--block", "height", "--plan", "plan.toml")
+    text = run(*argv).out
+    assert re.search(r"strata +by region; small ones merged at each k\n", text)
+    assert re.search(r"weights +w, in the loss\n", text)
+    assert re.search(r"blocks +height; age, income\n", text)
+    assert re.search(r"constraints +age >= 0\n", text)
+    assert re.search(r"not used +method \(in the plan, without effect here\)\n", text)
+    assert re.search(r"effort +balanced\n", text)
+    assert "blocks: k holds within each block of columns only" in text
+    facts = json.loads(run(*argv, "--json").out)
+    assert (facts["strata"], facts["small_strata"], facts["weights"]) == (["region"], "merge", "w")
+    assert facts["blocks"] == [["height"], ["age", "income"]]
+    assert (facts["constraints"], facts["not_used"]) == (["age >= 0"], ["method"])
+    assert (facts["effort"], facts["bound"]) == ("balanced", "none")
+
+
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_lines_stay_within_the_width(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
@@ -130,7 +155,8 @@ def test_ks_can_be_written_in_several_ways(run, written, ks):
         ("2-5-8", "got '2-5-8'"),
         ("-3", "at least 1; got -3"),
         ("0-3", "at least 1; got 0"),
-        ("x", "got 'x'"),
+        ("x", "-k takes whole numbers and ranges of them, as in 3,5,10 or 2-20; got 'x'"),
+        ("3..5", "as in 3,5,10 or 2-20; got '3..5'"),
         (",", "at least one k"),
         ("2-61", "from 1 to 60"),
         ("2-99999999999999999999", "at most 1,000 values"),

@@ -48,7 +48,13 @@ def _survey(folder):
 def test_a_survey_as_it_comes(run):
     done = run("protect", "survey.csv", "-k", "4", *MDAV, *ROLES)
     assert done.code == 0, done.err
-    for words in ("strata", "2 by region, the smallest of 20 records", "w, in means", "dropped"):
+    for words in (
+        "strata",
+        "2 by region, the smallest of 20 records",
+        "w, in means",
+        "no bound with weights",
+        "dropped",
+    ):
         assert words in done.out
     before, after = table("survey.csv"), table("survey-protected.csv")
     assert list(after[0]) == [name for name in before[0] if name != "id"]

@@ -33,13 +33,16 @@ def test_no(run, pairs):
 def test_k_of_one_is_no_praise(run, pairs):
     outcome = run("verify", pairs, "-k", "1")
     assert outcome.code == 0
-    assert outcome.out.startswith("Yes, as any table does: k = 1 asks for no protection")
+    assert outcome.out.startswith("Yes: k = 1 asks for no protection, so any table satisfies it")
 
 
 def test_json(run, pairs):
     outcome = run("verify", pairs, "-k", "3", "--sensitive", "c", "--json")
     assert outcome.code == 4
-    assert json.loads(outcome.out) == {
+    found = json.loads(outcome.out)
+    assert [check["requirement"] for check in found.pop("checks")] == ["k records"]
+    assert found == {
+        "verdict": "No: 2 of 5 records show a combination that fewer than 3 share",
         "k": 3,
         "satisfied": False,
         "smallest_class": 2,

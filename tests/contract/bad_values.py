@@ -39,6 +39,7 @@ BAD_VALUES: dict[str, tuple[Bad, ...]] = {
         Bad(([[1.0, -1.0]], [0.0]), "one coefficient for each of the 3 columns of X", "2"),
         Bad(([[1.0, -1.0, 0.0]], [0.0, 1.0]), "a matrix", "the shapes (1, 3) and (2,)"),
     ),
+    "criterion": _each("one of 'rest', 'total'", "all", "Rest", 1, None),
     "effort": _each("one of 'fast', 'balanced', 'best'", "much", "Fast", 1, None),
     "gain": _each("'auto' or a finite number of at least 0", -0.1, "much", np.inf, True, None),
     "initial": (
@@ -65,6 +66,7 @@ BAD_VALUES: dict[str, tuple[Bad, ...]] = {
     "n_jobs": _each("a whole number of at least 1, -1 for all cores, or None", 0, -2, 1.5, True),
     "n_restarts": _each("a whole number of at least 0", -1, 0.5),
     "n_starts": _each("a whole number of at least 1", 0, 2.5, "many"),
+    "preprocess": _each("a whole number of at least 0", -1, 2.5, True, "some", None),
     "priority": _each(A_FLAG, 1, "yes"),
     "random_state": _each("None, a whole number from 0 to 4294967295", -1, 2**32, 0.5, "seed"),
     "refine": _each(A_FLAG, "no", 0),

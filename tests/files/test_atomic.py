@@ -5,21 +5,23 @@ import os
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.files.atomic import atomic_write, atomic_write_all, check_target
+from microagg.files.atomic import atomic_write_all, check_target
 
 
-def _write(target, *, force, then):
-    with atomic_write(target, force=force) as stream:
-        stream.write(b"half")
+def _write(target, *, force=False, then=lambda: None):
+    def write(place):
+        place.write_bytes(b"whole")
         if isinstance(happened := then(), BaseException):
             raise happened
+
+    atomic_write_all({target: write}, force=force)
 
 
 def test_the_file_appears_at_the_end(tmp_path):
     target = tmp_path / "out.csv"
-    with atomic_write(target, force=False) as stream:
-        stream.write(b"whole")
-        assert not target.exists()
+    there = []
+    _write(target, then=lambda: there.append(target.exists()))
+    assert there == [False]
     assert target.read_bytes() == b"whole"
     assert os.listdir(tmp_path) == ["out.csv"]
 
@@ -48,8 +50,7 @@ def test_the_bytes_reach_the_disk_before_the_name(tmp_path, monkeypatch):
     real_sync, real_replace = os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
     monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
-    with atomic_write(tmp_path / "out.csv", force=False) as stream:
-        stream.write(b"x")
+    _write(tmp_path / "out.csv")
     assert calls[:2] == ["fsync", "replace"]
 
 
@@ -61,9 +62,8 @@ def test_checking_leaves_nothing(tmp_path):
 def test_any_name_that_the_system_takes_can_be_written(tmp_path):
     target = tmp_path / f"{'x' * 251}.csv"
     check_target(target, force=False)
-    with atomic_write(target, force=False) as stream:
-        stream.write(b"x")
-    assert target.read_bytes() == b"x"
+    _write(target)
+    assert target.read_bytes() == b"whole"
 
 
 def test_force_allows_an_existing_file_but_never_the_source(tmp_path):
@@ -96,9 +96,9 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path, there):
     if there:
         target.write_bytes(b"old")
     link.symlink_to(target)
-    _write(link, force=True, then=lambda: None)
+    _write(link, force=True)
     assert link.is_symlink()
-    assert target.read_bytes() == b"half"
+    assert target.read_bytes() == b"whole"
     assert sorted(os.listdir(tmp_path)) == ["far", "link.csv"]
     assert os.listdir(tmp_path / "far") == ["file.csv"]
 
@@ -107,7 +107,7 @@ def test_a_replaced_file_passes_on_its_permissions(tmp_path):
     target = tmp_path / "out.csv"
     target.write_bytes(b"old")
     target.chmod(0o640)
-    _write(target, force=True, then=lambda: None)
+    _write(target, force=True)
     assert target.stat().st_mode & 0o777 == 0o640
 
 
@@ -201,7 +201,8 @@ def test_two_outputs_in_one_file_are_refused(tmp_path):
 
 
 def test_what_waits_to_be_renamed_can_be_told_by_its_name(tmp_path):
-    with atomic_write(tmp_path / "out.csv", force=False):
-        (name,) = os.listdir(tmp_path)
+    names = []
+    _write(tmp_path / "out.csv", then=lambda: names.extend(os.listdir(tmp_path)))
+    (name,) = names
     assert name.startswith(".microagg-")
     assert name.endswith(".tmp")

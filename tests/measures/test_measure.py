@@ -270,3 +270,48 @@ class CountingSort:
 def test_roles_do_not_belong_to_columns():
     with pytest.raises(ParameterError, match="Remove the role"):
         measure(PEOPLE, RELEASE.table, columns={"age": {"role": "sensitive"}})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("weight", 2), ("aggregate", "median"), ("resolution", "day")]
+)
+def test_options_that_no_figure_depends_on_are_refused(key, value):
+    with pytest.raises(ParameterError, match=f"columns takes types and orders.*Remove the {key}"):
+        measure(PEOPLE, RELEASE.table, columns={"age": {key: value}})
+
+
+class TestWeights:
+    """They are published, so they count as what an intruder wants to know, and may find."""
+
+    WEIGHTED = PEOPLE.with_columns(w=RNG.uniform(1, 2, N), v=pl.Series([1.5] * N))
+
+    def released(self, weights, folder=None):
+        others = [name for name in ("w", "v") if name != weights]
+        release = protect(self.WEIGHTED.drop(others), 4, method="mdav", weights=weights, **ROLES)
+        if folder is not None:
+            release.save(folder / "out.csv")
+        return release
+
+    @pytest.mark.parametrize("weights", ["w", "v"])
+    def test_by_the_manifest_or_the_plan(self, weights, tmp_path):
+        release = self.released(weights, tmp_path)
+        original = tmp_path / "in.csv"
+        self.WEIGHTED.select("id", "age", "income", "sex", "ill", weights).write_csv(original)
+        for plan in (None, release.manifest.plan):
+            found = measure(original, tmp_path / "out.csv", plan=plan)
+            assert found.sensitive == ("ill", weights)
+            assert found.assumed == ()
+            assert found.weights == weights
+            assert weights not in (*found.dropped, *found.quasi_identifiers)
+            assert found.unique_columns == (("w",) if weights == "w" else ())
+            is_noted = "The weights in 'w' are published" in " ".join(found.notes())
+            assert is_noted == (weights == "w")
+            attributes = found.risk.attributes.columns
+            assert list(attributes) == ["ill", weights] == list(release.risk().attributes.columns)
+
+
+def test_hints_name_the_argument_as_well():
+    with pytest.raises(DataError, match=r"\(--key, or key= in Python\)"):
+        measure(PEOPLE, RELEASE.table[:5])
+    shuffled = RELEASE.table.sample(fraction=1, shuffle=True, seed=3)
+    assert "(--key, or key= in Python)" in " ".join(measure(PEOPLE, shuffled).notes())

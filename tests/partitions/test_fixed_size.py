@@ -1,5 +1,7 @@
 """MDAV, MD and CBFS against references of ten lines."""
 
+from functools import cache, partial
+
 import numpy as np
 import pytest
 
@@ -21,12 +23,20 @@ def data(kind, n, d, rng):
     }[kind]()
 
 
-def cases(kind, count, largest):
+@cache
+def cases(kind, count, largest, reference):
+    """Tables, k, and the labels that the reference gives: the same for both layouts."""
     rng = np.random.default_rng(KINDS.index(kind))
+    found = []
     for _ in range(count):
         n, d = int(rng.integers(1, largest)), int(rng.integers(1, 14))
         k = int(rng.integers(1, min(n, 12) + 1))
-        yield data(kind, n, d, rng), k
+        X = data(kind, n, d, rng)
+        found.append((X, k, reference(X, k)))
+    return found
+
+
+nearest_leftovers = partial(references.mdav, leftover="nearest")
 
 
 @pytest.fixture(params=["one block", "many blocks"], autouse=True)
@@ -38,27 +48,26 @@ def layout(request, monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_mdav_label_for_label(kind):
-    for X, k in cases(kind, 100, 250):
-        assert MDAV(k=k).fit_predict(X).tolist() == references.mdav(X, k)
+    for X, k, expected in cases(kind, 100, 250, references.mdav):
+        assert MDAV(k=k).fit_predict(X).tolist() == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_mdav_with_leftovers_to_the_nearest_group(kind):
-    for X, k in cases(kind, 60, 250):
-        expected = references.mdav(X, k, leftover="nearest")
+    for X, k, expected in cases(kind, 60, 250, nearest_leftovers):
         assert MDAV(k=k, leftover="nearest").fit_predict(X).tolist() == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_cbfs_label_for_label(kind):
-    for X, k in cases(kind, 60, 250):
-        assert CBFS(k=k).fit_predict(X).tolist() == references.cbfs(X, k)
+    for X, k, expected in cases(kind, 60, 250, references.cbfs):
+        assert CBFS(k=k).fit_predict(X).tolist() == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_md_label_for_label(kind):
-    for X, k in cases(kind, 40, 90):
-        assert MD(k=k).fit_predict(X).tolist() == references.md(X, k)
+    for X, k, expected in cases(kind, 40, 90, references.md):
+        assert MD(k=k).fit_predict(X).tolist() == expected
 
 
 @pytest.mark.parametrize("kind", ["random", "ties", "one decimal"])

@@ -107,10 +107,10 @@ def test_an_interrupt_ends_it_at_the_next_report(n_jobs):
 
 
 def test_whether_there_is_chance_in_it():
-    assert RepOrdMic().has_chance()
-    assert RepOrdMic(initial="reporder").has_chance()
-    assert not RepOrdMic(initial="mdav").has_chance()
-    assert not RepOrdMic(initial=[0, 0, 0]).has_chance()
+    assert RepOrdMic().uses_randomness()
+    assert RepOrdMic(initial="reporder").uses_randomness()
+    assert not RepOrdMic(initial="mdav").uses_randomness()
+    assert not RepOrdMic(initial=[0, 0, 0]).uses_randomness()
 
 
 def test_the_seed_decides():

@@ -129,6 +129,7 @@ def test_k_is_kept_or_not():
 
 
 PLAIN = manifest().as_dict()
+COLUMN = {"type": "integer", "aggregate": "mean", "weight": 1.0, "missing": 0}
 
 
 @pytest.mark.parametrize(
@@ -150,12 +151,20 @@ PLAIN = manifest().as_dict()
         ({k: v for k, v in PLAIN.items() if k != "n_groups"}, "is damaged: 'n_groups'"),
         ({**PLAIN, "k": "many"}, "is damaged: 'k'"),
         ({**PLAIN, "promise": "safety"}, "is damaged: 'promise'"),
-        ({**PLAIN, "plan": 5}, "is damaged: 'plan'"),
-        ({**PLAIN, "plan": {"k": 0}}, "is damaged: 'plan'"),
-        ({**PLAIN, "plan": {"k": 5, "methd": "mdav"}}, "is damaged: 'plan'"),
-        ({**PLAIN, "plan": {"k": 5, "constraints": ["a ="]}}, "is damaged: 'plan'"),
-        ({**PLAIN, "plan": {"k": 5, "seed": 1, "random_state": 1}}, "is damaged: 'plan'"),
-        ({**PLAIN, "constraints": {}}, "is damaged: 'constraints'"),
+        ({**PLAIN, "plan": 5}, "is damaged: 'plan"),
+        ({**PLAIN, "plan": {"k": 0}}, "is damaged: 'plan"),
+        ({**PLAIN, "plan": {"k": 5, "methd": "mdav"}}, "is damaged: 'plan"),
+        ({**PLAIN, "plan": {"k": 5, "constraints": ["a ="]}}, "is damaged: 'plan"),
+        ({**PLAIN, "plan": {"k": 5, "seed": 1, "random_state": 1}}, "is damaged: 'plan"),
+        ({**PLAIN, "constraints": {}}, "is damaged: 'constraints"),
+        ({**PLAIN, "method": "magic"}, "is damaged: 'method' is not as expected: method must be"),
+        ({**PLAIN, "plan": {"k": 5, "method": "magic"}}, "damaged: 'plan.*method must be"),
+        ({**PLAIN, "scale": "big"}, "is damaged: 'scale' is not as expected: scale must be one of"),
+        (
+            {**PLAIN, "columns": {"a": {**COLUMN, "type": "colour"}}},
+            r"is damaged: 'columns\.a\.type' is 'colour', which this microagg does not know",
+        ),
+        ({**PLAIN, "columns": {"a": {**COLUMN, "aggregate": "sum"}}}, r"'columns\.a\.aggregate'"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(content, match, written):
@@ -164,6 +173,12 @@ def test_other_files_are_refused_in_one_sentence(content, match, written):
         Manifest.load(path)
     assert "x.manifest.json" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("path", [3, None, b"x.manifest.json", {}])
+def test_what_is_not_a_path(path):
+    with pytest.raises(ParameterError, match="a manifest is read from a file, whose name is text"):
+        Manifest.load(path)
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -31,17 +31,54 @@ def test_what_is_left_out_has_a_default():
         ({"k": 3, "scale": "z"}, "scale must be one of"),
         ({"k": 3, "keep_key": "yes"}, "keep_key must be True or False"),
         ({"k": 3, "blocks": "a,b"}, "blocks must be a list of lists of columns"),
-        ({"k": 3, "columns": {"a": {"rol": "x"}}}, r"column 'a' has no key 'rol'\. Did you mean"),
+        (
+            {"k": 3, "columns": {"a": {"rol": "x"}}},
+            r"column 'a': there is no key 'rol'\. Did you mean",
+        ),
         ({"k": 3, "columns": {"a": {"role": "quasi"}}}, "column 'a': a role must be one of"),
         ({"k": 3, "columns": {"a": {"type": "number"}}}, "column 'a': a type must be one of"),
         ({"k": 3, "columns": {"a": {"weight": -1}}}, "column 'a': a column's weight must be"),
-        ({"k": 3, "columns": {"a": 5}}, "columns.a in a plan is not as expected"),
+        ({"k": 3, "columns": {"a": 5}}, "the entry of column 'a' must be a mapping such as"),
+        ({"k": 3, "columns": {"a": {"order": 5}}}, "column 'a': an order must be a list of text"),
+        ({"k": 3, "columns": {"a": {"order": [[1]]}}}, "lowest first.*got a list with list"),
+        ({"k": 3, "columns": {5: {}}}, "the name of a column must be text; got int"),
+        ({"k": 3, "method_options": {5: 1}}, "names in method_options must be text; got int"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(given, match):
     with pytest.raises(ParameterError, match=match) as refused:
         Plan.of(**given)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"columns": {"a": {"aggregate": "max"}}}, "an aggregate must be one of 'mean', 'median'"),
+        (
+            {"columns": {"a": {"type": "nominal", "aggregate": "mean"}}},
+            "the aggregate of 'a', which is nominal, must be 'mode'; got 'mean'",
+        ),
+        (
+            {"columns": {"a": {"order": ["x", "y"], "aggregate": "mean"}}},
+            "the aggregate of 'a', which is ordinal, must be one of 'median', 'mode'",
+        ),
+        ({"columns": {"a": {"resolution": "week"}}}, "a resolution must be one of 'day', 'hour'"),
+        ({"columns": {"a": {"type": "integer", "resolution": "day"}}}, "which is for dates"),
+        ({"columns": {"a": {"type": "nominal", "order": ["x"]}}}, "for the type 'ordinal'"),
+        ({"small_strata": "merge"}, "is for strata, and there are none"),
+        ({"blocks": [["a"], ["b", "a"]]}, "'a' can be in one block only; it is named twice"),
+        ({"blocks": [["a", "a"]]}, "'a' can be in one block only; it is named twice"),
+        (
+            {"blocks": [["a"]], "columns": {"a": {"role": "sensitive"}}},
+            "blocks consist of quasi-identifiers; 'a' has the role sensitive",
+        ),
+        ({"keep_key": True}, "no identifier to replace by a random key"),
+    ],
+)
+def test_what_needs_no_data_is_checked_without_them(given, match):
+    with pytest.raises(ParameterError, match=match):
+        Plan.of(k=3, **given)
 
 
 def test_roles_come_from_columns():

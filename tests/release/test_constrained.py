@@ -4,6 +4,7 @@ import json
 from functools import partial
 from itertools import product
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,9 +12,11 @@ import pyarrow as pa
 import pytest
 
 import microagg
+from microagg import verify
 from microagg.constraints.system import System
 from microagg.core import registry
 from microagg.core.errors import DataError, GuaranteeError, ParameterError
+from microagg.tables.frames import open_frame, with_released
 
 protect = partial(microagg.protect, method="mdav")
 
@@ -270,13 +273,46 @@ def test_whole_numbers_that_are_too_large_are_refused_at_once(monkeypatch):
         protect(table, 3, constraints=["a >= 0"])
 
 
+VIOLATED = r"a constraint is violated in the finished table: net \+ tax = gross \(90 records\)"
+
+
 def test_values_that_violate_a_constraint_are_not_released(monkeypatch):
     monkeypatch.setattr(
         "microagg.release.constrained.in_type",
         lambda points, **_: np.asarray(points) + 7,
     )
-    with pytest.raises(GuaranteeError, match="does not hold in 90 of the records"):
+    with pytest.raises(GuaranteeError, match=VIOLATED):
         protect(FLOATS, 3, constraints=[TOTAL])
+
+
+@pytest.mark.parametrize("table", [INTEGERS, FLOATS], ids=["integers", "floats"])
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
+def test_what_is_judged_is_the_finished_table(table, kind, monkeypatch):
+    def spoilt(*arguments, **options):
+        finished = open_frame(with_released(*arguments, **options))
+        return finished.with_columns(nw.col("net") + 1).to_native()
+
+    assert protect(kind(table), 3, constraints=[TOTAL])
+    monkeypatch.setattr("microagg.release.verification.with_released", spoilt)
+    with pytest.raises(GuaranteeError, match=VIOLATED):
+        protect(kind(table), 3, constraints=[TOTAL])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("wide", [pl.Float64, pl.Float32, pl.Int64, pl.UInt16])
+def test_a_release_with_constraints_verifies(tmp_path, suffix, wide):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        net, tax = rng.normal(size=(2, 40)) * 30 + [[200], [40]]
+        table = pl.DataFrame({"net": net.clip(0), "tax": tax.clip(0)}).cast(wide)
+        table = table.with_columns(gross=pl.col("net") + pl.col("tax"))
+        constraints = [TOTAL, "tax >= 50", "net <= 150"]
+        release = protect(table, 4, constraints=constraints)
+        assert verify(release.table, 4, constraints=constraints).violations == dict.fromkeys(
+            constraints, 0
+        )
+        path = release.save(tmp_path / f"{seed}{suffix}")
+        assert verify(path)
 
 
 def test_what_constraints_cost_is_a_number_even_in_tiny_units():

@@ -27,7 +27,7 @@ def distinct(table):
 def test_every_record_gets_a_centre_and_the_manifest_counts_them(method):
     with pytest.warns(PrivacyWarning, match=f"'{method}' draws and does not guarantee k"):
         release = protect(TABLE, 5, method=method, random_state=3)
-    assert "promises none" in repr(release)
+    assert "promises nothing" in repr(release)
     facts, draw = release.manifest, release.manifest.draw
     assert release.table.schema == TABLE.schema
     assert draw.n_centers == len(draw.expected_sizes) == len(draw.realised_sizes) <= 24

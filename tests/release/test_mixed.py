@@ -199,7 +199,9 @@ class TestStrata:
         roles = {**ROLES, "quasi_identifiers": ["sex", "smoker", "born"]}
         with pytest.raises(DataError) as refused:
             protect(table, 4, strata="region", **roles)
-        assert "number 2 (2) hold fewer" in str(refused.value)
+        assert "1 of the 3 strata by 'region' does not: stratum 2 holds 2 (numb" in str(
+            refused.value
+        )
         assert "rare" not in str(refused.value)
 
     def test_small_strata_join_the_nearest(self):
@@ -247,7 +249,7 @@ class TestWeights:
 
     def test_only_the_ratios_of_weights_count(self):
         table = people()
-        large = table.with_columns(w=pl.col("w") * 2.0**600)
+        large = table.with_columns(w=pl.col("w") * 2.0**300)
         one, two = (protect(t, 4, weights="w", **ROLES) for t in (table, large))
         assert one.table.drop("w").equals(two.table.drop("w"))
         assert one.information_loss == pytest.approx(two.information_loss)
@@ -276,7 +278,9 @@ class TestBlocks:
         table = pl.DataFrame({"a": [1, 2, 3, 4], "b": [2, 3, 4, 5], "c": [0, 1, 0, 1]})
         release = protect(table, 2, blocks=[["a", "b"]], constraints=["a <= b"])
         assert release.manifest.constraints.groups_moved == 0
-        with pytest.raises(ParameterError, match=r"'c'.*in another block"):
+        with pytest.raises(
+            ParameterError, match=r"'c' are in different ones. Put them into the same"
+        ):
             protect(table, 2, blocks=[["a", "b"]], constraints=["a <= c"])
 
     @pytest.mark.parametrize(
@@ -329,7 +333,7 @@ DRAWN = {"method": "fcm", "strict_k": True, "random_state": 1}
 def test_methods_that_draw_take_numbers_only(more, match):
     table = people().select("age", "income", "region", "sex", "w")
     roles = {"sensitive": [c for c in ("region", "sex") if c not in str(more)]}
-    with pytest.raises(ParameterError, match=f"does not work with {match}"):
+    with pytest.raises(ParameterError, match=rf"does not work with {match}\. Use another"):
         protect(table, 4, **{**DRAWN, **roles, **more})
 
 

@@ -34,7 +34,7 @@ class Searching(Partitioner):
 
     def _group(self, X, k):  # noqa: ARG002
         report("first groups", 0, 1)
-        self.interrupted_ = False
+        self.interrupted_, self.timed_out_ = False, self.time_budget == 0
         if self.time_budget != 0 and (wait := self.waits.get(X[0, 0])):
             while not wait.is_set():
                 report("first groups", 0, 1)
@@ -109,7 +109,8 @@ def test_an_interrupt_of_a_search_ends_all_parts_with_groups(n_jobs):
     with interrupt_after(0.3):
         fitted = fit_parts(Searching(3, n_jobs=n_jobs), PARTS)
     assert [len(part.labels_) for part in fitted] == [40, 160, 40]
-    assert sum(part.interrupted_ for part in fitted) == n_jobs
+    assert [part.interrupted_ for part in fitted] == [True] * 3
+    assert [part.timed_out_ for part in fitted] == [False] * 3
     # Those that had not begun get no search.
     assert [part.time_budget == 0 for part in fitted].count(True) == 3 - n_jobs
 
@@ -118,7 +119,8 @@ def test_a_part_without_groups_gets_its_first_ones_after_an_interrupt(monkeypatc
     monkeypatch.setattr(Searching, "waits", {X[40, 0]: threading.Event()})
     with interrupt_after(0.3):
         fitted = fit_parts(Searching(3, n_jobs=3), PARTS)
-    assert [part.interrupted_ for part in fitted] == [True, False, True]
+    assert [part.interrupted_ for part in fitted] == [True] * 3
+    assert not any(part.timed_out_ for part in fitted)
     assert fitted[1].time_budget == 0
 
 
@@ -130,6 +132,11 @@ def test_an_interrupt_before_any_search_ends_everything(n_jobs, monkeypatch):
         fit_parts(Searching(3, n_jobs=n_jobs), PARTS)
 
 
+def test_a_budget_that_runs_out_is_no_interrupt():
+    fitted = fit_parts(Searching(3, time_budget=0.0), PARTS)
+    assert [(part.interrupted_, part.timed_out_) for part in fitted] == [(False, True)] * 3
+
+
 def test_an_interrupted_release_by_strata_keeps_k():
     table = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(s=pl.Series(["x", "y", "z"] * 80))
     with (
@@ -138,6 +145,7 @@ def test_an_interrupted_release_by_strata_keeps_k():
     ):
         release = protect(table, 3, strata=["s"], effort="best", random_state=1, bound="none")
     assert release.manifest.interrupted is True
+    assert release.manifest.timed_out is False
     assert release.table.group_by("s", "a", "b", "c").len()["len"].min() >= 3
 
 

@@ -336,6 +336,25 @@ def test_every_registered_method_makes_a_release(method):
     json.dumps(release.manifest.as_dict())
 
 
+@pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"blocks": [["a"]]}, {"method": "fcm"}, {"method": "fcm", "strict_k": True}],
+    ids=["plain", "blocks", "drawn", "strict"],
+)
+def test_at_k_of_one_nothing_is_promised(options, tmp_path):
+    data = pl.DataFrame(RNG.normal(size=(12, 2)), schema=["a", "b"])
+    release = protect(data, 1, **{"method": "mdav", **options})
+    facts = release.manifest
+    assert (facts.promise, facts.verified) == ("none", False)
+    assert "promises nothing" in repr(release)
+    if "method" not in options:
+        assert (facts.lower_bound, facts.proved_optimal) == (0.0, True)
+    page = release.report(tmp_path / "report.html").read_text("utf-8")
+    assert "No protection: k = 1" in page
+    assert "k-anonymity with" not in page
+
+
 def test_a_broken_promise_releases_nothing(table, monkeypatch):
     monkeypatch.setattr(MDAV, "_group", lambda _self, X, _k: np.arange(len(X)))
     with pytest.raises(GuaranteeError, match="nothing was released"):

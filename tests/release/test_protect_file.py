@@ -101,9 +101,7 @@ def test_what_is_returned_is_the_release_in_the_file(plan):
     written = Manifest.load("out.manifest.json")
     assert written.output.file == "out.csv"
     assert written.input.file == "people.csv"
-    kept = written.as_dict()
-    kept.pop("output")
-    assert kept == release.manifest.as_dict()
+    assert written == release.manifest
     assert verify("out.csv").manifest == "out.manifest.json"
     assert release.risk() is not None
     again = protect(TABLE, plan=plan)
@@ -207,6 +205,16 @@ class TestStreams:
         assert capfdbinary.readouterr().out.startswith(b"age,income,sex,illness\n")
         assert {"audit.csv", "p.html"} < set(os.listdir(folder))
 
+    @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+    def test_with_files_beside_all_or_none(self, folder, plan, monkeypatch, capfdbinary):
+        before = contents(folder)
+        failing = {Path("r.html"): lambda _: (_ for _ in ()).throw(OSError())}
+        monkeypatch.setattr(Release, "_report_writers", lambda *_, **__: failing)
+        with pytest.raises(ParameterError, match=r"'r\.html' cannot be written"):
+            protect_file("people.csv", "-", plan, audit="audit.csv", report="r.html")
+        assert contents(folder) == before
+        assert capfdbinary.readouterr().out == b""
+
     def test_standard_input(self, folder, plan, monkeypatch):
         data = (folder / "people.csv").read_bytes()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -234,6 +242,8 @@ class TestRefusals:
             ({"target": "no/out.csv"}, "no"),
             ({"target": "out.doc"}, "files must end in"),
             ({"target": 5}, "must be the name of a file"),
+            ({"target": ""}, "must be the name of a file; got ''"),
+            ({"audit": ""}, "must be the name of a file; got ''"),
             ({"plan": "none.toml"}, "cannot be read: No such file"),
             ({"plan": {"k": 4}}, "a plan is a microagg.Plan or the name of a plan file; got dict"),
             ({"plan": Plan.of(k=4, columns={"x": {"role": "sensitive"}})}, "no column 'x'"),

@@ -74,14 +74,14 @@ class TestOnce:
         monkeypatch.chdir(tmp_path)
         TABLE.write_csv("people.csv")
         calls = counted(flags, "whole_or_text")
-        counted(flags, "listed_names")
+        counted(flags, "names_in")
         counted(plans, "parse")
         argv = ["protect", "people.csv", "-k", "3", "--method", "mdav", "-q"]
         argv += ["--identifier", "name", "--strata", "region", "--constraint", "net >= tax"]
         with pytest.raises(SystemExit) as leaving:
             main(argv)
         assert leaving.value.code == 0
-        assert calls == {"whole_or_text": 1, "listed_names": 2, "parse": 1}
+        assert calls == {"whole_or_text": 1, "names_in": 2, "parse": 1}
 
     def test_columns_are_opened_and_scaled(self, counted):
         calls = counted(second_stage, "open_column")
@@ -188,7 +188,7 @@ class TestOneLine:
         TABLE.write_csv(tmp_path / "people.csv")
         source = read_source(str(tmp_path / "people.csv"), PLAN)
         assert source.not_read == ("name",)
-        assert source.columns == ("name", *TABLE.columns[1:])
+        assert source.frame.columns == TABLE.columns[1:]
         records = open_records(source, PLAN)
         assert (records.X == open_records(Source.of(TABLE), PLAN).X).all()
         protect_file(tmp_path / "people.csv", tmp_path / "out.csv", PLAN)

@@ -137,7 +137,10 @@ class TestConstraints:
 
     def test_k_is_said_first(self):
         found = verify(pl.DataFrame({"a": [1, 2]}), 2, constraints="a >= 5")
-        assert found.verdict.startswith("No: 2 of 2 records show")
+        assert found.verdict == (
+            "No: 2 of 2 records show a combination that fewer than 2 share; a constraint is "
+            "violated: a >= 5 (2 records)"
+        )
         assert found.violations == {"a >= 5": 2}
 
     @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -146,8 +149,27 @@ class TestConstraints:
         assert verify(path, quasi_identifiers="pay", k=1, constraints="pay + tax = total")
         assert verify(path).violations == {"pay + tax = total": 0}
         broken = verify(path, constraints="pay + tax <= 0")
-        assert broken.violations == {"pay + tax <= 0": N}
+        assert broken.violations == {"pay + tax <= 0": N, "pay + tax = total": 0}
         assert not broken
+        assert verify(path, constraints="tax = total - pay").violations == {"pay + tax = total": 0}
+
+    def test_of_a_column_that_is_not_there(self):
+        with pytest.raises(ParameterError) as refused:
+            verify(pl.DataFrame({"net": [1, 1]}), 2, constraints="nett >= 0")
+        assert str(refused.value) == (
+            "constraint 'nett >= 0': the table has no column 'nett'. Did you mean 'net'?"
+        )
+
+    def test_of_32_bit_floats_in_a_text_file(self, tmp_path):
+        path, total = tmp_path / "t.csv", "a + b = c"
+        a, b = RNG.normal(size=(2, 30)).astype(np.float32)
+        pl.DataFrame({"a": a, "b": b, "c": a + b}).write_csv(path)
+        assert verify(path, 1, constraints=total)
+        pl.DataFrame({"a": a, "b": b, "c": (a + b) * 1.0001}).write_csv(path)
+        assert verify(path, 1, constraints=total).violations == {total: 30}
+        cents = pl.DataFrame({"a": [12345.67, 23456.78], "b": [0.0, 0.0]})
+        cents.with_columns(c=pl.col("a") + 0.01).write_csv(path)
+        assert verify(path, 1, constraints=total).violations == {total: 2}
 
 
 class TestPlans:
@@ -203,6 +225,11 @@ class TestPlans:
             verify(PEOPLE.drop("region"), plan=plan_of(columns={"region": {"role": "stratum"}}))
         with pytest.raises(ParameterError, match="no column 'illness'"):
             verify(PEOPLE.drop("illness"), plan=plan_of())
+        with pytest.raises(ParameterError, match="no column 'sex'"):
+            verify(PEOPLE.drop("name", "sex"), plan=plan_of())
+        typed = plan_of(columns={"age": {"type": "integer"}})
+        with pytest.raises(ParameterError, match="no column 'age'"):
+            verify(PEOPLE.drop("name", "age"), plan=typed)
 
 
 @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
@@ -217,7 +244,7 @@ class TestBlocks:
         by_plan, by_manifest = verify(release.table, plan=plan), verify(saved(plan))
         for found in (by_plan, by_manifest):
             assert found
-            assert found.verdict.startswith("Yes: every combination in each block stands for")
+            assert found.verdict.startswith("Yes, in each block: every combination stands for")
             assert found.classes.smallest == release.manifest.smallest_class
         assert {frozenset(block) for block in by_plan.blocks} == {
             frozenset(block) for block in by_manifest.blocks
@@ -274,6 +301,17 @@ class TestManifests:
         shutil.copy(tmp_path / "one.manifest.json", tmp_path / "two.manifest.json")
         assert verify(other, 2).manifest is None
 
+    def test_a_csv_file_is_read_and_hashed_once(self, saved, monkeypatch):
+        path = saved(plan_of(constraints=["pay + tax = total"]))
+        read = []
+        own = Path.read_bytes
+        monkeypatch.setattr(Path, "read_bytes", lambda place: read.append(place) or own(place))
+        monkeypatch.setattr(
+            "microagg.plans.beside.sha256_of", lambda _: pytest.fail("hashed once more")
+        )
+        assert verify(path).manifest
+        assert read == [path]
+
     def test_it_moves_with_its_file(self, saved, tmp_path):
         path = saved(plan_of())
         (tmp_path / "elsewhere").mkdir()
@@ -329,9 +367,13 @@ class TestWords:
         one = verify(pl.DataFrame({"a": [1, 2, 2]}), 2)
         assert one.verdict == "No: 1 of 3 records shows a combination that fewer than 2 share"
 
+    def test_k_beyond_the_table(self):
+        found = verify(pl.DataFrame({"a": [1, 1]}), 3)
+        assert found.verdict == "No: k is 3, and the table has only 2 records"
+
     def test_k_of_one(self):
         found = verify(pl.DataFrame(PAIRS), 1)
-        assert found.verdict == "Yes, as any table does: k = 1 asks for no protection"
+        assert found.verdict == "Yes: k = 1 asks for no protection, so any table satisfies it"
 
     def test_html(self):
         odd = verify(pl.DataFrame({"<b>": [1, 1]}), 2)
@@ -356,6 +398,25 @@ class TestWords:
             "blocks": [],
             "records_in_violation": {"c >= 2": 1},
             "manifest": None,
+            "verdict": found.verdict,
+            "checks": [
+                {
+                    "requirement": "k records",
+                    "satisfied": False,
+                    "quasi_identifiers": ["a", "b"],
+                    "k": 3,
+                    "smallest_class": 2,
+                    "n_classes": 2,
+                    "n_records": 5,
+                    "classes_below_k": {"2": 1},
+                    "records_below_k": 2,
+                },
+                {
+                    "requirement": "constraints",
+                    "satisfied": False,
+                    "records_in_violation": {"c >= 2": 1},
+                },
+            ],
         }
 
     def test_it_is_frozen(self):

@@ -6,6 +6,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from microagg import protect
+from microagg.core.errors import DataError
 from tests.fakes import fakes as fakes
 
 KINDS = {
@@ -95,3 +96,62 @@ def test_means_that_are_halves_are_rounded_as_if_spelled_out():
     for _ in range(40):
         _, shown, repeated = both(rng, 40, {"age": {}}, 0.0)
         assert shown.equals(repeated.table)
+
+
+@pytest.mark.usefixtures("fakes")
+@pytest.mark.parametrize("constraints", [(), ("height >= 171",)])
+def test_squared_errors_are_those_of_repeated_records(constraints):
+    rng = np.random.default_rng(14)
+    for _ in range(5):
+        options = {"scale": "none", "constraints": constraints}
+        weighted, _, repeated = both(rng, 30, {"height": {}, "age": {}}, 0.0, **options)
+        assert weighted.manifest.sse == pytest.approx(repeated.manifest.sse, rel=1e-9)
+        assert weighted.manifest.sst == pytest.approx(repeated.manifest.sst, rel=1e-9)
+        if constraints:
+            added, expected = (
+                one.manifest.constraints.added_information_loss for one in (weighted, repeated)
+            )
+            assert added == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e-60, 0.3, 1.0, 7.0, 1e60])
+def test_errors_are_in_units_of_the_weights_and_the_loss_is_not(factor):
+    rng = np.random.default_rng(15)
+    table = pl.DataFrame({"x": rng.normal(size=20), "y": rng.normal(size=20)})
+    weights = rng.uniform(1, 9, 20)
+    one, two = (
+        protect(table.with_columns(w=weights * f), 3, weights="w", method="mdav")
+        for f in (1.0, factor)
+    )
+    assert two.manifest.sse == pytest.approx(factor * one.manifest.sse)
+    assert two.manifest.sst == pytest.approx(factor * one.manifest.sst)
+    assert two.information_loss == pytest.approx(one.information_loss)
+    means = [one.table[name].to_numpy() for name in ("x", "y")]
+    by_hand = sum(
+        weights @ np.square(table[n].to_numpy() - m) / scale**2
+        for n, m, scale in zip(("x", "y"), means, _deviations(table, weights), strict=True)
+    )
+    assert one.manifest.sse == pytest.approx(by_hand)
+
+
+def _deviations(table, weights):
+    """Weighted standard deviations with ddof = 1, in records."""
+    n = len(weights)
+    for name in table.columns:
+        values = table[name].to_numpy()
+        variance = np.cov(values, aweights=weights, ddof=0)
+        yield np.sqrt(variance * n / (n - 1))
+
+
+@pytest.mark.parametrize(
+    ("value", "weight", "message"),
+    [
+        (1.0, 1e200, "from 1e-100 to 1e"),
+        (1.0, 1e-200, "from 1e-100 to 1e"),
+        (1e124, 1e99, "add up"),
+    ],
+)
+def test_weights_beyond_what_sums_can_hold(value, weight, message):
+    table = pl.DataFrame({"x": [value, -value, value, -value], "w": [weight] * 4})
+    with pytest.raises(DataError, match=message):
+        protect(table, 2, weights="w", scale="none", method="mdav")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import microagg
-from microagg.measures.wording import Row
+from microagg.measures.wording import FigureRow
 from microagg.report.page import Subject, render
 from microagg.tables.matching import open_pair
 
@@ -69,10 +69,20 @@ def told(page, values):
     return int(close.any(axis=0).sum())
 
 
+@pytest.fixture(scope="module")
+def pair(build, recognisable):
+    return build.pair(recognisable)
+
+
+@pytest.fixture(scope="module")
+def pages(build, pair):
+    """The page for internal use, and (True) the public one."""
+    return {public: build.page(pair, public=public) for public in (False, True)}
+
+
 @pytest.mark.parametrize("public", [False, True])
-def test_no_records_values_are_in_it(build, recognisable, public):
-    pair = build.pair(recognisable)
-    page = build.page(pair, public=public)
+def test_no_records_values_are_in_it(build, recognisable, pair, pages, public):
+    page = pages[public]
     for name in ("height", "income", "count"):
         assert told(page, pair.columns[name].before.numbers) == 0
         assert told(page, pair.columns[name].after.numbers) == 0
@@ -142,7 +152,10 @@ def signs_of_before(page):
 
 
 def test_the_public_page_says_nothing_of_before(build, apart):
-    rows = (Row("inside", "77,500", "before"), Row("outside", "1 %", "fine", public=True))
+    rows = (
+        FigureRow("inside", "77,500", "before"),
+        FigureRow("outside", "1 %", "fine", public=True),
+    )
     told = {
         "risk_rows": rows,
         "utility_rows": rows,
@@ -167,8 +180,8 @@ def test_the_public_page_says_nothing_of_before(build, apart):
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_nothing_comes_from_outside_and_nothing_runs(build, recognisable, public):
-    page = build.page(recognisable, public=public)
+def test_nothing_comes_from_outside_and_nothing_runs(pages, public):
+    page = pages[public]
     reader = read(page)
     assert "script" not in reader.tags
     assert "http" not in page
@@ -179,16 +192,16 @@ def test_nothing_comes_from_outside_and_nothing_runs(build, recognisable, public
     assert not re.search(r"\son\w+=", page)
 
 
-def test_ids_are_unique_and_links_lead_somewhere(build, recognisable):
-    page = build.page(recognisable)
+def test_ids_are_unique_and_links_lead_somewhere(pages):
+    page = pages[False]
     reader = read(page)
     assert len(reader.ids) == len(set(reader.ids))
     used = {*re.findall(r"url\(#([^)]+)\)", page), *(link[1:] for link in reader.links)}
     assert used <= set(reader.ids)
 
 
-def test_the_same_subject_gives_the_same_bytes(build, recognisable):
-    assert build.page(recognisable) == build.page(recognisable)
+def test_the_same_subject_gives_the_same_bytes(build, recognisable, pages):
+    assert build.page(recognisable) == pages[False]
 
 
 NASTY = "<script>alert(1)</script>\"'&$x_1$ ünï {{ 7*7 }} a name of more than forty letters %s"
@@ -204,7 +217,7 @@ def test_names_are_text_and_nothing_else(build, public):
             "c": rng.choice(["<b>bold</b>", "Q001Znnnn", "東京\x07", "$\\frac{1}{2}$"], 90),
         }
     )
-    row = Row("<i>m</i>", "<i>f</i>", "<i>r</i>", public=True)
+    row = FigureRow("<i>m</i>", "<i>f</i>", "<i>r</i>", public=True)
     page = build.page(table, public=public, name="<h1>", risk_rows=(row,), utility_rows=(row,))
     reader = read(page)
     assert not {"script", "img", "b", "i"} & set(reader.tags)
@@ -215,8 +228,8 @@ def test_names_are_text_and_nothing_else(build, public):
     assert not re.search(r"Q\d{3}Zn*(?!nnnn)\b", text.replace("Q001Znnnn", ""))
 
 
-def test_every_figure_has_a_name_for_those_who_do_not_see_it(build, recognisable):
-    page = build.page(recognisable)
+def test_every_figure_has_a_name_for_those_who_do_not_see_it(pages):
+    page = pages[False]
     figures = re.findall(r'<svg role="img" aria-label="([^"]+)" class="figure"[^>]*><title>', page)
     assert len(figures) == page.count('class="figure"') >= 6
     assert "Histogram of height, before and after" in figures
@@ -335,7 +348,7 @@ def test_what_the_manifest_says_is_on_the_page(build, changes, words):
 
 
 def test_tables_of_figures(build):
-    rows = tuple(Row(f"measure {i}", f"{i} %", "means something") for i in range(20))
+    rows = tuple(FigureRow(f"measure {i}", f"{i} %", "means something") for i in range(20))
     page = build.page(TABLES["one column"], risk_rows=rows)
     assert page.count("means something") == 20
     assert "Not part of this report" in page

@@ -54,6 +54,12 @@ def test_k_of_one_protects_nobody():
     assert "protects nobody" in wording.what_was_done(manifest(**DONE | {"k": 1}), 3)
 
 
+def test_why_there_is_no_bound():
+    assert "No bound was computed" in wording.loss_sentences(manifest())[-1]
+    weighted = wording.loss_sentences(manifest(weights="w"))[-1]
+    assert weighted.startswith("No bound takes weights into account")
+
+
 def test_two_sentences():
     for promise in (Promise.K_ANONYMITY, Promise.BLOCKWISE):
         text = wording.what_was_done(manifest(**DONE | {"promise": promise}), 3)
@@ -101,5 +107,7 @@ def test_a_plan_names_no_values():
     assert "random_state = 7" in inside
     assert "random_state" not in outside
     assert "who" not in outside
-    assert "[method_options]\ntour = true" in inside
+    assert "method_options = { tour = true }" in inside
+    unsaid = Plan.of(k=5, method="v-mdav", method_options={"gain": None})
+    assert 'method_options = { gain = "none" }' in plan_text(unsaid, public=True)
     assert names_values(plan)

@@ -55,8 +55,8 @@ def test_every_method_and_k_gets_the_figures_of_protect():
         linked = distance_linkage(release._origin.pair).linked[1]
         assert row["linkage"] == pytest.approx(100 * linked)
         assert {name: row[name] for name in FIGURES} == {name: facts[name] for name in FIGURES}
-        has_chance = row["method"] in ("auto", "reporder")
-        assert row["seed"] == facts["random_state"] == (4 if has_chance else None)
+        uses_randomness = row["method"] in ("auto", "reporder")
+        assert row["seed"] == facts["random_state"] == (4 if uses_randomness else None)
 
 
 def test_what_no_other_beats_on_both_is_marked():

@@ -1,6 +1,7 @@
 """compare and sweep on tables with roles, strata, weights, blocks and constraints: as protect."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -86,7 +87,8 @@ def scaled_columns(case):
 
     records = open_records(Source.of(TABLE), plan_of(case))
     rows = [np.arange(N)] if records.strata is None else records.strata.rows()
-    return [block.X for block in records.blocks], rows, records.weights
+    weights = TABLE["w"].to_numpy() if "weights" in asked(case) else None
+    return [block.X for block in records.blocks], rows, weights
 
 
 class TestCompare:
@@ -136,7 +138,21 @@ class TestCompare:
 
     def test_what_only_releases_need_is_left_out(self):
         plan = plan_of("roles", keep_key=True, bound="tight", time_budget=0)
-        assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
+        found = compare(TABLE, 3, "mdav", plan=plan)
+        assert found[0].error is None
+        assert {*found.setting.unused} == {"keep_key", "bound", "time_budget"}
+        plan = plan_of("roles", method_options={"leftover": "nearest"})
+        assert compare(TABLE, 3, "mdav", plan=plan).setting.unused == ()
+        found = compare(TABLE, 3, "cbfs", plan=plan)
+        assert {*found.setting.unused} == {"method", "method_options"}
+
+    def test_with_blocks_k_holds_in_each_only(self):
+        words = "k holds within each block of columns only"
+        for found in (compared("blocks"), swept("blocks")):
+            assert words in str(found)
+            assert words in found._repr_html_()
+        assert words not in str(compared("roles"))
+        assert words not in str(swept("roles"))
 
     def test_nothing_else_beside_a_plan(self):
         with pytest.raises(ParameterError, match="strata is given in addition to a plan"):
@@ -144,10 +160,22 @@ class TestCompare:
         with pytest.raises(ParameterError, match="cannot be read: No such file"):
             compare(TABLE, 3, "mdav", plan="plan.toml")
 
+    def test_the_effort_of_a_plan_is_for_auto(self):
+        plan = plan_of("roles", method="auto", effort="fast")
+        assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
+        with pytest.raises(ParameterError, match="which is not among the methods"):
+            compare(TABLE, 3, "mdav", effort="fast", **asked("roles"))
+
     def test_strata_of_fewer_than_some_k(self):
         small = TABLE.with_columns(region=pl.Series(["n"] * 4 + ["s"] * 20 + ["w"] * (N - 24)))
-        with pytest.raises(DataError, match="every stratum must hold at least k=5 records"):
-            compare(small, [3, 5], "mdav", **asked("strata"))
+        found = compare(small, [3, 5], "mdav", **asked("strata"))
+        release = protect(small, 3, method="mdav", bound="none", **asked("strata"))
+        assert found[0].information_loss == release.information_loss
+        assert "every stratum must hold at least k=5 records" in found[1].error
+        assert found.exit_code == 0
+        assert "failed at k = 5: every stratum" in str(found)
+        assert "failed at k = 5: every stratum" in found._repr_html_()
+        assert compare(small, 5, "mdav", **asked("strata")).exit_code == DataError.exit_code
         found = compare(small, [3, 5], "mdav", small_strata="merge", **asked("strata"))
         for row in found:
             release = protect(
@@ -226,7 +254,7 @@ class TestSweep:
 
     @EACH_CASE
     def test_a_plan_says_the_same(self, case):
-        found = sweep(TABLE, [3, 6], plan=plan_of(case, random_state=4))
+        found = sweep(TABLE, [3, 6], plan=plan_of(case, random_state=4, bound="auto"))
         assert without_seconds(r.figures() for r in found) == without_seconds(
             r.figures() for r in swept(case)
         )
@@ -241,6 +269,33 @@ class TestSweep:
         with pytest.raises(ParameterError, match="weights is given in addition to a plan"):
             sweep(TABLE, 3, plan=plan_of("roles"), weights="w")
 
+    def test_effort_and_bound_of_a_plan(self):
+        plan = plan_of("roles", method="auto", bound="auto")
+        found = sweep(TABLE, 3, plan=plan)
+        assert (found.effort, found.bound) == ("fast", "fast")
+        found = sweep(TABLE, 3, plan=plan.replace(effort="balanced", bound="none"))
+        assert (found.effort, found.bound) == ("balanced", "none")
+        assert found[0].lower_bound is None
+        plan = plan.replace(effort="best", bound="none")
+        found = sweep(TABLE, 3, plan=plan, effort="fast", bound="fast")
+        assert (found.effort, found.bound) == ("fast", "fast")
+        assert found[0].lower_bound is not None
+
+    def test_options_of_a_plan_without_effect_are_named(self):
+        drawn = {"method": "fcm", "method_options": {"m1": 1.5}, "strict_k": True}
+        plan = plan_of("roles", **drawn, bound="tight", keep_key=True, time_budget=5)
+        found = sweep(TABLE, 3, plan=plan.replace(valid_combinations=True))
+        assert {*found.setting.unused} == {
+            *("method", "method_options", "strict_k", "bound", "keep_key", "time_budget"),
+            "valid_combinations",
+        }
+        assert swept("roles").setting.unused == ()
+
+    def test_no_bound_with_weights(self):
+        assert swept("weights").bound == "none"
+        with pytest.raises(ParameterError, match="is for records without weights"):
+            sweep(TABLE, 3, bound="fast", **asked("weights"))
+
     def test_tables_are_standardised_and_matrices_are_not(self):
         X = RNG.normal(size=(40, 2)) * [1.0, 1000.0]
         Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -254,8 +309,11 @@ class TestSweep:
 
     def test_matrices_have_no_roles(self):
         X = RNG.normal(size=(10, 2))
+        for name in ("quasi_identifiers", "identifiers", "sensitive", "strata", "weights"):
+            with pytest.raises(ParameterError, match=f"Leave {name} out, or give a DataFrame"):
+                sweep(X, 2, **{name: "a"})
         with pytest.raises(ParameterError, match="Leave columns out"):
-            sweep(X, 2, strata="a")
+            sweep(X, 2, columns={"a": {"type": "nominal"}})
         with pytest.raises(ParameterError, match="Leave scale out"):
             sweep(X, 2, scale="rank")
         with pytest.raises(ParameterError, match="Leave the plan out"):
@@ -269,14 +327,93 @@ class TestSweep:
         assert sweep(table, 2, random_state=np.random.default_rng(3)).seed == expected
         assert sweep(X, 2).seed != sweep(X, 2).seed
 
-    def test_small_strata_cannot_be_merged(self):
-        plan = plan_of("strata", small_strata="merge")
-        with pytest.raises(ParameterError, match="depends on k"):
-            sweep(TABLE, [3], plan=plan)
+    def test_small_strata_are_merged_at_each_k_as_by_protect(self):
+        sizes = {"a": 3, "b": 5, "c": 8, "d": 14, "e": 30}
+        small = TABLE.with_columns(
+            region=pl.Series([r for r, n in sizes.items() for _ in range(n)])
+        )
+        more = {**asked("strata"), "small_strata": "merge"}
+        found = sweep(small, [2, 4, 5, 7, 12], random_state=4, **more)
+        assert "small ones merged" in dict(found.setting.rows())["strata"]
+        for row in found:
+            merged = protect(small, row.k, method="mdav", bound="fast", **more)
+            strata = merged.table["region"].to_numpy()
+            assert row.min_group >= row.k
+            for group in range(row.n_groups):
+                assert len({*strata[row.labels == group]}) == 1, "within one stratum"
+            assert row.information_loss <= merged.information_loss * (1 + 1e-9)
+            assert row.lower_bound == pytest.approx(merged.lower_bound)
+        plan = Plan.of(
+            k=2,
+            random_state=4,
+            small_strata="merge",
+            columns=plan_of("strata").columns,
+        )
+        again = sweep(small, [2, 4, 5, 7, 12], plan=plan)
+        assert [row.labels.tolist() for row in again] == [row.labels.tolist() for row in found]
+
+    def test_small_strata_are_refused_unless_merged(self):
+        with pytest.raises(DataError, match="small_strata='merge'"):
+            sweep(TABLE, [3, 30], **asked("strata"))
+        with pytest.raises(ParameterError, match="there are none"):
+            sweep(TABLE, [3], small_strata="merge", **asked("roles"))
+
+    @pytest.mark.parametrize("case", ["strata", "all of them"])
+    def test_strata_side_by_side_get_the_groups_that_they_get_one_by_one(self, case):
+        one, two = (
+            sweep(TABLE, [2, 3, 6], random_state=4, n_jobs=jobs, **asked(case)) for jobs in (1, 2)
+        )
+        assert without_seconds(r.figures() for r in one) == without_seconds(
+            r.figures() for r in two
+        )
+        for here, there in zip(one, two, strict=True):
+            assert here.labels.tolist() == there.labels.tolist()
+
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_progress_counts_the_ks_of_all_strata_and_an_interrupt_ends_them(self, jobs):
+        heard = []
+        options = {"n_jobs": jobs, "random_state": 4, **asked("strata")}
+        sweep(TABLE, [2, 3, 6], progress=lambda *message: heard.append(message), **options)
+        for task in ("sweeping", "bounding"):
+            counts = [(done, total) for own, done, total in heard if own == task]
+            assert {total for _, total in counts} == {9}
+            assert counts == sorted(counts)
+            assert counts[-1] == (9, 9)
+
+        def interrupt(task, *_):
+            if task == "sweeping":
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            sweep(TABLE, [2, 3, 6], progress=interrupt, **options)
+
+    def test_with_weights_the_loss_never_falls_either(self):
+        taken_over = 0
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            table = pl.DataFrame(
+                {
+                    "x": rng.normal(size=24),
+                    "y": rng.normal(size=24),
+                    "w": 10 ** rng.uniform(0, 4, 24),
+                }
+            )
+            found = sweep(table, range(2, 9), weights="w", random_state=0)
+            losses = [row.information_loss for row in found]
+            assert losses == sorted(losses)
+            assert all(row.min_group >= row.k for row in found)
+            taken_over += sum((one.labels == two.labels).all() for one, two in pairwise(found))
+        assert taken_over, "otherwise these tables test nothing"
 
     def test_ks_by_default(self):
         assert [row.k for row in sweep(TABLE.select("net"))] == list(range(2, 21))
         assert [row.k for row in sweep(TABLE.select("net")[:6])] == list(range(2, 7))
+        parts = TABLE.select("net", part=pl.Series(["a"] * 5 + ["b"] * (N - 5)))
+        assert [row.k for row in sweep(parts, strata="part")] == list(range(2, 6))
+        merged = sweep(parts, strata="part", small_strata="merge")
+        assert [row.k for row in merged] == list(range(2, 21))
+        with pytest.raises(DataError, match="at least k=2 records"):
+            sweep(parts[4:], strata="part")
 
 
 class TestPrinted:

@@ -118,7 +118,7 @@ def test_bounds_are_those_of_separate_runs_or_higher():
 
 @pytest.mark.slow
 def test_chains_of_ks_meet_without_a_fall(monkeypatch):
-    found = chains.MatrixSweep(X, [3, 4, 5], EFFORTS["fast"], np.random.default_rng(0), 1)
+    found = chains.MatrixSweep(X, [3, 4, 5], EFFORTS["fast"], [0, 1, 2], 1)
     found.find_groups()
     halves = np.arange(150) % 2
     for labels in (halves, np.arange(150) // 75):
@@ -132,9 +132,7 @@ def test_chains_of_ks_meet_without_a_fall(monkeypatch):
 
 
 def test_a_bound_for_one_k_holds_for_larger_ones(monkeypatch):
-    monkeypatch.setattr(
-        chains.MatrixSweep, "_bound", lambda _, k: ({2: 1.0, 3: 0.5, 4: 2.0}[k], 0.0)
-    )
+    monkeypatch.setattr(chains.MatrixSweep, "_bound", lambda _, k: {2: 1.0, 3: 0.5, 4: 2.0}[k])
     found = microagg.sweep(X, [2, 3, 4], random_state=0)
     assert found[1].lower_bound == found[0].lower_bound < found[2].lower_bound
 

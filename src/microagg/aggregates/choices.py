@@ -1,4 +1,4 @@
-"""What can be chosen about released values; a plan lists it without loading the rest."""
+"""Choices about released values, apart so that a plan can list them without loading the rest."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""The mean of every group, in the type of the column: what microaggregation releases by default."""
+"""The mean of every group, in the type of the column: the default of microaggregation."""
 
 from typing import Any
 
@@ -11,8 +11,7 @@ from microagg.core.validation import check_group_sums
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import half_away_from_zero
 
-# Sums of differences of larger floats could overflow; groups that contain some are averaged at a
-# smaller scale.
+# Sums of differences of larger floats could overflow; groups with such values are scaled down.
 _LARGE = 2.0**900
 _SHRINK = 100
 
@@ -20,10 +19,10 @@ _SHRINK = 100
 def means_in_type(
     values: NDArray[Any], labels: Labels, weights: Floats | None = None, *, name: str
 ) -> NDArray[Any]:
-    """Return the mean of every group in the type of the values; every label from 0 occurs.
+    """Return the mean of every group in the type of the values; no label is left out.
 
-    Never -0.0. Whole numbers are averaged exactly, with whole weights as well, and rounded half
-    away from zero. `name` is the column's, for the error message.
+    Never -0.0. Whole numbers are averaged exactly, also with whole weights, and rounded half away
+    from zero. `name` is the column's, for the error message.
 
     >>> means_in_type(np.array([1, 2, 7], dtype=np.int8), np.array([0, 0, 1]), name="age")
     array([2, 7], dtype=int8)
@@ -35,7 +34,7 @@ def means_in_type(
 
 
 def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = None) -> Floats:
-    """Return the mean of every group, one entry for each; every label from 0 occurs.
+    """Return the mean of every group; no label is left out.
 
     A record of weight 2 counts as two.
 
@@ -48,7 +47,9 @@ def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = N
     column = np.ldexp(column, -shrunk[labels])
     groups = summarise(column[:, None], labels)
     means = np.empty(len(groups.sizes))
-    means[labels] = groups.centers[groups.labels, 0]  # which numbers them by their first records
+    means[labels] = groups.centers[
+        groups.labels, 0
+    ]  # `summarise` renumbers groups by their first records
     if weights is not None:
         # Starting from the unweighted mean, equal values have exactly that value as their mean.
         differences = np.bincount(labels, weights=weights * (column - means[labels]))
@@ -85,7 +86,7 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
     largest = np.iinfo(np.int64).max
     offset = 0
     if values.dtype == np.uint64 and int(values.max()) > largest:
-        # Shifted down so that all numbers stay positive and halves still round up.
+        # Shifted down; the numbers stay positive, so halves still round up.
         offset = int(values.min())
         values = values - np.uint64(offset)
         if int(values.max()) > largest:
@@ -107,7 +108,7 @@ def _reweighted(
 ) -> NDArray[Any]:
     """Return the weighted means, rounded half away from zero, from the unweighted ones.
 
-    The differences are summed in two halves of 32 bits, for which floats are exact.
+    The differences are summed as two 32-bit halves, for which floats are exact.
     """
     # Wrap-around arithmetic gives the right result for every integer type.
     gaps = (values.astype(np.uint64) - means[labels].astype(np.uint64)).astype(np.int64)

@@ -12,10 +12,10 @@ from microagg.core.arrays import Floats, Labels
 def group_medians(
     values: NDArray[Any], labels: Labels, weights: Floats | None = None, *, lower: bool = False
 ) -> NDArray[Any]:
-    """Return the median of every group, one entry for each; every label from 0 occurs.
+    """Return the median of every group; no label is left out.
 
-    Of two values in the middle it is the mean, for whole numbers rounded half away from zero; with
-    `lower`, it is the lower of the two. A record of weight 2 counts twice.
+    With two values in the middle it is their mean, for whole numbers rounded half away from zero,
+    or, with `lower`, the lower one. A record of weight 2 counts twice.
 
     >>> group_medians(np.array([1, 4, 2, 7, 9]), np.array([0, 0, 0, 1, 1])).tolist()
     [2, 8]
@@ -37,7 +37,7 @@ def _weighted_middles(weights: Floats, begins: Labels, ends: Labels) -> tuple[La
     """Return where half of each group's weight is reached, and where it is exceeded."""
     up_to = np.concatenate(([0.0], weights.cumsum()))
     half = (up_to[begins] + up_to[ends]) / 2.0
-    # Sums of weights round: what is half of a group up to rounding counts as half.
+    # Sums of weights are rounded: half of a group's weight up to rounding counts as half.
     slack = SAME_SHARE * (up_to[ends] - up_to[begins])
     low = np.searchsorted(up_to[1:], half - slack, side="left")
     high = np.searchsorted(up_to[1:], half + slack, side="right")

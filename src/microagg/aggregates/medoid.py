@@ -1,4 +1,4 @@
-"""The record that represents a group: the one nearest to its mean."""
+"""The record nearest to the mean of its group, as its representative."""
 
 import numpy as np
 

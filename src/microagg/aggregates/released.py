@@ -1,4 +1,4 @@
-"""What is released: the value of every group in every column, within the constraints."""
+"""The released value of every group in every column, within the constraints."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,18 +27,18 @@ def group_values(
 ) -> Values:
     """Return what every group releases of a column, in the column's own type.
 
-    Missing ones do not count. A group in which more are missing than not releases a missing value;
-    when these are imputed, only one without any value has none of its own, and gets that of all
-    records together. `name` is the column's, for error messages.
+    Missing values do not count. A group with more missing values than present ones releases a
+    missing value. With imputation it releases the aggregate of those present, or, if there are
+    none, that of all records. `name` is the column's, for error messages.
     """
     if values.missing is None:
         return Values(_aggregated(values.numbers, labels, how, weights, name))
-    there = ~values.missing
+    present = ~values.missing
     n_groups = int(labels.max()) + 1
-    if not there.any():
+    if not present.any():
         return Values(np.zeros(n_groups, dtype=values.numbers.dtype), np.ones(n_groups, np.bool_))
-    own = None if weights is None else weights[there]
-    found, compact = np.unique(labels[there], return_inverse=True)
+    own = None if weights is None else weights[present]
+    found, compact = np.unique(labels[present], return_inverse=True)
     compact = compact.reshape(-1)
     numbers = np.zeros(n_groups, dtype=values.numbers.dtype)
     if missing is Missing.IMPUTE:
@@ -75,8 +75,8 @@ def satisfied_means(
 ) -> Satisfied:
     """Return values of every group, nearest to its means in `units`, that satisfy the system.
 
-    `points` stand in for the means where they are given. Columns of 32-bit floats get values that
-    those can hold: these are rounded first, and the other columns make up for it.
+    `points`, if given, replace the means. Columns of 32-bit floats get values that fit them: they
+    are rounded first, and the other columns compensate.
     """
     centers = points
     if centers is None:
@@ -96,14 +96,14 @@ def satisfied_means(
 
 
 def _centers(values: Values, labels: Labels, weights: Floats | None) -> Floats:
-    """Return the means of what is there; a group without any has the mean of all."""
+    """Return the means of the values present; a group without any gets the mean of all."""
     if values.missing is None:
         return group_means(values.numbers, labels, weights)
-    there = ~values.missing
-    own = None if weights is None else weights[there]
-    everyone = np.zeros(int(there.sum()), dtype=np.intp)
+    present = ~values.missing
+    own = None if weights is None else weights[present]
+    everyone = np.zeros(int(present.sum()), dtype=np.intp)
     centers = np.full(int(labels.max()) + 1, group_means(values.present, everyone, own)[0])
-    found, compact = np.unique(labels[there], return_inverse=True)
+    found, compact = np.unique(labels[present], return_inverse=True)
     centers[found] = group_means(values.present, compact.reshape(-1), own)
     return centers
 

@@ -1,6 +1,6 @@
-"""How far from optimal a partition can be: numbers that no partition goes below.
+"""How far from optimal a partition can be: lower bounds on the SSE of every partition.
 
-They load on first use: a plan names the bounds without computing any.
+Loaded on first use, as a plan only names bounds.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,25 +1,25 @@
-"""Which bound a release gets: the one that is asked for, or a fast one where that is cheap."""
+"""Which bound a release gets: the one asked for, or by default a fast one if it is cheap."""
 
 from typing import NamedTuple
 
 from microagg.bounds.choices import AUTO, NONE
-from microagg.bounds.lower import PATIENCE, bound_on, gap, proves_optimal
+from microagg.bounds.lower import TIGHT_SECONDS, bound_on, gap, proves_optimal
 from microagg.core.arrays import Floats, Labels
-from microagg.partitions.search.neighbours import NearKinds
+from microagg.partitions.search.neighbours import DistinctNeighbours
 
-# Records up to which the fast bound takes less time than grouping: with a search, and where the
-# grouping itself takes no time worth mentioning, a second or two at most.
+# Records up to which the default is a fast bound: with a search, which takes longer than that, and
+# without one, where the bound takes a second or two.
 _WITH_A_SEARCH, _WITHOUT = 50_000, 10_000
 
 
 class Bound(NamedTuple):
-    """What no SSE goes below, and how that was found; all None without a bound."""
+    """A lower bound on the SSE and its tightness; both None without a bound."""
 
     tightness: str | None = None
     sse: float | None = None
 
     def gap(self, sse: float) -> float | None:
-        """Return by how many per cent an SSE is above the best possible, at most."""
+        """Return by how many per cent at most an SSE is above the optimum."""
         return None if self.sse is None else gap(sse, self.sse)
 
     def proves_optimal(self, sse: float) -> bool:
@@ -36,12 +36,12 @@ def find_bound(
     searched: bool,
     time_budget: float | None,
     share: float = 1.0,
-    near: NearKinds | None = None,
+    near: DistinctNeighbours | None = None,
 ) -> Bound:
-    """Return the bound that was asked for; `searched` says whether the groups took long to find.
+    """Return the bound that was asked for; `searched` says whether the groups took a search.
 
-    One column has its optimum at no cost worth mentioning. X may be a `share` of all records: it
-    gets as much of the time. `near` are the neighbours that a search listed.
+    One column always gets a bound: its optimum, which costs next to nothing. X may be a `share` of
+    all records, and gets that share of the time. `near` are the neighbours that a search listed.
     """
     tightness = asked
     if asked == AUTO:
@@ -49,5 +49,5 @@ def find_bound(
         tightness = "fast" if len(X) <= most * share or X.shape[1] == 1 else NONE
     if tightness == NONE:
         return Bound()
-    seconds = PATIENCE if time_budget is None else time_budget
+    seconds = TIGHT_SECONDS if time_budget is None else time_budget
     return Bound(tightness, bound_on(X, k, tightness, seconds * share, labels, near))

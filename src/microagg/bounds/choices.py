@@ -1,4 +1,4 @@
-"""The bounds that can be asked for; a plan lists them without loading the rest."""
+"""The names of the bounds, apart so that a plan can list them without loading the rest."""
 
 TIGHTNESS = ("fast", "tight")
 AUTO, NONE = "auto", "none"

@@ -1,8 +1,8 @@
-"""The neighbour bound: what every record costs at least, whatever its group.
+"""The neighbour bound: the least that every record costs, whatever its group.
 
 In a group S of s >= k records SSE(S) = sum over members r and q of |x_r - x_q|^2 / 2s. Give every
-record a price m. Within a group each member pays its own price and gets back the mean price of the
-others; the prices cancel:
+record a price m. Each member of a group pays its own price and gets back the mean price of the
+others, so the prices cancel:
 
     SSE(S) = sum over r in S of  ( m_r + mean over q in S - r of (c_s |x_r - x_q|^2 - m_q) )
 
@@ -12,8 +12,8 @@ smaller, r pays at least
     w_r = m_r + mean of the k - 1 smallest of (c_k |x_r - x_q|^2 - m_q) over all records q,
 
 and sum(w) bounds the SSE of every partition from below, for any prices. With all prices zero these
-are sums over nearest neighbours. Prices matter because an outlier is nobody's neighbour: a high
-price makes others choose it, as the members of its group must.
+are sums over nearest neighbours. Prices matter because an outlier is nobody's nearest neighbour: a
+high price makes others choose it, as the members of its group must.
 """
 
 from math import fsum
@@ -28,36 +28,36 @@ from microagg.kernels.bounds.neighbour_bound import choose, move_prices
 from microagg.orderings.neighbours import Neighbours, nearest_neighbours, nearest_records
 
 _TASK = "bound"
-# Neighbours among which prices are sought, for each record and unit of k; and at least.
+# Neighbours of each record that prices are computed from: per unit of k, and at least.
 _LISTED, _LISTED_AT_LEAST = 2, 8
 _ROUNDS = 100
 _FIRST_STEP = 0.5
-# Roundings of a distance, of the column that carries the price and of a sum, with room to spare.
+# Rounding of a distance, of the column for the price and of a sum, with room to spare.
 _ROUNDINGS = 64.0 * np.finfo(np.float64).eps
 
 
 class Shares(NamedTuple):
-    """What each record costs at least, and by how much rounding may have raised the sum."""
+    """The least that each record costs, and how much rounding may have added to the sum."""
 
     values: Floats
     margin: float
 
     @property
     def bound(self) -> float:
-        """A number that no partition can go below."""
+        """A lower bound on the SSE of every partition."""
         return max(0.0, fsum(self.values) - self.margin)
 
 
 def n_listed(k: int) -> int:
-    """How many neighbours of each record the prices are sought among."""
+    """How many neighbours of each record the prices are computed from."""
     return max(_LISTED * k, _LISTED_AT_LEAST)
 
 
 def neighbour_shares(X: Floats, k: int, neighbours: Neighbours | None = None) -> Shares:
-    """Share of each record in the bound, for k >= 2 and at least k records.
+    """Return each record's share of the bound, for k >= 2 and at least k records.
 
-    The shares of the members of any group of k or more sum to at most its SSE. Of `neighbours`, if
-    they are known, there must be `n_listed(k)` or more where there are so many records.
+    The shares of the members of any group of k or more sum to at most its SSE. `neighbours`, if
+    known, must list at least `n_listed(k)` for each record, or all others.
     """
     if neighbours is None:
         neighbours = list_for_bound(X, k)
@@ -74,7 +74,7 @@ def neighbour_shares(X: Floats, k: int, neighbours: Neighbours | None = None) ->
 
 
 def list_for_bound(X: Floats, k: int) -> Neighbours:
-    """List the neighbours that the bound is made of."""
+    """List the neighbours that the bound needs."""
     return nearest_neighbours(X, n_listed(k), n_jobs=check_jobs(-1), task=_TASK)
 
 
@@ -83,10 +83,10 @@ def _margin(X: Floats, k: int, size: float) -> float:
 
 
 def _prices(distances: Floats, rows: Rows, k: int, weight: float) -> Floats:
-    """Prices at which each record is chosen about as often as it chooses, among neighbours.
+    """Return prices at which each record is chosen about as often as it chooses, among neighbours.
 
-    Subgradient ascent: with steps in units of a record's own distances, since these may differ by
-    orders of magnitude. Whatever comes out, the bound is valid.
+    Subgradient ascent, with steps in units of a record's own distances, as these may differ by
+    orders of magnitude. The bound is valid for any prices.
     """
     begins, ends, costs = _both_ways(weight * distances, rows)
     prices, times = np.zeros(len(rows)), np.empty(len(rows))
@@ -102,7 +102,7 @@ def _prices(distances: Floats, rows: Rows, k: int, weight: float) -> Floats:
 
 
 def _both_ways(costs: Floats, rows: Rows) -> tuple[Rows, Rows, Floats]:
-    """Neighbours of each record, and those whose neighbour it is: where they begin, rows, costs."""
+    """Neighbours of each record and records it is a neighbour of: where they begin, rows, costs."""
     n, width = rows.shape
     starts, ends = np.repeat(np.arange(n), width), rows.ravel()
     pairs = np.minimum(starts, ends) * n + np.maximum(starts, ends)
@@ -117,9 +117,9 @@ def _both_ways(costs: Floats, rows: Rows) -> tuple[Rows, Rows, Floats]:
 
 
 def _priced_shares(X: Floats, k: int, weight: float, prices: Floats) -> Shares:
-    """Shares at the given prices, over all records: one more search for neighbours.
+    """Return the shares at the given prices, over all records: one more neighbour search.
 
-    A further column turns c |x_r - x_q|^2 - m_q into a squared distance, up to a constant.
+    An additional column turns c |x_r - x_q|^2 - m_q into a squared distance, up to a constant.
     """
     highest = float(prices.max())
     lifted = np.column_stack([X, np.sqrt((highest - prices) / weight)])

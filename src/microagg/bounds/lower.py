@@ -1,4 +1,4 @@
-"""The door to the bounds: what is asked for, and the cases that need no search."""
+"""The public functions for bounds, and the cases that need no search."""
 
 import math
 
@@ -9,39 +9,40 @@ from microagg.bounds.choices import TIGHTNESS
 from microagg.bounds.fast import n_listed, neighbour_shares
 from microagg.core.arrays import Floats, Labels
 from microagg.core.validation import check_choice, check_jobs, check_k, check_matrix, check_number
-from microagg.partitions.search.neighbours import NearKinds
+from microagg.partitions.search.neighbours import DistinctNeighbours
 from microagg.partitions.univariate import Univariate
 
-# Seconds that a tight bound may take.
-PATIENCE = 600.0
-# Roundings of a term of an SSE, with room to spare; there is one more for each record of a group.
+# Default time budget of a tight bound.
+TIGHT_SECONDS = 600.0
+# Rounding of a term of an SSE, with room to spare; each record of a group adds one more.
 _ROUNDINGS = 16.0 * np.finfo(np.float64).eps
-# The tight bound stops when nothing can be better by more than this share.
+# Groups that no others beat by more than this share count as optimal.
 _NEGLIGIBLE = 1e-7
 
 
 def lower_bound(
-    X: ArrayLike, k: int, *, tightness: str = "fast", time_budget: float = PATIENCE
+    X: ArrayLike, k: int, *, tightness: str = "fast", time_budget: float = TIGHT_SECONDS
 ) -> float:
-    """Return a number that the SSE of no partition into groups of k or more goes below.
+    """Return a lower bound on the SSE of every partition into groups of k or more.
 
-    In the squared units of X, which is taken as it is, like by `information_loss`. All roundings
-    are on the safe side: the bound is lowered by more than they can add up to.
+    It is in the squared units of X, which is taken as it is, as in `information_loss`. Rounding is
+    on the safe side: the bound is lowered by more than all rounding errors together.
 
     Parameters
     ----------
     X : records by columns
-    k : records in a group, at least
-    tightness : "fast" sums up what each record costs at least among its nearest neighbours, with
+    k : least number of records in a group
+    tightness : "fast" sums the least that each record costs among its nearest neighbours, with
         prices that make outliers count: eight to nine tenths of the best known loss on the
-        literature's tables, for any number of records, for about three times the time of finding
-        the neighbours. "tight" goes on from there by column generation: a linear program over
-        groups (HiGHS). For some thousands of records and small k; on the literature's tables of
-        about a thousand records and k to 5 it comes within a per cent of the best known loss.
+        literature's tables, for any number of records, in about three times the time of finding
+        the neighbours. "tight" continues from there by column generation: a linear program over
+        groups (HiGHS). It is meant for a few thousand records and small k; on the literature's
+        tables of about a thousand records and k up to 5 it comes within a per cent of the best
+        known loss.
     time_budget : seconds after which "tight" ends with the best bound so far
 
     One column gets its optimum, whatever the tightness. Memory of "fast" O(n (d + k)); a round of
-    "tight" takes O(n^2 (d + k)) time and what its search takes, which grows steeply with k.
+    "tight" takes O(n^2 (d + k)) time plus that of its search, which grows steeply with k.
 
     Examples
     --------
@@ -60,9 +61,9 @@ def bound_on(
     tightness: str,
     seconds: float,
     labels: Labels | None = None,
-    near: NearKinds | None = None,
+    near: DistinctNeighbours | None = None,
 ) -> float:
-    """Do what `lower_bound` promises; known groups and neighbours save looking for them."""
+    """As `lower_bound`, for checked arguments; known groups and neighbours save time."""
     if k == 1:
         return 0.0
     if X.shape[1] == 1:
@@ -80,8 +81,8 @@ def bound_on(
 def proves_optimal(sse: float, bound: float) -> bool:
     """Say whether a lower bound proves a partition with this SSE optimal.
 
-    That is, whether no other can be better by more than one part in ten million, which leaves room
-    for the roundings by which a bound is lowered.
+    That is, whether no other can be better by more than one part in ten million, which allows for
+    the margin by which bounds are lowered.
 
     >>> proves_optimal(12.5, bound=12.4999999), proves_optimal(12.5, bound=12.4)
     (True, False)
@@ -90,7 +91,7 @@ def proves_optimal(sse: float, bound: float) -> bool:
 
 
 def gap(sse: float, bound: float) -> float | None:
-    """Return by how many per cent an SSE is above the best possible, at most; None: no telling.
+    """Return by how many per cent at most an SSE is above the optimum; None if it is not known.
 
     >>> gap(15.0, bound=12.0), gap(0.0, bound=0.0), gap(1.0, bound=0.0)
     (25.0, 0.0, None)
@@ -101,10 +102,10 @@ def gap(sse: float, bound: float) -> float | None:
 
 
 def _sse_at_least(X: Floats, labels: Labels) -> float:
-    """SSE of a partition, lowered by more than rounding can have raised it.
+    """Return the SSE of a partition, lowered by more than rounding can have raised it.
 
-    Records are taken from the first one of their group. What is left of a record beside the mean
-    carries the roundings of both, which may be much larger than itself.
+    Values are relative to the first record of the group. The difference of a record and the mean
+    has the rounding errors of both, which may be much larger than itself.
     """
     sizes = np.bincount(labels)
     first = np.unique(labels, return_index=True)[1]

@@ -1,4 +1,4 @@
-"""The linear program over groups: which of those known cover every record once, at least cost."""
+"""The linear program over groups: a cover of every record by known groups, at least cost."""
 
 from typing import Any, NamedTuple
 
@@ -7,21 +7,21 @@ import numpy as np
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.bounds.pricing import Cuts, group_errors, violated_triples
 
-# A triple must be exceeded by so much to become a cut; at most so many at a time, and per record.
+# By how much a triple must be violated to become a cut; how many cuts at a time, and per record.
 _LEAST_EXCESS, _MOST_CUTS, _CUTS_PER_RECORD = 1e-3, 300, 4
 _MOST_TRIPLES = 200_000
-# Weights below this are zero to the solver.
+# Weights that count as zero.
 _TINY = 1e-7
 
 
 class Duals(NamedTuple):
-    """What each record pays, and what each cut gives back: zero or less."""
+    """The duals of the records, and those of the cuts, which are zero or less."""
 
     records: Floats
     cuts: Floats
 
     def toward(self, other: "Duals", share: float) -> "Duals":
-        """Go from here a share of the way to others, which may not know the newest cuts."""
+        """Return the point a share of the way to other duals, which may lack the newest cuts."""
         known = np.zeros_like(self.cuts)
         known[: len(other.cuts)] = other.cuts
         return Duals(
@@ -31,7 +31,7 @@ class Duals(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """An optimum of the program as it stands: of all groups known, not of all groups."""
+    """An optimum of the present program: over the known groups, not all groups."""
 
     value: float
     weights: Floats
@@ -39,7 +39,7 @@ class Solution(NamedTuple):
 
 
 class Master:
-    """Groups known so far, and cuts: triples of which one group at most may hold two records."""
+    """Groups known so far, and cuts: triples of which at most one group may hold two records."""
 
     def __init__(self, X: Floats, groups: Rows, unit: float) -> None:
         self.X = X
@@ -50,8 +50,8 @@ class Master:
         self.add(groups)
 
     def add(self, groups: Rows) -> None:
-        """Make groups known."""
-        # Descending, so that the padding of -1 stays behind.
+        """Add groups that are not known yet."""
+        # Descending, so that the padding of -1 stays at the end.
         both = np.concatenate([self.groups, -np.sort(-groups, axis=1)])
         _, first = np.unique(both, axis=0, return_index=True)
         new = both[np.sort(first[first >= len(self.groups)])]
@@ -61,7 +61,7 @@ class Master:
         self.errors = np.concatenate([self.errors, errors])
 
     def reduced_costs(self, duals: Duals) -> Floats:
-        """What each known group costs above what its members pay."""
+        """Return by how much each known group costs more than its members pay."""
         members, broken = self._matrices()
         costs: Floats = self.errors - members.T @ duals.records - broken.T @ duals.cuts
         return costs
@@ -71,7 +71,7 @@ class Master:
         self.groups, self.errors = self.groups[~costly], self.errors[~costly]
 
     def _matrices(self) -> tuple[Any, Any]:
-        """Record by group, who is in; cut by group, which hold two records or more."""
+        """Return which record is in which group, and which group holds two records of which cut."""
         from scipy.sparse import csc_array, csr_array
 
         n = len(self.X)
@@ -88,7 +88,7 @@ class Master:
         return members, held
 
     def solve(self, seconds: float) -> Solution | None:
-        """Solve the program; None where that does not end in time."""
+        """Solve the program; None if that does not end in time."""
         from scipy.optimize import linprog
 
         members, broken = self._matrices()
@@ -108,7 +108,7 @@ class Master:
         return Solution(self.unit * found.fun, found.x, duals)
 
     def cut(self, weights: Floats) -> bool:
-        """Add the most violated cuts; False where there are none."""
+        """Add the most violated cuts; False if there are none."""
         partial = (weights > _TINY) & (weights < 1.0 - _TINY)
         groups, weights = self.groups[partial], weights[partial]
         if len(groups) == 0:
@@ -120,12 +120,12 @@ class Master:
         excess = np.empty(_MOST_TRIPLES)
         begins = _begins(groups[inside], len(self.X))
         count = violated_triples(groups, weights, begins, of, _LEAST_EXCESS, triples, excess)
-        chosen = self._spread(triples[:count], excess[:count])
+        chosen = self._most_violated(triples[:count], excess[:count])
         self.triples = np.concatenate([self.triples, chosen])
         return len(chosen) > 0
 
-    def _spread(self, triples: Rows, excess: Floats) -> Rows:
-        """Return the most violated triples, a few for each record, none that is there already."""
+    def _most_violated(self, triples: Rows, excess: Floats) -> Rows:
+        """Return the most violated triples, a few for each record, without known ones."""
         used = np.zeros(len(self.X), dtype=np.intp)
         known = set(map(tuple, self.triples.tolist()))
         chosen: list[Rows] = []
@@ -139,7 +139,7 @@ class Master:
         return np.array(chosen, dtype=np.intp).reshape(-1, 3)
 
     def penalties(self, duals: Duals) -> Cuts:
-        """Cuts in the layout that the search reads."""
+        """Return the cuts in the layout that the search reads."""
         corners = self.triples.ravel()
         order = np.argsort(corners, kind="stable")
         held = np.zeros(len(self.triples), dtype=np.intp)

@@ -3,11 +3,12 @@
 A partition is a choice of groups that covers each record once. Let every record pay a dual, so that
 no group costs less than its members pay: then the sum of the duals bounds every partition. A linear
 program over the groups known so far proposes duals; the search in `kernels.bounds.pricing` finds
-groups that cost less, and lowers the duals until none does. So each round gives a bound, whatever
+groups that cost less, and lowers the duals until none does. So each round yields a bound, whatever
 the program proposed and wherever it is stopped, and groups that make the next proposal better.
 
-Cuts close most of the rest: of the groups that hold two or more of three given records a partition
-uses at most one. A cut's dual, zero or less, adds to the bound and to the cost of those groups.
+Cuts close most of the remaining gap: of the groups that hold two or more of three given records, a
+partition uses at most one. A cut's dual, zero or less, counts in the bound, and its amount in the
+cost of those groups.
 """
 
 import math
@@ -29,17 +30,17 @@ from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
 
 _TASK = "tight bound"
-# Share of the time for the partition to begin with.
+# Share of the time for finding an initial partition.
 _SHARE_OF_SEARCH = 0.1
-# Candidates for the groups of one record, at most: the search keeps their distances.
+# Largest number of candidates for the groups of one record: the search keeps their distances.
 _CANDIDATES = 4096
-# Nodes of the search from one record: at first, and at most once that is what keeps the bound low.
+# Nodes of the search from one record: at first, and at most if more would raise the bound.
 _FIRST_NODES, _MOST_NODES = 2_000, 512_000
-# What unfinished searches may take, as a share of what the bound lacks, before they get more.
+# Searches get more nodes once unfinished ones cost more than this share of the gap.
 _GIVEN_UP = 0.1
-# Share of the way from the program's duals to the best ones so far, at which groups are sought.
+# Groups are sought this share of the way from the program's duals to the best ones so far.
 _CAUTION, _LEAST_CAUTION, _MOST_CAUTION = 0.9, 0.3, 0.95
-# Cuts are added once the bound is this near to the program's value; it ends when it is so near.
+# Relative gap to the program's value at which cuts are added, and at which the search ends.
 _NEARLY, _REACHED = 3e-4, 5e-8
 # Groups kept in the program, for each record.
 _KNOWN_PER_RECORD = 8
@@ -53,9 +54,9 @@ def generated_bound(
     labels: Rows | None = None,
     neighbours: Neighbours | None = None,
 ) -> float:
-    """Bound every partition, within so many seconds; of n >= 2k records, k >= 2.
+    """Bound every partition of n >= 2k records, k >= 2, within the given seconds.
 
-    Looks for a good partition first, unless the labels of one are given, and for neighbours.
+    Finds a good partition and the neighbours first, unless they are given.
     """
     _compile()
     deadline = time.monotonic() + seconds
@@ -71,7 +72,7 @@ def generated_bound(
 
 
 def _compile() -> None:
-    """Bound a few records, so that the first run of all does not spend its time on compiling."""
+    """Bound a few records, so that a first run does not spend its time budget on compiling."""
     few = np.random.default_rng(0).normal(size=(9, 2))
     with listening(None):
         tight_bound(few, 2, np.repeat(np.arange(3), 3), neighbour_shares(few, 2))
@@ -87,8 +88,8 @@ def tight_bound(
 ) -> float:
     """Bound every partition, given one of them and the shares of the neighbour bound.
 
-    Ends when the bound reaches the given partition, when neither groups nor cuts are left to be
-    found, at the deadline (of `time.monotonic`), or when interrupted: it is a bound then, too.
+    Ends when the bound reaches the given partition, when no more groups or cuts are found, at the
+    deadline (of `time.monotonic`), or when interrupted; the result is a bound in each case.
     """
     generation = Generation(X, k, labels, shares, deadline, neighbours)
     try:
@@ -102,7 +103,7 @@ def tight_bound(
 
 
 class Generation:
-    """Duals under way: the program over known groups, and the best bound so far."""
+    """Column generation in progress: the program over known groups, and the best bound so far."""
 
     def __init__(
         self,
@@ -122,13 +123,13 @@ class Generation:
         np.cumsum(nearest.distances / 2.0, axis=1, out=self.closeness[:, 1:])
         groups = _first_groups(labels, nearest.rows, k)
         self.master = Master(X, groups, max(self.target, 1e-300) / len(X))
-        # Far out first: their groups are few, and then they are out of the way of the others.
+        # Outliers first: they have few groups, and later searches need not consider them.
         self.order = np.argsort(-self.closeness[:, k - 1], kind="stable")
         self.n_nodes = _FIRST_NODES
         self.caution = _CAUTION
 
     def advance(self) -> bool:
-        """Solve the program once and look for groups or cuts; False at the end."""
+        """Solve the program once and search for groups or cuts; False at the end."""
         if self._done():
             return False
         solution = self.master.solve(self.deadline - time.monotonic())
@@ -139,20 +140,20 @@ class Generation:
             return True
         if gap < _REACHED:
             return False
-        return self._look_for_groups(solution)
+        return self._find_groups(solution)
 
     def _done(self) -> bool:
         reached = self.bound >= self.target * (1.0 - _REACHED)
         return reached or time.monotonic() >= self.deadline
 
-    def _look_for_groups(self, solution: Solution) -> bool:
-        """Search until a group is found that changes the program; False where there is none."""
+    def _find_groups(self, solution: Solution) -> bool:
+        """Search until a group is found that changes the program; False if there is none."""
         caution = self.caution
         while not self._done():
             before, n_known = self.bound, len(self.master.groups)
             groups, lost = self._price(solution.duals.toward(self.best, caution))
             self.master.add(groups)
-            self._learn(self.bound > before, lost > _GIVEN_UP * (solution.value - self.bound))
+            self._adapt(self.bound > before, lost > _GIVEN_UP * (solution.value - self.bound))
             costs = self.master.reduced_costs(solution.duals)
             if costs[n_known:].min(initial=0.0) < -_REACHED * self.master.unit:
                 self._forget(costs, n_known)
@@ -163,8 +164,8 @@ class Generation:
             caution = caution / 2 if caution > 0.1 else 0.0
         return False
 
-    def _learn(self, better: bool, gave_up: bool) -> None:
-        """Go further from the best duals after success, less far, or search longer, after none."""
+    def _adapt(self, better: bool, gave_up: bool) -> None:
+        """Go further from the best duals after success; otherwise less far, or search longer."""
         if better:
             self.caution = max(_LEAST_CAUTION, self.caution - 0.1)
         elif self.caution < _MOST_CAUTION:
@@ -173,16 +174,19 @@ class Generation:
             self.n_nodes = min(4 * self.n_nodes, _MOST_NODES)
 
     def _forget(self, costs: Floats, n_known: int) -> None:
-        """Keep the program small: of old and of new groups, drop those that cost most.
+        """Keep the program small: drop the most expensive old and new groups.
 
-        Groups that the program may use cost what their members pay; they stay.
+        Groups that the program may use cost exactly what their members pay, and are kept.
         """
         known, new = costs[:n_known], costs[n_known:]
         limit = max(_smallest(known, _KNOWN_PER_RECORD * len(self.X)), 1e-6 * self.master.unit)
         self.master.forget(np.concatenate([known > limit, new > _smallest(new, len(self.X))]))
 
     def _price(self, duals: Duals) -> tuple[Rows, float]:
-        """Lower the duals until no group costs less; returns such groups and what was given up."""
+        """Lower the duals until no group costs less.
+
+        Returns the groups that did, and by how much unfinished searches lowered the duals.
+        """
         n, width = len(self.X), 2 * self.k - 1
         largest = float(np.abs(duals.records).max())
         slack = 1e-10 * self.master.unit + 1e-13 * largest
@@ -195,7 +199,9 @@ class Generation:
         )
         lost, done = 0.0, 0
         for roots in paced(self.order):
-            if time.monotonic() >= self.deadline:  # records are left, so these duals prove nothing
+            if (
+                time.monotonic() >= self.deadline
+            ):  # not all records are settled, so these duals prove nothing
                 return found.groups[: found.counts[0]], math.inf
             lost += settle_records(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
             done += len(roots)
@@ -209,7 +215,7 @@ class Generation:
 
 
 def _smallest(values: Floats, count: int) -> float:
-    """Return the value that so many are not above."""
+    """Return the `count`-th smallest value, or infinity if there are no more than that."""
     return float(np.partition(values, count - 1)[count - 1]) if len(values) > count else math.inf
 
 
@@ -228,7 +234,7 @@ def _scratch(k: int, m: int) -> SearchTree:
 
 
 def _first_groups(labels: Rows, nearest: Rows, k: int) -> Rows:
-    """Groups of the partition, of fewer than 2k records, and each record with its nearest."""
+    """Return the groups of the partition, and each record grouped with its k-1 nearest."""
     n, width = len(labels), 2 * k - 1
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
     first = np.cumsum(sizes) - sizes

@@ -1,31 +1,74 @@
 """The options of a command -> the plan that they ask for."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from microagg.cli.options import parsed, parsed_columns, plan_options, role_options
-from microagg.core.errors import ParameterError
+from microagg.cli.summary import Facts
+from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.registry import DEFAULT, find
+from microagg.plans.agreement import options_of_another_method
 from microagg.plans.columns import columns_by_name
-from microagg.plans.plan import ALIASES, Plan, read_plan
+from microagg.plans.plan import ALIASES, Plan
+from microagg.plans.refusals import in_file
+from microagg.plans.toml import read_plan
 
 
-def plan_from(given: Mapping[str, Any], **fixed: Any) -> Plan:
+@dataclass(frozen=True)
+class Asked:
+    """The plan that a command was given; `not_used` are options of its file that were dropped."""
+
+    plan: Plan
+    not_used: tuple[str, ...] = ()
+
+    def rows(self) -> Facts:
+        """Return a row on what was dropped, if anything was."""
+        if not self.not_used:
+            return []
+        return [("not used", f"{', '.join(self.not_used)} of the plan: for another method")]
+
+
+def plan_from(given: Mapping[str, Any], **fixed: Any) -> Asked:
     """Return the plan in the file, if there is one, overridden by the options.
 
-    `fixed` are fields that the command itself sets, whatever is in the file.
+    `fixed` are fields that the command itself sets, whatever is in the file. Where the method is
+    overridden, options that belong to the one in the file are dropped.
     """
-    said = parsed(plan_options(), given)
+    said = {**parsed(plan_options(), given), **fixed}
     path = given.get("plan")
-    planned = {} if path is None else read_plan(Path(path))
+    written = {} if path is None else read_plan(Path(path))
+    planned = dict(written)
     columns = planned.pop("columns", {})
     for alias, name in ALIASES.items():
-        if name in {**said, **fixed}:
+        if name in said:
             planned.pop(alias, None)
-    if path is None and "k" not in {**said, **fixed}:
+        elif alias in planned and name not in planned:
+            planned[name] = planned.pop(alias)
+    if path is None and "k" not in said:
         raise ParameterError("missing option '-k': the least number of records in a group.")
-    own = columns_by_name(parsed_columns(given), **parsed(role_options(), given))
-    return Plan.of(**{**planned, **said, **fixed, "columns": _merged(columns, own)})
+    not_used: list[str] = []
+    if "method" in said and said["method"] != planned.get("method", DEFAULT):
+        own = {name: value for name, value in planned.items() if name not in said}
+        not_used = options_of_another_method(own, find(said["method"]))
+    kept = {name: value for name, value in planned.items() if name not in not_used}
+    roles = columns_by_name(parsed_columns(given), **parsed(role_options(), given))
+    try:
+        plan = Plan.of(**{**kept, **said, "columns": _merged(columns, roles)})
+    except MicroaggError as error:
+        alone = {**({"k": 1} if "k" in said else {}), **written}
+        raise in_file(error, str(path), alone) if _fails(alone, error) else error from None
+    return Asked(plan, tuple(not_used))
+
+
+def _fails(alone: Mapping[str, Any], error: MicroaggError) -> bool:
+    """Whether a plan file has this problem on its own, whatever the options are."""
+    try:
+        Plan.of(**alone)
+    except MicroaggError as own:
+        return str(own) == str(error)
+    return False
 
 
 def _merged(planned: Any, own: Mapping[str, dict[str, Any]]) -> Any:

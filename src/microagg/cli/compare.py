@@ -9,24 +9,20 @@ import typer
 from microagg.cli.asked import plan_from
 from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
-    DIALECT,
     FIGURES_FILE,
     FILES_SECTION,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
-    column_options,
     dialect_of,
-    parameters,
-    plan_options,
-    role_options,
+    table_options,
     takes,
 )
-from microagg.cli.summary import Rows, assumed
+from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
+from microagg.core.registry import ALL, DEFAULT
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
@@ -34,20 +30,10 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
     from microagg.studies.comparison import Comparison
 
-ALL = "all"
-_OF_PLAN = (
-    *("random_state", "effort", "scale", "missing", "constraints", "small_strata", "blocks"),
-    "valid_combinations",
-)
-
 
 @takes(
-    parameters(plan_options(*_OF_PLAN)),
-    parameters(role_options()),
-    parameters(column_options(), of_columns=True),
-    PLAN_FILE,
+    table_options("compare"),
     FIGURES_FILE,
-    DIALECT,
     (JSON, QUIET, FORCE),
 )
 def compare(
@@ -91,22 +77,24 @@ def compare(
 ) -> None:
     """Show what each method would lose at each K, in how many groups, and how long it takes.
 
-    Nothing is released. Roles and types of columns are given as for protect. A method that fails is
-    named on standard error and the others go on; the exit code is 0 if any of them succeeds.
+    Nothing is released. Roles and types of columns are given as for protect. If a method fails, the
+    reason is given and the others go on; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])
-    plan = plan_from(given, **({} if ks is None else {"k": ks[0]}))
+    plan = plan_from(given, **({} if ks is None else {"k": ks[0]})).plan
     n_jobs = _jobs(jobs)
     _check_paths(source, given["output"], figure, json=given["json"], force=given["force"])
     with bar(quiet=given["quiet"]):
-        done = _compared(source, ks or [plan.k], methods, plan, dialect_of(given), n_jobs)
+        done = _compared(source, ks or [plan.k], methods, plan, given, n_jobs)
+    says_why = False
     if not done.exit_code:
         _write(done, given["output"], figure, force=given["force"])
         if given["json"]:
             print_json(_facts(done, plan, given["output"]))
         elif not given["quiet"] and given["output"] != "-":
-            typer.echo(_summary(done, given["output"], figure, began=context.obj))
-    for line in done.failures():
+            typer.echo(_summary(done, plan, given["output"], figure, began=context.obj))
+            says_why = True
+    for line in () if says_why else done.failures():
         typer.echo(f"microagg: {line}", err=True)
     raise typer.Exit(done.exit_code)
 
@@ -133,14 +121,15 @@ def _jobs(text: str) -> int:
 def _check_paths(
     source: str, output: str | None, figure: str | None, *, json: bool, force: bool
 ) -> None:
+    from microagg.cli.outputs import check_figures_file, check_svg
     from microagg.files.atomic import check_distinct
-    from microagg.release.saving import check_figures_file, check_page, check_source
+    from microagg.release.saving import check_source
 
     check_source(source)
     if output is not None:
         check_figures_file(output, source, json=json, force=force)
     if figure is not None:
-        check_page(figure, source, suffix=".svg", force=force)
+        check_svg(figure, source, force=force)
         check_distinct([Path(figure), *([] if output in (None, "-") else [Path(str(output))])])
 
 
@@ -149,15 +138,16 @@ def _compared(
     ks: list[int],
     methods: str,
     plan: "Plan",
-    dialect: dict[str, str | None],
+    given: dict[str, Any],
     n_jobs: int,
 ) -> "Comparison":
     from microagg.files.dialect import Dialect
     from microagg.release.source import read_source
     from microagg.studies.compare import Contest, run_comparison
 
-    contest = Contest.of(methods, plan, n_jobs)
-    return run_comparison(read_source(source, plan, dialect=Dialect(**dialect)), ks, contest)
+    contest = Contest.of(methods, plan, n_jobs, effort_given=given["effort"] is not None)
+    dialect = Dialect(**dialect_of(given))
+    return run_comparison(read_source(source, plan, dialect=dialect), ks, contest)
 
 
 def _write(done: "Comparison", output: str | None, figure: str | None, *, force: bool) -> None:
@@ -176,8 +166,7 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
     return {
         "comparison": done.as_dicts(),
         "n_records": done.n_records,
-        "quasi_identifiers": list(done.roles.quasi_identifiers),
-        "assumed_quasi_identifiers": list(done.roles.assumed),
+        **done.setting.as_dict(),
         "scale": plan.scale,
         "seed": done.seed,
         "left_out": list(done.left_out),
@@ -186,9 +175,15 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
     }
 
 
-def _summary(done: "Comparison", output: str | None, figure: str | None, *, began: float) -> str:
+def _summary(
+    done: "Comparison", plan: "Plan", output: str | None, figure: str | None, *, began: float
+) -> str:
     columns = done.roles.quasi_identifiers
-    rows: Rows = [("grouped by", listed_names(columns)), *assumed(done.roles.assumed, columns)]
+    rows: Facts = [
+        ("grouped by", listed_names(columns)),
+        *assumed(done.roles.assumed, columns),
+        *done.setting.rows(),
+    ]
     reasons = []
     if unfit := [name for name in done.left_out if name not in done.drawn]:
         reasons.append(f"{listed_names(unfit)} (for one column only)")
@@ -198,6 +193,8 @@ def _summary(done: "Comparison", output: str | None, figure: str | None, *, bega
         )
     if reasons:
         rows.append(("left out", "; ".join(reasons)))
+    if plan.effort != "balanced" and DEFAULT not in {row.method for row in done}:
+        rows.append(("not used", f"effort of the plan: for {DEFAULT!r} only"))
     if done.seed is not None:
         rows.append(("seed", str(done.seed)))
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))

@@ -8,7 +8,6 @@ from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
     FILES,
-    FILES_SECTION,
     JSON,
     QUIET,
     column_options,
@@ -16,6 +15,7 @@ from microagg.cli.options import (
     parameters,
     parsed,
     parsed_columns,
+    plan_file,
     plan_options,
     role_options,
     takes,
@@ -31,6 +31,7 @@ _SEED = plan_options("random_state")
 
 
 @takes(
+    plan_file("The plan of the release: its roles and types. Columns named beside it are refused."),
     parameters(
         _ROLES,
         quasi_identifiers="Columns that an intruder may know. Default: all that were changed.",
@@ -52,14 +53,6 @@ def measure(
     target: Annotated[
         str | None,
         typer.Option(metavar="C", help="Column for models to predict, before and after."),
-    ] = None,
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P.toml",
-            help="The plan of the release, for its roles and types.",
-            rich_help_panel=FILES_SECTION,
-        ),
     ] = None,
     *,
     given: dict[str, Any],
@@ -88,7 +81,7 @@ def measure(
             columns=parsed_columns(given),
             target=target,
             random_state=seed,
-            plan=plan,
+            plan=given["plan"],
             **dialect_of(given),
         )
     if given["json"]:
@@ -117,7 +110,7 @@ def _summary(found: "Measures") -> str:
         ("time", f"{found.seconds:.2f} s"),
     ]
     sections = [f"Measured {counted(found.n_records, 'record')}", facts(about)]
-    sections += [f"Note: {note}" for note in found.notes()]
+    sections += [facts([("Note:", note)], indent=0) for note in found.notes()]
     for title, rows in (("Risk", found.risk.rows()), ("Utility", found.utility.rows())):
         lines = facts([(row.measure, f"{row.figure}\n{row.meaning}") for row in rows])
         sections.append(f"{title}\n{lines}")

@@ -37,9 +37,9 @@ def methods(*, given: dict[str, Any]) -> None:
 
 
 def _options(method: "Method") -> list[str]:
-    from microagg.core.registry import GIVEN_OTHERWISE
+    from microagg.core.registry import NOT_OPTIONS
 
-    return [option for option in method.options if option not in GIVEN_OTHERWISE]
+    return [option for option in method.options if option not in NOT_OPTIONS]
 
 
 def _block(method: "Method", margin: int) -> str:

@@ -9,7 +9,7 @@ import typer
 from microagg.cli.values import (
     assignments,
     by_column,
-    listed_names,
+    names_in,
     number_or_text,
     seed_of,
     whole_or_text,
@@ -31,7 +31,7 @@ _TYPES: dict[Kind, Any] = {
     Kind.WHOLE: str | None,
     Kind.NUMBER: str | None,
     Kind.TEXT: str | None,
-    Kind.SWITCH: bool,
+    Kind.SWITCH: bool | None,
 }
 
 
@@ -77,15 +77,15 @@ DIALECT = (
         "Encoding of a CSV, SPSS or Stata file. Default: detected.",
     ),
 )
-PLAN_FILE = (
-    _text(
-        "plan",
-        "--plan",
-        "P.toml",
-        FILES_SECTION,
-        "A plan file, see 'microagg plan'; options given here override it.",
-    ),
-)
+
+
+def plan_file(
+    help_: str = "A plan file, see 'microagg plan'; options given here override it.",
+) -> tuple[Parameter, ...]:
+    """Return the option for a plan file; the help says what may be given beside it."""
+    return (_text("plan", "--plan", "P.toml", FILES_SECTION, help_),)
+
+
 JSON = _switch("json", "--json", help_="Print one JSON object on standard output.")
 QUIET = _switch("quiet", "--quiet", "-q", help_="Print nothing but errors.")
 FORCE = _switch("force", "--force", help_="Replace an existing output (never the input).")
@@ -109,9 +109,10 @@ def role_options(*roles: str) -> list[Option]:
     return [ROLE_OPTIONS[role] for role in roles or ROLE_OPTIONS]
 
 
-def plan_options(*keywords: str) -> list[Option]:
-    """Return the options of a plan with these keywords, or all of them."""
-    return [o for o in options_of(Plan) if not keywords or o.keyword in keywords]
+def plan_options(*keywords: str, study: str | None = None) -> list[Option]:
+    """Return the options of a plan with these keywords, or those of a study, or all of them."""
+    found = (o for o in options_of(Plan) if study is None or study in o.studies)
+    return [o for o in found if not keywords or o.keyword in keywords]
 
 
 def column_options(*keywords: str) -> list[Option]:
@@ -132,14 +133,25 @@ def parameters(
             _option(
                 option.dest,
                 type_,
-                False if type_ is bool else None,
-                flag.name,
+                None,
+                "/".join(option.flags),
                 metavar=flag.metavar or None,
                 help=help_,
                 rich_help_panel=str(flag.section),
             )
         )
     return found
+
+
+def table_options(study: str | None = None) -> list[Parameter]:
+    """Return what describes a table to protect, or to study: options of a plan, columns, files."""
+    return [
+        *parameters(plan_options(study=study)),
+        *parameters(role_options()),
+        *parameters(column_options(), of_columns=True),
+        *plan_file(),
+        *DIALECT,
+    ]
 
 
 def _help(option: Option) -> str:
@@ -185,15 +197,15 @@ def parsed(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any
 
 def _value(option: Option, given: Any) -> Any:
     """Return the value of a text; an invalid text is left for a check to refuse."""
-    if given is None or given is False or given == []:
+    if given is None or given == []:
         return None
     if option.keyword == "random_state":
         return seed_of(given)
     readers: dict[Kind, Callable[[Any], Any]] = {
         Kind.WHOLE: whole_or_text,
         Kind.NUMBER: number_or_text,
-        Kind.NAMES: lambda texts: [name for text in texts for name in listed_names(text)],
-        Kind.LISTS: lambda texts: [listed_names(text) for text in texts],
+        Kind.NAMES: lambda texts: [name for text in texts for name in names_in(text)],
+        Kind.LISTS: lambda texts: [names_in(text) for text in texts],
         Kind.ASSIGNMENTS: assignments,
     }
     return readers.get(option.kind, lambda value: value)(given)

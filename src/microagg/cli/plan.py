@@ -40,9 +40,10 @@ def plan(
 
     The draft is cautious: no column is marked as sensitive, as that would publish it unchanged.
     """
+    from microagg.cli.outputs import check_text_output
     from microagg.core.validation import check_count
     from microagg.files.formats import STANDARD
-    from microagg.release.saving import check_source, check_text_output
+    from microagg.release.saving import check_source
 
     k = check_count("k", parsed(plan_options("k"), given).get("k", 5))
     check_source(source)

@@ -6,26 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import plan_from
+from microagg.cli.asked import Asked, plan_from
 from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
-    DIALECT,
     FILES_SECTION,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
-    column_options,
     dialect_of,
-    parameters,
-    plan_options,
-    role_options,
+    table_options,
     takes,
 )
 from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
-from microagg.core.errors import ParameterError
 from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
@@ -34,11 +28,7 @@ if TYPE_CHECKING:
 
 
 @takes(
-    parameters(plan_options()),
-    parameters(role_options()),
-    parameters(column_options(), of_columns=True),
-    PLAN_FILE,
-    DIALECT,
+    table_options(),
     (JSON, QUIET, FORCE),
 )
 def protect(
@@ -89,23 +79,22 @@ def protect(
     what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.
     """
-    plan = plan_from(given)
+    asked = plan_from(given)
 
+    from microagg.cli.outputs import check_no_json
     from microagg.files.formats import protected_name
     from microagg.release.saving import Outputs
 
-    outputs = Outputs(output or protected_name(source), audit, report, public_report)
-    if given["json"] and outputs.table == "-":
-        raise ParameterError(
-            "--json and the table cannot both go to standard output. Name a file with -o."
-        )
+    target = protected_name(source) if output is None else output
+    outputs = Outputs(target, audit, report, public_report)
+    check_no_json(outputs.table, json=given["json"])
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
         from microagg.release.protect import protect_file
 
         release = protect_file(
             source,
             outputs.table,
-            plan,
+            asked.plan,
             **dialect_of(given),
             audit=audit,
             report=report,
@@ -113,16 +102,16 @@ def protect(
             force=given["force"],
         )
     if given["json"]:
-        print_json({**release.manifest.as_dict(), "output": outputs.table})
+        print_json(release.manifest.as_dict())
     elif not given["quiet"]:
-        typer.echo(_summary(release, outputs, began=context.obj), err=outputs.table == "-")
+        typer.echo(_summary(release, asked, outputs, began=context.obj), err=outputs.table == "-")
     if release.manifest.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _summary(release: "Release", outputs: "Outputs", *, began: float) -> str:
+def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: float) -> str:
     done = release.manifest
-    rows = outcome(done)
+    rows = outcome(done) + asked.rows()
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)

@@ -11,7 +11,7 @@ from microagg.plans.manifest import (
     Promise,
 )
 
-Rows = list[tuple[str, str]]
+Facts = list[tuple[str, str]]
 
 # In standard deviations; less is invisible.
 NEGLIGIBLE = 1e-6
@@ -27,7 +27,7 @@ def title(done: Manifest, subjects: str) -> str:
     return f"Protected {subjects} at k = {done.k:,} with {done.method}"
 
 
-def outcome(done: Manifest) -> Rows:
+def outcome(done: Manifest) -> Facts:
     """Return rows on the loss, the groups, what was verified, and the columns."""
     low, high = done.min_group, done.max_group
     records = "record" if high == 1 else "records"
@@ -58,7 +58,7 @@ def _loss(done: Manifest) -> str:
     return f"{percent(loss + added)} ({percent(loss)} by grouping, {percent(added)} by constraints)"
 
 
-def _bound(done: Manifest) -> Rows:
+def _bound(done: Manifest) -> Facts:
     """Write how far from optimal the grouping is at most, if that is known."""
     if done.lower_bound is None or done.k == 1:
         return []
@@ -70,7 +70,7 @@ def _bound(done: Manifest) -> Rows:
     return [("lower bound", f"{at_least(done.lower_bound)} ({done.bound}): {above}")]
 
 
-def _cut_short(done: Manifest) -> Rows:
+def _cut_short(done: Manifest) -> Facts:
     """Note that the search was ended early, if it was."""
     if not (done.interrupted or done.timed_out):
         return []
@@ -78,7 +78,7 @@ def _cut_short(done: Manifest) -> Rows:
     return [("search", f"ended by {by}: the best groups so far; another run may find others")]
 
 
-def _drawn(done: Manifest, draw: DrawFacts) -> Rows:
+def _drawn(done: Manifest, draw: DrawFacts) -> Facts:
     """Return rows on the expected and realised class sizes of a draw."""
     k = done.k
     promise = f"nothing: {draw.n_expected_below_k:,} of {draw.n_centers:,} centres expect "
@@ -96,7 +96,7 @@ def _drawn(done: Manifest, draw: DrawFacts) -> Rows:
     return [("promise", promise), ("realised", realised), ("doubt", doubt)]
 
 
-def constraint_rows(found: ConstraintFacts | None) -> Rows:
+def constraint_rows(found: ConstraintFacts | None) -> Facts:
     """Return rows on records that violated the constraints, and what it took to satisfy them."""
     if found is None:
         return []
@@ -113,7 +113,7 @@ def constraint_rows(found: ConstraintFacts | None) -> Rows:
     return [*rows, ("groups moved", moved)]
 
 
-def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
+def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Facts:
     """Return a row on columns protected because they have no role, if there are any."""
     if not columns:
         return []
@@ -121,9 +121,9 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Rows:
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
 
 
-def table_rows(done: Manifest) -> Rows:
+def table_rows(done: Manifest) -> Facts:
     """Return rows on missing values, strata, weights, blocks, types and keys."""
-    rows: Rows = []
+    rows: Facts = []
     if missing := done.missing_values:
         before, after = (sum(getattr(missing, when).values()) for when in ("before", "after"))
         rows.append(("missing values", f"{before:,} before, {after:,} released"))
@@ -137,7 +137,8 @@ def table_rows(done: Manifest) -> Rows:
             )
         )
     if done.weights is not None:
-        rows.append(("weights", f"{listed_names([done.weights])}, in means and in the loss"))
+        used = "in means and in the loss; there is no bound with weights"
+        rows.append(("weights", f"{listed_names([done.weights])}, {used}"))
     if len(done.blocks) > 1:
         rows.append(("blocks", "; ".join(listed_names(block) for block in done.blocks)))
     if new := done.new_combinations:

@@ -8,39 +8,28 @@ import typer
 from microagg.cli.asked import plan_from
 from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
-    DIALECT,
     FIGURES_FILE,
     FORCE,
     JSON,
-    PLAN_FILE,
     QUIET,
     Input,
-    column_options,
     dialect_of,
-    parameters,
-    plan_options,
-    role_options,
+    table_options,
     takes,
 )
-from microagg.cli.summary import Rows, assumed
+from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
-    from microagg.studies.sweep import Sweep
-
-_OF_PLAN = ("random_state", "scale", "missing", "constraints", "blocks")
+    from microagg.studies.sweep_result import Sweep
 
 
 @takes(
-    parameters(plan_options(*_OF_PLAN)),
-    parameters(role_options()),
-    parameters(column_options(), of_columns=True),
-    PLAN_FILE,
+    table_options("sweep"),
     FIGURES_FILE,
-    DIALECT,
     (JSON, QUIET, FORCE),
 )
 def sweep(
@@ -52,26 +41,26 @@ def sweep(
             "-k",
             metavar="K,...",
             help="Ranges of k and single ones: 2-20,30. Default: 2-20, or to the number of records "
-            "if there are fewer.",
+            "(of the smallest stratum) if there are fewer.",
             rich_help_panel=Section.PROTECTION,
         ),
     ] = None,
     effort: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="E",
-            help="How hard to search: fast, balanced, best.",
+            help="How hard to search: fast, balanced, best. Default: that of the plan, or fast.",
             rich_help_panel=Section.METHOD,
         ),
-    ] = "fast",
+    ] = None,
     bound: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="B",
-            help="Lower bound of the loss: fast, or none.",
+            help="Lower bound of the loss: fast, or none. Default: fast, or none with weights.",
             rich_help_panel=Section.METHOD,
         ),
-    ] = "fast",
+    ] = None,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -80,11 +69,12 @@ def sweep(
     Nothing is released. Roles and types of columns are given as for protect. Groups are found as by
     the method auto, with less work for a K that starts with the groups of a larger one.
     """
+    from microagg.cli.outputs import check_figures_file
     from microagg.core.validation import check_ks
-    from microagg.release.saving import check_figures_file, check_source
+    from microagg.release.saving import check_source
 
     ks = None if k is None else check_ks(listed_ks(k))
-    plan = plan_from(given, k=1)
+    plan = plan_from(given, k=1).plan
     output = given["output"]
     check_source(source)
     if output is not None:
@@ -94,9 +84,9 @@ def sweep(
     if output is not None:
         _write(done, output, force=given["force"])
     if given["json"]:
-        print_json({**_facts(done, plan), "effort": effort, "bound": bound, "output": output})
+        print_json({**_facts(done, plan), "output": output})
     elif not given["quiet"] and output != "-":
-        typer.echo(_summary(done, effort, output, began=context.obj))
+        typer.echo(_summary(done, output, began=context.obj))
 
 
 def _swept(
@@ -104,8 +94,8 @@ def _swept(
     ks: list[int] | None,
     plan: "Plan",
     dialect: dict[str, str | None],
-    effort: str,
-    bound: str,
+    effort: str | None,
+    bound: str | None,
 ) -> "Sweep":
     from microagg.files.dialect import Dialect
     from microagg.release.source import read_source
@@ -128,26 +118,27 @@ def _write(found: "Sweep", output: str, *, force: bool) -> None:
 
 
 def _facts(done: "Sweep", plan: "Plan") -> dict[str, Any]:
-    roles = done.roles
-    assert roles is not None
+    assert done.setting is not None
     return {
         "sweep": [row.figures() for row in done],
         "n_records": done.n_records,
-        "quasi_identifiers": list(roles.quasi_identifiers),
-        "assumed_quasi_identifiers": list(roles.assumed),
+        **done.setting.as_dict(),
         "seed": done.seed,
         "seconds": done.seconds,
         "scale": plan.scale,
+        "effort": done.effort,
+        "bound": done.bound,
     }
 
 
-def _summary(done: "Sweep", effort: str, output: str | None, *, began: float) -> str:
-    roles = done.roles
-    assert roles is not None
-    rows: Rows = [
+def _summary(done: "Sweep", output: str | None, *, began: float) -> str:
+    assert done.setting is not None
+    roles = done.setting.roles
+    rows: Facts = [
         ("grouped by", listed_names(roles.quasi_identifiers)),
         *assumed(roles.assumed, roles.quasi_identifiers),
-        ("effort", effort),
+        *done.setting.rows(),
+        ("effort", done.effort),
         ("seed", str(done.seed)),
         ("time", f"{time.perf_counter() - began:.2f} s"),
     ]

@@ -73,10 +73,10 @@ def _plain_value(text: str) -> Value:
     return number if isinstance(number, int) else number_or_text(text)
 
 
-def listed_names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """Return the names in a text separated by commas; a name with a comma is in quotes.
 
-    >>> listed_names('age, "city, country"'), listed_names("")
+    >>> names_in('age, "city, country"'), names_in("")
     (['age', 'city, country'], [''])
     """
     try:
@@ -116,22 +116,31 @@ def by_column(
 
 def _column_value(key: str, text: str) -> Any:
     if key == "order":
-        return listed_names(text)
+        return names_in(text)
     return _plain_value(text) if key == "weight" else text
 
 
-def listed_ks(text: str) -> list[int | str]:
-    """Return each k in the text, with ranges expanded; a check refuses the rest.
+def listed_ks(text: str) -> list[int]:
+    """Return each k in the text, with ranges expanded; whether it is one is checked elsewhere.
 
     >>> listed_ks("2-5,10"), listed_ks("3 5")
     ([2, 3, 4, 5, 10], [3, 5])
     """
-    ks: list[int | str] = []
+    ks: list[int] = []
     for part in re.sub(r"\s*-\s*", "-", text).replace(",", " ").split():
-        ks += _range(part) if "-" in part[1:] else [whole_or_text(part)]
+        ks += _range(part) if "-" in part[1:] else [_whole(part)]
         if len(ks) > _MOST_KS:
             raise ParameterError(f"-k may list at most {_MOST_KS:,} values; got more.")
     return ks
+
+
+def _whole(text: str) -> int:
+    k = whole_or_text(text)
+    if isinstance(k, int):
+        return k
+    raise ParameterError(
+        f"-k takes whole numbers and ranges of them, as in 3,5,10 or 2-20; got {k!r}."
+    )
 
 
 def _range(text: str) -> range:

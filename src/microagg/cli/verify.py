@@ -8,12 +8,12 @@ from microagg.cli.layout import facts, print_json, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
     FILES,
-    FILES_SECTION,
     JSON,
     QUIET,
     dialect_of,
     parameters,
     parsed,
+    plan_file,
     plan_options,
     role_options,
     takes,
@@ -25,6 +25,10 @@ _OPTIONS = [*plan_options("k", "constraints"), *role_options(QUASI_IDENTIFIER, S
 
 
 @takes(
+    plan_file(
+        "The plan of the release: its roles, blocks, constraints and k. Only -k overrides it; "
+        "columns and constraints beside it are refused."
+    ),
     parameters(
         _OPTIONS,
         quasi_identifiers="Columns to check. Default: all that are not sensitive.",
@@ -36,14 +40,6 @@ _OPTIONS = [*plan_options("k", "constraints"), *role_options(QUASI_IDENTIFIER, S
 )
 def verify(
     file: Annotated[str, typer.Argument(metavar="FILE", help=FILES)],
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P.toml",
-            help="The plan of the release, for its roles, blocks, constraints and k.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -56,7 +52,7 @@ def verify(
     from microagg.release.verify import verify as verified
 
     with warnings_as_lines(quiet=given["quiet"]):
-        found = verified(file, **parsed(_OPTIONS, given), plan=plan, **dialect_of(given))
+        found = verified(file, **parsed(_OPTIONS, given), plan=given["plan"], **dialect_of(given))
     if given["json"]:
         print_json(found.as_dict())
     elif not given["quiet"]:

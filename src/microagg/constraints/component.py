@@ -1,4 +1,4 @@
-"""Columns linked by constraints, and these constraints in exact form."""
+"""Columns linked by constraints, and the constraints in exact form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Limits = tuple[int, int]
 
 @dataclass(frozen=True)
 class Linear:
-    """Coprime whole coefficients; the sum of columns times these is =, or at most, the side."""
+    """Coprime whole coefficients; the sum of columns times these equals, or is at most, `side`."""
 
     coefficients: tuple[int, ...]
     side: Fraction

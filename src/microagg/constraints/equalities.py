@@ -1,4 +1,4 @@
-"""A v = b with any number of rows: the nearest point that satisfies all, in closed form."""
+"""A v = b with any number of rows: the nearest point that satisfies it, in closed form."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -30,7 +30,7 @@ class Equalities:
 
     @classmethod
     def of(cls, A: ArrayLike, b: ArrayLike) -> Self:
-        """Return the equalities A v = b; rows that follow from others are allowed."""
+        """Return the equalities A v = b; redundant rows are allowed."""
         A, b = _as_floats(A, b)
         lengths, units = unit_rows(A)
         sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)

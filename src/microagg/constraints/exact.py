@@ -1,4 +1,4 @@
-"""Exact algebra on small systems: rows reduced over fractions, equations solved in whole numbers.
+"""Exact algebra for small systems: row reduction over fractions, whole-number solutions.
 
 Everything here runs once per system, on as many rows as there are constraints, in Python's own
 fractions and whole numbers: contradictions and solutions are exact, without a tolerance.
@@ -12,17 +12,17 @@ import numpy as np
 
 from microagg.core.arrays import Floats
 
-Row = list[Fraction]
+Fractions = list[Fraction]
 Whole = list[list[int]]
 
 
-def echelon(rows: Sequence[Sequence[Fraction]], n_columns: int) -> list[tuple[int, Row]]:
+def echelon(rows: Sequence[Sequence[Fraction]], n_columns: int) -> list[tuple[int, Fractions]]:
     """Return rows of the same span with their pivots: 1 there, 0 at the pivots of the others.
 
     Only the first `n_columns` entries can be pivots; rows without any come last, with pivot -1.
     """
     left = [list(row) for row in rows]
-    done: list[tuple[int, Row]] = []
+    done: list[tuple[int, Fractions]] = []
     for column in range(n_columns):
         at = next((i for i, row in enumerate(left) if row[column]), None)
         if at is None:
@@ -35,7 +35,7 @@ def echelon(rows: Sequence[Sequence[Fraction]], n_columns: int) -> list[tuple[in
     return done + [(-1, row) for row in left if any(row)]
 
 
-def reduced(row: Sequence[Fraction], pivots: Sequence[tuple[int, Row]]) -> Row:
+def reduced(row: Sequence[Fraction], pivots: Sequence[tuple[int, Fractions]]) -> Fractions:
     """Return `row` with zeros at all pivots: its part that is independent of the other rows."""
     result = list(row)
     for column, pivot in pivots:
@@ -44,7 +44,7 @@ def reduced(row: Sequence[Fraction], pivots: Sequence[tuple[int, Row]]) -> Row:
     return result
 
 
-def _without(row: Row, column: int, pivot: Row) -> Row:
+def _without(row: Fractions, column: int, pivot: Fractions) -> Fractions:
     factor = row[column]
     if not factor:
         return row

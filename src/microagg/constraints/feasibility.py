@@ -1,4 +1,4 @@
-"""Can the constraints be satisfied at all? Checked before anything else."""
+"""Whether the constraints can be satisfied at all, which is checked first."""
 
 from fractions import Fraction
 

@@ -3,12 +3,12 @@
     constraint = sum relation sum
     relation   = "=" | "==" | "<=" | ">="
     sum        = product (("+" | "-") product)*
-    product    = factor (("*" | "/") factor)*          at most one factor holds columns
+    product    = factor (("*" | "/") factor)*          at most one factor contains columns
     factor     = ("+" | "-")* (number | column | "(" sum ")")
     number     = 12, 0.16, .5, 1e-3
     column     = letters, digits, "_" and inner dots, not digits first; any other name in quotes
 
-Quotes are '...', "..." or `...`; inside, the same quote written twice stands for one.
+Quotes are '...', "..." or `...`; inside, the same quote is written twice.
 """
 
 import re

@@ -10,8 +10,8 @@ afterwards: in groups where they matter, all lattice points that could be neares
 The search has a budget of steps. Groups that use it up get the best point found so far; the relaxed
 point bounds how much farther than the nearest it can be.
 
-Time: the equalities once; then some steps for each group, for few columns, and up to the budget for
-many. Memory O(n (columns + constraints)) for n groups.
+The equalities are solved once; then each group takes a few steps if there are few columns, and up
+to the budget if there are many. Memory O(n (columns + constraints)) for n groups.
 """
 
 from collections.abc import Sequence
@@ -35,24 +35,24 @@ TASK = "searching for whole numbers that satisfy the constraints"
 # Steps of the search in one group, and points that are tried one by one.
 BUDGET = 50_000
 CANDIDATES = 2_000
-# Nearest points give the bounds of the search, so they must be right to the last digits.
+# Nearest points give the bounds of the search, so they must be accurate to the last digits.
 _ROUNDING = 1e-14
 # Groups whose candidates are listed at once.
 _AT_ONCE = 256
-# Products of coefficients and values stay below, so that 64 bits hold sums of them.
+# Limit on products of coefficients and values, so that their sums fit in 64 bits.
 _LARGEST_PRODUCT = 2**61
 
 
 @dataclass(frozen=True)
-class Groups:
+class GroupMeans:
     """The means of groups, their relaxed points, and lattice points near these."""
 
     means: Floats
     relaxed: Floats
     base: Wholes
 
-    def __getitem__(self, rows: Rows) -> "Groups":
-        return Groups(self.means[rows], self.relaxed[rows], self.base[rows])
+    def __getitem__(self, rows: Rows) -> "GroupMeans":
+        return GroupMeans(self.means[rows], self.relaxed[rows], self.base[rows])
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Lattice:
     def nearest(self, means: Floats) -> Points:
         """Return the nearest point of every row of `means`."""
         relaxed, reached = project(means, self.scales, self.component.polyhedron, _ROUNDING)
-        groups = Groups(means, relaxed, self._base(relaxed))
+        groups = GroupMeans(means, relaxed, self._base(relaxed))
         leasts = self._squared_distances(relaxed, means)
         whole, costs, states = self._search(groups, leasts)
         points, inside = self._complete(whole, means)
@@ -148,7 +148,9 @@ class Lattice:
             raise _too_many_digits()
         return base
 
-    def _search(self, groups: Groups, leasts: Floats) -> tuple[Wholes, Floats, NDArray[np.int8]]:
+    def _search(
+        self, groups: GroupMeans, leasts: Floats
+    ) -> tuple[Wholes, Floats, NDArray[np.int8]]:
         """Return the nearest whole numbers, ignoring other columns, and their states."""
         targets, rests, pulls = self._targets(groups)
         rooms = self.sides - groups.base @ self.rows.T
@@ -168,7 +170,7 @@ class Lattice:
             report(TASK, int(rows[-1]) + 1, n)
         return groups.base + z @ self.basis.T, costs, states
 
-    def _targets(self, groups: Groups) -> tuple[Floats, Floats, Floats]:
+    def _targets(self, groups: GroupMeans) -> tuple[Floats, Floats, Floats]:
         """Return t, the constant part of the squared distances, and the relaxed points."""
         ahead = groups.means[:, self.whole] - groups.base
         at_base = np.array(groups.means)
@@ -194,7 +196,7 @@ class Lattice:
         squares: Floats = np.square((points - means) / self.scales).sum(axis=1)
         return squares
 
-    def _try_all(self, groups: Groups, out: Points) -> None:
+    def _try_all(self, groups: GroupMeans, out: Points) -> None:
         """Try every z that could be nearer than the point found, in growing radii.
 
         This is for inequalities that involve other columns: whether these can satisfy them, and how
@@ -223,7 +225,7 @@ class Lattice:
             before = out.leasts + (limits - out.leasts) * (1 - 1e-9)
             limits = np.minimum(out.costs, np.maximum(limits, out.leasts + radius))
 
-    def _round_inside(self, groups: Groups, out: Points) -> None:
+    def _round_inside(self, groups: GroupMeans, out: Points) -> None:
         """Round points so far inside the inequalities that rounding cannot lead outside.
 
         This is for groups without a point so far, whose nearest points lie in a corner too narrow
@@ -246,7 +248,7 @@ class Lattice:
         self._keep_best(base + z @ self.basis.T, rows, groups, out)
         out.states[rows[np.isfinite(out.costs[rows])]] = FOUND
 
-    def _solve_programs(self, groups: Groups, out: Points) -> None:
+    def _solve_programs(self, groups: GroupMeans, out: Points) -> None:
         """Solve an integer program for each group that still has no point."""
         is_whole = np.isin(np.arange(len(self.scales)), self.whole)
         for row in np.flatnonzero(out.states == NOTHING):
@@ -272,7 +274,7 @@ class Lattice:
         points_within(self.R, centers, radii, points, counts)
         return counts, points[np.arange(CANDIDATES) < counts[:, None]]
 
-    def _keep_best(self, whole: Wholes, rows: Rows, groups: Groups, out: Points) -> None:
+    def _keep_best(self, whole: Wholes, rows: Rows, groups: GroupMeans, out: Points) -> None:
         """Complete points of the lattice, each for a row, and keep those nearer than before."""
         inside = (whole @ self.rows.T <= self.sides).all(axis=1)
         whole, rows = whole[inside], rows[inside]

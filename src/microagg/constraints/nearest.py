@@ -1,4 +1,4 @@
-"""The nearest points of one component, with or without whole numbers, and constant columns."""
+"""The nearest points of one component, with or without whole numbers and constant columns."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -8,7 +8,7 @@ there, the nearest point would have a closed form; so the search is for these:
 2. Violated inequalities are guessed to be active. All points with the same guess are projected at
    once; inequalities with negative multipliers leave it and violated ones enter it, until nothing
    changes: then the conditions of Karush, Kuhn and Tucker hold.
-3. For the few points where that does not end, the active set comes from least distance
+3. For the few points where that does not converge, the active set comes from least distance
    programming by nonnegative least squares (Lawson and Hanson 1974, chapter 23), one by one.
 4. All points with the same active set are projected onto its equalities.
 
@@ -21,16 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from microagg.constraints.equalities import NEGLIGIBLE, Equalities, rowwise, unit_rows
+from microagg.constraints.violations import LEAST_TERM, TOLERANCE
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.core.validation import FARTHEST
 
-# How far a constraint may be missed, relative to the sum of the absolute values of its terms.
-TOLERANCE = 1e-9
 # Inside the search, so that its rounding errors stay well within the tolerance.
 _SETTLED = 1e-12
-# A term counts for at least this part of its column's scale: if a mean is almost zero because
-# larger values cancel out, its last digits are those of the larger values.
-LEAST_TERM = 1e-6
 _DIGIT = 1e-15
 _ROUNDS = 30
 
@@ -131,7 +127,7 @@ def _not_above(flat: Equalities, points: Floats, n_equal: int) -> Floats:
 
 
 def _keep_bounds(points: Floats, scales: Floats, polyhedron: Polyhedron) -> None:
-    """Move columns that rounding left beyond their own bound back to it: no age of -1e-30."""
+    """Move values that rounding left beyond their own bound back to it: no age of -1e-30."""
     for row, side in zip(polyhedron.equal, polyhedron.equal_sides, strict=True):
         columns = np.flatnonzero(row)
         if columns.size == 1 and scales[columns[0]] > 0:

@@ -10,18 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.constraints.component import LARGEST_WHOLE, Component, Limits
-from microagg.constraints.exact import echelon, whole_row
+from microagg.constraints.exact import echelon
 from microagg.constraints.feasibility import feasible
 from microagg.constraints.grammar import Constraint, parse
 from microagg.constraints.nearest import nearest_points
-from microagg.constraints.projection import LEAST_TERM, TOLERANCE
+from microagg.constraints.violations import count_violations
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import did_you_mean
 from microagg.kernels.basics.rounding import half_away_from_zero
-
-# Accuracy of totals in 32-bit floats, relative to their terms.
-_NARROW_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -118,28 +115,8 @@ class System:
     def violations(
         self, columns: Mapping[str, Any], scales: Mapping[str, float] | None = None
     ) -> dict[str, int]:
-        """Return how many records violate each constraint, by its text.
-
-        A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum
-        of the absolute values of its terms, or 1e-6 if it has columns of 32-bit floats. With
-        `scales`, a term counts for at least 1e-6 of its column's scale.
-        """
-        found = {}
-        for constraint in self.constraints:
-            arrays = [np.asarray(columns[name]) for name in constraint.coefficients]
-            exact = all(values.dtype.kind in "biu" for values in arrays)
-            if exact:
-                over, allowed = _whole_excess(constraint, arrays)
-            else:
-                widths = [(scales or {}).get(name, 0.0) for name in constraint.coefficients]
-                over, allowed = _float_excess(constraint, arrays, widths)
-            violated = {
-                "=": np.abs(over) > allowed,
-                "<=": over > allowed,
-                ">=": over < -allowed,
-            }[constraint.relation]
-            found[constraint.text] = int(np.count_nonzero(violated))
-        return found
+        """Return how many records violate each constraint; see `count_violations`."""
+        return count_violations(self.constraints, columns, scales)
 
     def nearest(self, means: Mapping[str, Any], scales: Mapping[str, float]) -> Satisfied:
         """Return the values nearest to `means` that satisfy all constraints, for every group.
@@ -189,7 +166,8 @@ def _check_columns(
         listing = ", ".join(repr(column) for column in columns)
         raise ParameterError(
             f"constraint {constraint.text!r}: columns must be quasi-identifiers ({listing}); got "
-            f"{name!r}, which the table does not have.{did_you_mean(name, known)}"
+            f"{name!r}, which the table does not have.{did_you_mean(name, known)} Correct the "
+            "name, or remove the constraint."
         )
 
 
@@ -237,36 +215,6 @@ def _infeasible(component: Component) -> ParameterError:
         f"the constraints {texts} contradict each other: no values satisfy them{why}. Change or "
         "remove one of them."
     )
-
-
-def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[Any, Any]:
-    """Return how far each record is above the bound, exactly, in some unit; and the tolerance."""
-    coefficients, factor = whole_row(list(constraint.coefficients.values()))
-    bound = constraint.bound * factor
-    reach = sum(
-        abs(c) * max(abs(int(values.min())), abs(int(values.max())))
-        for c, values in zip(coefficients, arrays, strict=True)
-        if len(values)
-    )
-    fits = reach + abs(bound) < 2**62 and bound.denominator == 1
-    kind: Any = np.int64 if fits else object
-    total = sum(c * values.astype(kind) for c, values in zip(coefficients, arrays, strict=True))
-    return total - (int(bound) if fits else bound), 0
-
-
-def _float_excess(
-    constraint: Constraint, arrays: list[NDArray[Any]], scales: list[float]
-) -> tuple[Floats, Floats]:
-    """Return how far each record is above the bound, and the tolerance."""
-    bound = float(constraint.bound)
-    total, sizes = np.full(len(arrays[0]), -bound), np.full(len(arrays[0]), abs(bound))
-    pairs = zip(constraint.coefficients.values(), arrays, scales, strict=True)
-    for coefficient, values, scale in pairs:
-        total += float(coefficient) * values.astype(np.float64)
-        term = np.maximum(np.abs(values.astype(np.float64)), LEAST_TERM * scale)
-        sizes += abs(float(coefficient)) * term
-    narrow = any(values.dtype == np.float32 for values in arrays)
-    return total, (_NARROW_TOLERANCE if narrow else TOLERANCE) * sizes
 
 
 def _check_means(component: Component, points: Floats) -> None:

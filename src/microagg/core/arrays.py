@@ -1,4 +1,4 @@
-"""Names for arrays: one for each meaning, so that a signature says what it takes."""
+"""Array types, one for each meaning, so that a signature says what it takes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 # Whole numbers, as values of records or coefficients.
 Wholes = NDArray[np.int64]
-# How many there are of each.
+# How often each occurs.
 Counts = NDArray[np.int64]
 # Row numbers of records, or numbers of groups.
 Rows = NDArray[np.intp]
@@ -15,7 +15,7 @@ Rows = NDArray[np.intp]
 Labels = NDArray[np.intp]
 # Every row number once: a permutation of the records.
 Order = NDArray[np.intp]
-# Places in sorted lists, in half the memory of row numbers.
+# Positions in sorted lists, in half the memory of row numbers.
 Places = NDArray[np.int32]
 # Whether something holds, for each entry.
 Mask = NDArray[np.bool_]

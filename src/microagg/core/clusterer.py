@@ -1,8 +1,8 @@
-"""Estimators that are scikit-learn's clusterers, and work without it.
+"""Estimators that are scikit-learn clusterers, but also work without it.
 
-Loading scikit-learn takes longer than protecting a small file, and all that grouping needs of its
-base class is parameters by name. So methods have their own base class, and code that asks for
-the class of a method gets it with scikit-learn's base added.
+Loading scikit-learn takes longer than protecting a small file, and grouping needs nothing from its
+base class except parameters by name. So methods have their own base class, and scikit-learn's is
+added for users who ask for the class of a method.
 """
 
 import inspect
@@ -20,10 +20,10 @@ Kind = TypeVar("Kind")
 
 @cache
 def with_sklearn(method: type[Kind]) -> type[Kind]:
-    """Return the class of a method with scikit-learn's base added: all that its users expect."""
+    """Return the class of a method with scikit-learn's base classes added."""
     from sklearn.base import BaseEstimator, ClusterMixin
 
-    # Pickles find it there under its own name.
+    # Where pickle finds the class under its own name.
     body = {"__module__": "microagg.partitions", "__doc__": method.__doc__}
     return type(method.__name__, (method, ClusterMixin, BaseEstimator), body)
 
@@ -41,7 +41,7 @@ class Clusterer:
         return sorted(parameter.name for parameter in kept)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep`, also those of parameters that have some."""
+        """Return the parameters by name; with `deep`, also those of nested estimators."""
         own = {name: getattr(self, name) for name in self._get_param_names()}
         if not deep:
             return own

@@ -38,7 +38,7 @@ class InterruptedSearchWarning(UserWarning):
 
 
 class ManifestWarning(UserWarning):
-    """A manifest lies beside a file, but does not belong to it."""
+    """There is a manifest next to a file, but it does not belong to it."""
 
 
 class PrivacyWarning(UserWarning):

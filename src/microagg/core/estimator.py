@@ -1,4 +1,4 @@
-"""What every method provides, whether it forms groups or lets records draw centres."""
+"""What every method provides, whether it forms groups or draws a centre for each record."""
 
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -22,7 +22,7 @@ class Estimator(Protocol):
     labels_: Labels  # the group, or centre, of every record
     centers_: NDArray[Any]  # the centre of each label: real or whole numbers
     n_groups_: int
-    sse_: float  # squared distances between the records and their centres, summed
+    sse_: float  # sum of squared distances between the records and their centres
     interrupted_: bool
     timed_out_: bool
 
@@ -48,6 +48,6 @@ class Estimator(Protocol):
         """Return an estimator with the same parameters that has not been fitted."""
         ...
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the result depends on a seed, with the parameters as they are."""
         ...

@@ -1,9 +1,9 @@
-"""Work side by side, behind one seam that looks like `concurrent.futures.Executor`.
+"""Parallel work, behind an interface like that of `concurrent.futures.Executor`.
 
-Tasks are pure functions of an item: they know nothing of each other and give the same bytes
-wherever they run. By default they run on threads, since kernels release the interpreter's lock.
+Tasks are pure functions of an item: they do not depend on each other and give the same bytes
+wherever they run. By default they run on threads, as kernels release the interpreter's lock.
 Within `executing_on` they go to another executor: processes, or the workers of a Dask client. Tasks
-that write to memory which they share say `needs_threads` and stay where they are.
+that write to shared memory set `needs_threads` and stay on threads of this process.
 """
 
 import math
@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-# On some systems a wait without a timeout ignores the keyboard.
+# On some systems a wait without a timeout ignores Ctrl-C.
 _SECONDS_PER_WAIT = 0.2
 
 
@@ -31,14 +31,14 @@ class StoppedError(BaseException):
     """Ends a task whose result is no longer wanted; no `except Exception` may catch it."""
 
 
-# Done and total, of whatever is counted.
+# How much is done, of how much in total.
 Progress = tuple[int, int]
 
 
 class Executor(Protocol):
-    """Whatever runs a function elsewhere and returns a future of its result.
+    """Anything that runs a function elsewhere and returns a future of its result.
 
-    `ThreadPoolExecutor`, `ProcessPoolExecutor` and what `get_executor()` of a Dask client returns.
+    For example `ThreadPoolExecutor`, `ProcessPoolExecutor` or `get_executor()` of a Dask client.
     """
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> "Future[Any]":
@@ -55,10 +55,10 @@ _workers: ContextVar[_Workers | None] = ContextVar("microagg_workers", default=N
 
 @contextmanager
 def executing_on(executor: Executor, n_workers: int) -> Iterator[None]:
-    """Run the pure tasks begun in this block on `executor`, which has `n_workers`.
+    """Run the pure tasks started in this block on `executor`, which has `n_workers`.
 
-    Tasks, items and results must be of a kind that the executor can send: those of processes and
-    of other machines are pickled. What a task does side by side itself runs on its own thread.
+    The executor must be able to send tasks, items and results: processes and other machines need
+    them pickled. Parallel work within such a task runs on its own thread.
 
     >>> with ThreadPoolExecutor(2) as pool, executing_on(pool, 2):
     ...     side_by_side(abs, [-1, 2, -3], n_jobs=1, task="counting")
@@ -72,20 +72,20 @@ def executing_on(executor: Executor, n_workers: int) -> Iterator[None]:
 
 
 class _Crew:
-    """The threads of one call, which its tasks share, and whether they are to stop."""
+    """The threads that the tasks of one call share, and whether they are to stop."""
 
     def __init__(self, n_threads: int, n_tasks: int) -> None:
         self.n_threads = n_threads
-        self.n_left = n_tasks  # tasks that have not ended
+        self.n_left = n_tasks  # tasks that are not finished
         self.outer = _crew.get()
         self._stopped = Event()
 
     def share(self) -> int:
-        """How many threads each of the tasks that are left may use."""
+        """How many threads each remaining task may use."""
         return max(1, self.n_threads // max(1, self.n_left))
 
     def stop(self) -> None:
-        """End the tasks at their next report, and those that they began."""
+        """End the tasks, and those that they started, at their next report."""
         self._stopped.set()
 
     def stop_if_asked(self, *_: object) -> None:
@@ -106,7 +106,7 @@ _crew: ContextVar[_Crew | None] = ContextVar("microagg_crew", default=None)
 
 @contextmanager
 def _inside(crew: _Crew) -> Iterator[None]:
-    """Let work begun in this block use no more than its share of the crew's threads."""
+    """Let work started in this block use no more than its share of the crew's threads."""
     crew_token, workers_token = _crew.set(crew), _workers.set(None)
     try:
         yield
@@ -116,12 +116,12 @@ def _inside(crew: _Crew) -> Iterator[None]:
 
 
 def _run_elsewhere(function: Callable[[Item], Result], item: Item) -> Result:
-    """Run one task where nobody hears its reports or can stop it, on one thread."""
+    """Run one task on one thread, where its reports are not heard and nothing can stop it."""
     return _Crew(1, 1).run(function, item)
 
 
 def threads_available(n_jobs: int) -> int:
-    """How many of `n_jobs` threads work begun here may use: within a task, its share of them.
+    """How many of `n_jobs` threads may be used here: within a task, its share of them.
 
     >>> threads_available(8), side_by_side(threads_available, [8] * 3, n_jobs=1, task="asking")
     (8, [8, 8, 8])
@@ -144,10 +144,10 @@ def side_by_side(
     progress: Callable[[], Progress] | None = None,
     needs_threads: bool = False,
 ) -> list[Result]:
-    """Return `[function(item) for item in items]`; at most `n_jobs` items are worked on at a time.
+    """Return `[function(item) for item in items]`, computed in parallel by up to `n_jobs` threads.
 
-    Once it is `enough`, no further item is begun; the results are those of the items before.
-    See `as_completed` for the rest.
+    Once `enough` returns True, no further item is started, and the results of those started are
+    returned. See `as_completed` for the other parameters.
 
     >>> side_by_side(abs, [-1, 2, -3], n_jobs=2, task="counting")
     [1, 2, 3]
@@ -177,23 +177,23 @@ def as_completed(
     needs_threads: bool = False,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the place of each item and its result, in the order in which they are finished.
+    """Yield the index of each item and its result, as they are finished.
 
     So the best or the sum of many results can be found without storing them all.
 
-    Reports how many items of `task` are done, or what `progress` says where items take long; what
-    the tasks themselves report is not passed on. When a task fails or the run is interrupted, the
-    other tasks end at their next report, and the failure is raised. A task may do work side by
-    side itself: the threads are shared among the tasks that are left.
+    Reports how many items of `task` are done, or what `progress` returns if items take long;
+    reports by the tasks themselves are not passed on. When a task fails or the run is interrupted,
+    the other tasks end at their next report, and the failure is raised. A task may itself work in
+    parallel: the threads are shared among the remaining tasks.
 
     Parameters
     ----------
     function : called with one item at a time
     n_jobs : threads; another executor (`executing_on`) has its own number of workers
-    enough : once it returns True, no further item is begun
+    enough : once it returns True, no further item is started
     needs_threads : the tasks share memory, so no other executor may run them
-    on_interrupt : called at the first interrupt from the keyboard instead of ending the tasks,
-        unless there is only one thread, where the interrupt is raised within the task
+    on_interrupt : called at the first Ctrl-C instead of ending the tasks, unless there is only one
+        thread: then the interrupt is raised within the task
     """
     run = _Run(function, items, task, enough, progress, on_interrupt)
     workers = None if needs_threads else _workers.get()
@@ -220,7 +220,7 @@ class _Run(Generic[Item, Result]):
     on_interrupt: Callable[[], None] | None
 
     def one_by_one(self) -> Iterator[tuple[int, Result]]:
-        """Work on the items here."""
+        """Work on the items in this thread."""
         outer, done = current_listener(), 0
 
         def pass_on(*_: object) -> None:
@@ -237,17 +237,17 @@ class _Run(Generic[Item, Result]):
             pass_on()
 
     def on(self, executor: Executor, at_once: int, crew: _Crew) -> Iterator[tuple[int, Result]]:
-        """Work on the items there; of perhaps a million, only a few are handed over at a time."""
+        """Work on the items there; of perhaps a million, only a few are submitted at a time."""
         on_threads = isinstance(executor, ThreadPoolExecutor)
         work = crew.run if on_threads else _run_elsewhere
-        to_begin = enumerate(self.items)
+        to_start = enumerate(self.items)
         pending: dict[Future[Result], int] = {}
         on_interrupt = self.on_interrupt
         try:
             while True:
                 try:
                     if not self.enough():
-                        for place, item in islice(to_begin, at_once - len(pending)):
+                        for place, item in islice(to_start, at_once - len(pending)):
                             pending[executor.submit(work, self.function, item)] = place
                     if not pending:
                         return
@@ -266,7 +266,7 @@ class _Run(Generic[Item, Result]):
     def _finished(
         self, pending: dict["Future[Result]", int], crew: _Crew
     ) -> Iterator[tuple[int, Result]]:
-        """Wait a moment and yield what was finished; the first in place fails first."""
+        """Wait a moment and yield what is finished, in the order of the items."""
         wait(pending, _SECONDS_PER_WAIT, FIRST_COMPLETED)
         crew.stop_if_asked()
         for future in [future for future in pending if future.done()]:
@@ -285,7 +285,7 @@ class _Run(Generic[Item, Result]):
 class Best(Generic[Result]):
     """The best of many results, which may come from several threads and in any order.
 
-    Of equally good ones the lowest place wins, whichever thread is first.
+    Of equally good ones, the one with the lowest index wins, whichever thread is first.
 
     >>> best = Best()
     >>> for place, error, name in [(2, 5.0, "c"), (1, 5.0, "b"), (0, 7.0, "a")]:
@@ -312,7 +312,7 @@ class Best(Generic[Result]):
 
 
 class _OneThreadEach:
-    """Settings of the whole process, in force while at least one block needs them."""
+    """Process-wide settings, in force while at least one block needs them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -346,8 +346,8 @@ def one_thread_each() -> Iterator[None]:
 
     Otherwise sums would depend on how threads split them. The number of threads for linear algebra
     and the warning filters belong to the whole process: blocks that overlap in time share one
-    setting, and the last to end restores what was there before. Empty clusters are no reason to
-    warn.
+    setting, and the last to end restores what was there before. Warnings about empty clusters are
+    suppressed.
     """
     _one_thread_each.enter()
     try:

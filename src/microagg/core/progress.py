@@ -99,8 +99,8 @@ def terminal_bar() -> Iterator[None]:
             yield
 
 
-def heard_by(progress: object) -> AbstractContextManager[None]:
-    """Return the context manager for `progress`: True for a bar, False for none, or a function."""
+def reporting_to(progress: object) -> AbstractContextManager[None]:
+    """Send reports where `progress` says: True for a bar, False for nowhere, or a function."""
     if progress is False:
         return nullcontext()
     if progress is True:

@@ -66,8 +66,16 @@ _ORDERED_SOURCES = (
 
 DEFAULT = "auto"
 
-# Parameters of methods that are arguments of `protect`, or not available there.
-GIVEN_OTHERWISE = ("constraints", "effort", "initial_centers", "strict_k", "time_budget")
+# Parameters of methods that are no options of `protect`, and how to give them instead.
+NOT_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "constraints": "give it as --constraint, or constraints=[...] to protect",
+        "effort": "give it as --effort, or effort=... to protect",
+        "initial_centers": "centres are in scaled units; give them to the class of the method",
+        "strict_k": "give it as --strict-k, or strict_k=True to protect",
+        "time_budget": "give it as --time-budget, or time_budget=... to protect",
+    }
+)
 
 _FUZZY_OPTIONS = (
     *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),
@@ -147,11 +155,37 @@ _METHODS = (
         options=("split",),
     ),
     Method(
+        name="dba",
+        path="microagg.partitions.dba:DBA",
+        summary="density-based: group the densest records first, then dissolve groups backwards",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="near O(n^2 d) at worst",
+        source="Lin, Wen, Hsieh and Chang 2010",
+        options=("preprocess", "refine"),
+    ),
+    Method(
+        name="gsms",
+        path="microagg.partitions.gsms:GSMS",
+        summary="take the group that leaves the least error behind, then dissolve as tfrp does",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="near O(n^2 d) at worst",
+        source="Panagiotakis and Tziritas 2013",
+        options=("criterion", "refine"),
+    ),
+    Method(
+        name="mu-approx",
+        path="microagg.partitions.mu_approx:MuApprox",
+        summary="join small trees by short edges, take large trees apart",
+        guarantee=Guarantee.K_TO_2K_MINUS_1,
+        cost="O(n^2 d) at worst",
+        source="Domingo-Ferrer, Sebe and Solanas 2008",
+    ),
+    Method(
         name="hac",
         path="microagg.partitions.hac:HAC",
         summary="hierarchical agglomerative: merge the nearest clusters while sizes allow",
         guarantee=Guarantee.K_TO_2K_MINUS_1,
-        cost="O(n^2 d) as a rule, O(n^3 d) at worst",
+        cost="O(n^2 d) in practice, O(n^3 d) at worst",
         source="Alarte Aleixandre 2018",
         options=("linkage", "max_size", "priority"),
     ),
@@ -295,12 +329,12 @@ def methods() -> Mapping[str, Method]:
 
 
 def find(name: str) -> Method:
-    """Return the registered method of this name, or fail and suggest a similar name."""
+    """Return the registered method with this name, or fail and suggest a similar one."""
     return METHODS[check_choice("method", name, METHODS)]
 
 
 def method_names(methods: object) -> list[Any]:
-    """Return the names in a list, or in a text separated by commas.
+    """Return the names as a list; a string may contain several, separated by commas.
 
     >>> method_names("mdav, hac")
     ['mdav', 'hac']
@@ -315,7 +349,7 @@ def method_names(methods: object) -> list[Any]:
 
 
 def find_all(names: Iterable[Any]) -> list[Method]:
-    """Return the methods of these names, each once; "all" means every method."""
+    """Return the methods with these names, each once; "all" means every method."""
     known = [ALL, *METHODS]
     checked = [check_choice("methods", name, known) for name in names]
     each = chain.from_iterable(METHODS if name == ALL else [name] for name in checked)

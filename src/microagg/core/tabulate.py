@@ -12,11 +12,11 @@ _NUMBER = re.compile(r"<?[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
 # A line of dashes under the header, and no other lines.
 _RULES = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 
-Rows = Sequence[Sequence[str]]
+TableRows = Sequence[Sequence[str]]
 
 
 def text_table(
-    header: Sequence[str], rows: Rows, *, title: str = "", width: int | None = None
+    header: Sequence[str], rows: TableRows, *, title: str = "", width: int | None = None
 ) -> str:
     """Return aligned columns of plain text; long cells are wrapped.
 
@@ -33,23 +33,23 @@ def text_table(
     return "\n".join([*([title] if title else []), *lines])
 
 
-def text_tables(tables: Sequence[tuple[Sequence[str], Rows]]) -> list[str]:
-    """Return tables of the same columns as text, each as `text_table` does, aligned alike.
+def text_tables(tables: Sequence[tuple[Sequence[str], TableRows]]) -> list[str]:
+    """Return several tables as `text_table` does, all with the same column widths.
 
     >>> one, two = text_tables([(["a"], [["1"]]), (["b"], [["100"]])])
     >>> one.splitlines()[-1], two.splitlines()[-1]
     ('  1', '100')
     """
-    every = [row for _, rows in tables for row in rows]
+    all_rows = [row for _, rows in tables for row in rows]
     headers = [header for header, _ in tables]
-    widths = [max(map(len, column)) for column in zip(*headers, *every, strict=True)]
-    aligns = _aligns(headers[0], every) if headers else []
+    widths = [max(map(len, column)) for column in zip(*headers, *all_rows, strict=True)]
+    aligns = _aligns(headers[0], all_rows) if headers else []
     return ["\n".join(_lines(header, rows, widths, aligns, None)) for header, rows in tables]
 
 
 def _lines(
     header: Sequence[str],
-    rows: Rows,
+    rows: TableRows,
     widths: Sequence[int],
     aligns: Sequence[str],
     width: int | None,
@@ -68,11 +68,12 @@ def _lines(
         padding=(0, 2, 0, 0) if not header else (0, 1, 0, 0),
     )
     for name, least, align in zip(header or [""] * len(aligns), widths, aligns, strict=True):
+        # Not min_width: to it, earlier versions of rich add the padding that the last column lacks.
+        padded = name.rjust(least) if align == "right" else name.ljust(least)
         table.add_column(
-            Text(name),
+            Text(padded),
             justify=align,  # type: ignore[arg-type]
             overflow="fold",
-            min_width=least or None,
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
@@ -88,7 +89,7 @@ def _lines(
     return [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
 
 
-def html_table(header: Sequence[str], rows: Rows, *, title: str = "") -> str:
+def html_table(header: Sequence[str], rows: TableRows, *, title: str = "") -> str:
     """Return the same table in HTML, with every cell escaped.
 
     >>> html_table([], [["a<b"]])
@@ -109,22 +110,22 @@ def _html_row(tag: str, cells: Sequence[str], aligns: Sequence[str]) -> str:
     return f"<tr>{''.join(texts)}</tr>"
 
 
-def _n_columns(header: Sequence[str], rows: Rows) -> int:
+def _n_columns(header: Sequence[str], rows: TableRows) -> int:
     return max(len(header), max(map(len, rows), default=0))
 
 
-def _aligns(header: Sequence[str], rows: Rows) -> list[str]:
+def _aligns(header: Sequence[str], rows: TableRows) -> list[str]:
     places = range(_n_columns(header, rows))
     return ["right" if _is_numeric(rows, place) else "left" for place in places]
 
 
-def _is_numeric(rows: Rows, place: int) -> bool:
-    """Whether a column contains numbers and empty cells only."""
+def _is_numeric(rows: TableRows, place: int) -> bool:
+    """Whether a column contains only numbers and empty cells."""
     cells = [row[place] for row in rows if place < len(row) and row[place]]
     return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 
 def text_width() -> int:
-    """Return how long lines may be: as the terminal is wide, within reason."""
+    """Return the line length: the width of the terminal, from 60 to 100."""
     columns = shutil.get_terminal_size((_WIDEST, 24)).columns
     return max(_NARROWEST, min(columns, _WIDEST))

@@ -18,18 +18,22 @@ SeedLike = int | np.random.Generator | np.random.RandomState | None
 
 # Squares of larger numbers, summed over a large table, overflow; those of smaller ones underflow.
 _LARGEST, _SMALLEST = 1e140, 1e-140
-# Where numbers are cut off, so that their squares, and sums of these, do not overflow.
+# Numbers are clipped to this, so that sums of their squares do not overflow.
 FARTHEST = 1e150
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return a hint with the known name closest to `name`, or an empty string.
+    """Return a hint with the known name that is a typo away from `name`, or an empty string.
 
-    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"])
-    " Did you mean 'mdav'?"
+    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"]), did_you_mean("aeg", ["wage", "age"])
+    (" Did you mean 'mdav'?", " Did you mean 'age'?")
+    >>> did_you_mean("income", ["outgoings", "name"])
+    ''
     """
-    written = {choice.lower(): choice for choice in known}
-    close = get_close_matches(str(name).lower(), written, n=1, cutoff=0.6)
+    written, typed = {choice.lower(): choice for choice in known}, str(name).lower()
+    # Letters in another order are a typo, too, which the ratio of short names does not show.
+    close = [choice for choice in written if sorted(choice) == sorted(typed)]
+    close += get_close_matches(typed, written, n=1, cutoff=0.75)
     return f" Did you mean {written[close[0]]!r}?" if close else ""
 
 
@@ -39,8 +43,9 @@ def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     listing = ", ".join(repr(choice) for choice in known)
+    one_of = "one of " if len(known) > 1 else ""
     raise ParameterError(
-        f"{parameter} must be one of {listing}; got {value!r}.{did_you_mean(value, known)}"
+        f"{parameter} must be {one_of}{listing}; got {value!r}.{did_you_mean(value, known)}"
     )
 
 
@@ -63,7 +68,7 @@ def check_mapping(parameter: str, value: object) -> dict[str, Any]:
 def check_count(
     parameter: str, value: object, *, at_least: int = 1, at_most: int | None = None
 ) -> int:
-    """Return `value` as an int if it is a whole number of at least `at_least`."""
+    """Return `value` as an int if it is a whole number within the limits."""
     if _is_whole(value) and value >= at_least:  # type: ignore[operator]
         if at_most is None or value <= at_most:  # type: ignore[operator]
             return int(value)  # type: ignore[call-overload, no-any-return]
@@ -93,7 +98,7 @@ def check_number(
 ) -> float:
     """Return `value` as a float if it is a finite number from `low` to `high`.
 
-    `otherwise` names what else the parameter may be, for the message.
+    `otherwise` names what else is allowed, for the message.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if is_number and math.isfinite(value) and low <= value <= high:  # type: ignore[arg-type, operator]
@@ -158,7 +163,7 @@ def _usable_cores() -> int:
 
 
 def check_k(k: object, *, n_records: int) -> int:
-    """Return k as an int if `n_records` are enough for a group of k."""
+    """Return k as an int if there are enough records for a group of k."""
     if _is_whole(k) and 1 <= k <= n_records:  # type: ignore[operator]
         return int(k)  # type: ignore[call-overload, no-any-return]
     too_large = _is_whole(k) and k >= 1  # type: ignore[operator]
@@ -178,7 +183,7 @@ def check_matrix(
 ) -> NDArray[Any]:
     """Return X as a C-ordered matrix of finite numbers: float64, or int64 with `integer`.
 
-    With `estimator`, it stores feature names and count as scikit-learn expects. With
+    An `estimator` gets the number and names of the columns, as scikit-learn expects. With
     `single_column`, a one-dimensional X is one column, and more columns are refused.
     """
     array = _as_numbers(X, integer=integer)
@@ -200,7 +205,7 @@ def check_matrix(
 
 
 def _remember_columns(estimator: Any, X: ArrayLike, n_columns: int) -> None:
-    """Keep the number of columns and their names, if they have any, as scikit-learn does."""
+    """Store the number of columns and their names, if they have any, as scikit-learn does."""
     if hasattr(X, "columns"):
         from sklearn.utils.validation import validate_data
 
@@ -334,7 +339,7 @@ def check_order(order: ArrayLike, *, n_records: int) -> Order:
     if not complete:
         raise ParameterError(
             f"order must contain each row number from 0 to {n_records - 1} exactly once; "
-            f"got {len(array) if array.ndim else 0} entries that are not such an order."
+            f"got {len(array) if array.ndim else 0} entries that are not such a permutation."
         )
     return np.ascontiguousarray(array, dtype=np.intp)
 

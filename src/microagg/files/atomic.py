@@ -10,7 +10,6 @@ import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from microagg.core.errors import ParameterError
 
@@ -40,17 +39,6 @@ def check_target(path: Path, *, force: bool, source: Path | int | None = None) -
         _open_beside(_followed(path)).unlink()
 
 
-@contextmanager
-def atomic_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """Open a temporary file beside `path`, renamed to `path` when the block succeeds.
-
-    If the block fails or is interrupted, nothing is left behind and `path` is unchanged. A symbolic
-    link stays a link, and the file it leads to is replaced. A replaced file keeps its permissions.
-    """
-    with _staged([path], force=force) as (beside,), _writing(path), beside.open("wb") as stream:
-        yield stream
-
-
 def check_distinct(paths: Collection[Path]) -> None:
     """Refuse outputs that lead to the same file."""
     if len({os.path.realpath(path) for path in paths}) < len(paths):
@@ -64,8 +52,8 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     earlier file can describe a later one. Then they are renamed in the order given, so put last
     the file that must never appear without the others. A failure before the first renaming leaves
     nothing behind. A later failure is undone: new files are removed, and replaced files are
-    restored if the file system has hard links. Links and permissions are kept, as by
-    `atomic_write`.
+    restored if the file system has hard links. A symbolic link stays a link, and the file it leads
+    to is replaced; a replaced file keeps its permissions.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())

@@ -1,4 +1,4 @@
-"""Records -> memberships and centres: fuzzy c-means, whose records draw their centre."""
+"""Records -> memberships and centres: fuzzy c-means; each record draws its centre."""
 
 from microagg.fuzzy.efcm import EFCM
 from microagg.fuzzy.fcm import FCM

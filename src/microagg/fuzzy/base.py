@@ -1,6 +1,7 @@
-"""What fuzzy c-means and its entropy form share: cluster, merge, draw, count."""
+"""The common part of fuzzy c-means and its entropy form: cluster, merge, draw, count."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,12 +29,12 @@ from microagg.fuzzy.fuzziness import Fuzziness
 
 Constraints = tuple[ArrayLike, ArrayLike]
 
-# Centres closer together than this share of a record's typical distance to the mean are one.
+# Centres closer than this share of a record's typical distance to the mean are merged.
 _COINCIDING = 1e-6
 
 
 class FuzzyMicroaggregator(Clusterer):
-    """Centres of fuzzy clusters; records draw one, with probabilities given by memberships.
+    """Centres of fuzzy clusters; each record draws one, with its memberships as probabilities.
 
     A subclass stores its parameters as given and defines memberships, for the clustering and for
     the draw.
@@ -41,7 +42,7 @@ class FuzzyMicroaggregator(Clusterer):
     Attributes
     ----------
     centers_ : the centres, in the units of X; those in use first, in the order of their first
-        records. Centres that coincide, or that `strict_k` merged, are one
+        records. Centres that coincide, or that `strict_k` merged, count as one
     copies_ : how many centres of the clustering each represents
     labels_ : the centre that every record drew, a row of `centers_`
     expected_sizes_ : expected number of records of each centre: the sum of its memberships
@@ -62,33 +63,25 @@ class FuzzyMicroaggregator(Clusterer):
     timed_out_ = False
     _sharpness: tuple[float, float]  # range to search if no sharpness is given
 
-    def __init__(
-        self,
-        *,
-        k: int,
-        n_clusters: int | None,
-        constraints: Constraints | None,
-        initial_centers: ArrayLike | None,
-        n_starts: int,
-        max_iterations: int,
-        tolerance: float,
-        strict_k: bool,
-        random_state: Any,
-        n_jobs: int | None,
-    ) -> None:
-        self.k = k
-        self.n_clusters = n_clusters
-        self.constraints = constraints
-        self.initial_centers = initial_centers
-        self.n_starts = n_starts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.strict_k = strict_k
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    # Parameters, with the names of the constructor's arguments; `_store` sets them.
+    k: int
+    n_clusters: int | None
+    constraints: Constraints | None
+    initial_centers: ArrayLike | None
+    n_starts: int
+    max_iterations: int
+    tolerance: float
+    strict_k: bool
+    random_state: Any
+    n_jobs: int | None
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of the constructor as given."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Cluster the records of X, and let each draw its centre."""
+        """Cluster the records of X and draw a centre for each."""
         X = check_matrix(X, estimator=self)
         check_k(self.k, n_records=len(X))
         check_flag("strict_k", self.strict_k)
@@ -119,9 +112,9 @@ class FuzzyMicroaggregator(Clusterer):
         return self
 
     def draw(self, X: ArrayLike, random_state: object = None) -> Labels:
-        """Return a newly drawn class for every record of X: rows of `centers_`.
+        """Draw again: return a class for every record of X, as rows of `centers_`.
 
-        With `strict_k`, classes are those merged in `fit`; another draw may leave one of them with
+        With `strict_k`, classes are those merged in `fit`; a new draw may leave one of them with
         fewer than k records.
         """
         self._check_fitted()
@@ -136,9 +129,9 @@ class FuzzyMicroaggregator(Clusterer):
         check_is_fitted(self)
 
     def memberships(self, X: ArrayLike) -> Floats:
-        """Return the memberships of the records of X for the draw: a matrix of records by centres.
+        """Return the probabilities of the draw for the records of X, as records by centres.
 
-        Meant for a few records; `fit` and `draw` never store such a matrix as a whole.
+        Meant for a few records; `fit` and `draw` never store the whole matrix.
         """
         self._check_fitted()
         X = check_matrix(X)
@@ -148,8 +141,8 @@ class FuzzyMicroaggregator(Clusterer):
         np.add.at(of_classes.T, self._class_of, shares.T)
         return of_classes
 
-    def has_chance(self) -> bool:
-        """Whether the result depends on a seed: always, since records draw."""
+    def uses_randomness(self) -> bool:
+        """Whether the result depends on a seed: always, as centres are drawn."""
         return True
 
     def _best(
@@ -183,9 +176,9 @@ class FuzzyMicroaggregator(Clusterer):
         return self._urn.draw(Z, check_rng(random_state), n_jobs=check_jobs(self.n_jobs))
 
     def _make_classes(self, centers: Floats, drawn: Drawn, equalities: Equalities | None) -> None:
-        """Make one class of each centre, or of merged centres with `strict_k`.
+        """Make a class of each centre, or of merged centres with `strict_k`.
 
-        Those in use are numbered by their first records, the others follow.
+        Classes in use are numbered by their first records; the others follow.
         """
         sizes = np.bincount(drawn.labels, minlength=len(centers))
         into = np.arange(len(centers))

@@ -1,4 +1,4 @@
-"""Blocks of records, so that a table of records by centres is never stored as a whole."""
+"""Blocks of records, so that the whole matrix of records by centres is never stored."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -19,8 +19,8 @@ def in_blocks(
 ) -> Iterator[tuple[slice, Result]]:
     """Yield each block of records with the result of `work` on it, in order.
 
-    The blocks depend only on the numbers of records and centres, so that sums over them are the
-    same on any number of threads.
+    The blocks depend only on the numbers of records and centres, so sums over them are the same
+    on any number of threads.
     """
     size = max(1, _ENTRIES // n_centers)
     blocks = [slice(at, min(at + size, n_records)) for at in range(0, n_records, size)]

@@ -1,4 +1,4 @@
-"""Centres: where they start, how they converge, which of them coincide."""
+"""Centres: initial ones, convergence, and merging of those that coincide."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from microagg.fuzzy.blocks import in_blocks
 from microagg.fuzzy.fuzziness import Fuzziness
 from microagg.kernels.fuzzy.memberships import first_alike
 
-# A centre stays where it is if the total weight of its records is less.
+# A centre stays where it is if the total weight of its records is below this.
 _NOTHING = 1e-200
 
 
@@ -26,10 +26,10 @@ class Converged:
 
 
 def random_start(Z: Floats, n_centers: int, rng: np.random.Generator) -> Floats:
-    """Return random records, wherever they are.
+    """Return random records as initial centres.
 
-    So a region has centres in proportion to its records, and classes are about equal in size;
-    starts far apart (k-means++) would put a centre, and hence a class, on each outlier.
+    So a region has centres in proportion to its records, and classes have about equal sizes;
+    k-means++ would put a centre, and hence a class, on each outlier.
     """
     return Z[rng.permutation(len(Z))[:n_centers]]
 
@@ -61,10 +61,10 @@ def converge(
 def weighted_means(
     Z: Floats, centers: Floats, fuzziness: Fuzziness, *, n_jobs: int
 ) -> tuple[Floats, float]:
-    """Return the mean of the records weighted by memberships for each centre, and the objective.
+    """Return the membership-weighted mean of the records for each centre, and the objective.
 
-    One iteration. The scales of the records, such as sums^-m, span hundreds of orders of magnitude
-    when m is large; they are kept relative to the largest so far.
+    This is one iteration. The scales of the records, such as sums^-m, span hundreds of orders of
+    magnitude if m is large, so they are relative to the largest so far.
     """
     columns = np.ascontiguousarray(centers.T)
     with_ones = np.column_stack([Z, np.ones(len(Z))])
@@ -108,9 +108,9 @@ def merge_coinciding(centers: Floats, within: float) -> tuple[Floats, Rows]:
 def merge_small(centers: Floats, sizes: Rows, k: int) -> tuple[Rows, Floats]:
     """Return for each centre the one it is merged into, so that all that remain have k records.
 
-    As long as a centre has fewer, the smallest (the first of equals) is merged with the one for
-    which this moves records least, and both are replaced by their mean, weighted by their sizes:
-    it satisfies the equalities that both satisfy. Time O(c^2 d).
+    As long as a centre has fewer, the smallest one (the first of equals) is merged with the one
+    for which this moves records least, and both are replaced by their mean, weighted by size: it
+    satisfies the equalities that both satisfy. Time O(c^2 d).
     """
     centers, sizes = centers.copy(), sizes.copy()
     into, left = np.arange(len(centers)), np.arange(len(centers))

@@ -1,4 +1,4 @@
-"""The default fuzziness: records are uncertain about their centre by a given amount."""
+"""The default fuzziness: a given uncertainty about the centre of a record."""
 
 import math
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from microagg.fuzzy.fuzziness import Exponential, Fuzziness
 _BITS = 1.0
 # With few centres, this share of the largest possible uncertainty.
 _OF_ALL = 0.25
-# Entries of the sample's memberships, and the records in it, at most.
+# Limits on the sample: entries of its membership matrix, and records.
 _ENTRIES, _RECORDS = 2**19, 1000
-# Squared distances below this are rounding: a record's distance to the mean is 1 as a rule.
+# Smaller squared distances are rounding errors: a typical distance to the mean is 1.
 _ROUNDING = 1e-28
 _PRECISION = 1e-3
 
@@ -30,9 +30,9 @@ def default_fuzziness(
 ) -> Fuzziness:
     """Return the fuzziness that leaves one bit of uncertainty about a record's centre on average.
 
-    `rule` turns a sharpness into a fuzziness; the larger it is, the less uncertainty. Found by
-    bisection on a sample of records; records on a centre do not count. With fewer than 16 centres
-    it is a quarter of the largest possible uncertainty.
+    `rule` turns a sharpness into a fuzziness; the larger it is, the less uncertainty. It is found
+    by bisection on a sample of records; records on a centre do not count. With fewer than 16
+    centres, the uncertainty is a quarter of the largest possible.
     """
     size = min(_RECORDS, max(1, _ENTRIES // len(centers)))
     # Always the same rows: the seed is for the starts and the draw.

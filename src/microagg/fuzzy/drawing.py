@@ -1,4 +1,4 @@
-"""Every record draws its centre."""
+"""The draw of a centre for every record."""
 
 from dataclasses import dataclass
 
@@ -40,14 +40,14 @@ class Urn:
     fuzziness: Fuzziness
 
     def memberships(self, Z: Floats) -> Floats:
-        """Return the memberships of the records, n x c."""
+        """Return the memberships of the records: a matrix of records by centres."""
         weights = self.fuzziness.weights(Z, np.ascontiguousarray(self.centers.T)).values
         weights *= self.copies
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
     def draw(self, Z: Floats, rng: np.random.Generator, *, n_jobs: int) -> Drawn:
-        """Let every record draw a centre with probabilities given by its memberships."""
+        """Draw a centre for every record, with its memberships as probabilities."""
         uniforms = rng.random(len(Z))
         labels = np.empty(len(Z), dtype=np.intp)
 

@@ -12,11 +12,11 @@ from microagg.fuzzy.fuzziness import Exponential, Fuzziness
 class EFCM(FuzzyMicroaggregator):
     """Centres of entropy fuzzy c-means; every record draws one of them.
 
-    Like `FCM`, but a record at the distance r_i from centre i belongs to it in proportion to
+    Like `FCM`, but a record at distance r_i from centre i belongs to it in proportion to
     exp(-lambda r_i^2), and a centre is the mean of the records weighted by their memberships. So
-    the distance of likely draws is the same in dense and sparse regions, and a record on a centre
-    need not belong to it alone. Where records are dense, centres may coincide; they are merged, and
-    their memberships added.
+    likely draws are equally far away in dense and sparse regions, and a record on a centre need not
+    belong to it alone. Where records are dense, centres may coincide; these are merged, and their
+    memberships added.
 
     This is not k-anonymity: a class may be smaller than k. `sizes_`, `expected_sizes_` and
     `n_below_k_` show how many are; with `strict_k=True` none is. Time O(n c d) per iteration;
@@ -31,8 +31,8 @@ class EFCM(FuzzyMicroaggregator):
         likely ones, given the centres of the first start; this does not depend on the units of X
     lambda2 : fuzziness of the draw. By default one bit of uncertainty, given the final centres.
         Near 0, all centres are equally likely and nearly everything is lost
-    constraints : None, or a pair (A, b) in the units of X: every centre v has A v = b. Rows that
-        follow from others are allowed, contradictory ones refused
+    constraints : None, or a pair (A, b) in the units of X: every centre v satisfies A v = b.
+        Redundant rows are allowed, contradictory ones refused
     initial_centers : centres to start from, in the units of X, instead of `n_starts` random starts
     n_starts : number of random starts; the one with the lowest objective is kept
     max_iterations : most iterations of a start
@@ -46,7 +46,7 @@ class EFCM(FuzzyMicroaggregator):
     Attributes
     ----------
     lambda1_, lambda2_ : the values that were used
-    others : see `FuzzyMicroaggregator`
+    For the other attributes, see `FuzzyMicroaggregator`.
 
     References
     ----------
@@ -62,6 +62,8 @@ class EFCM(FuzzyMicroaggregator):
     """
 
     _sharpness = (1e-8, 1e15)
+    lambda1: float | None
+    lambda2: float | None
 
     def __init__(
         self,
@@ -79,20 +81,7 @@ class EFCM(FuzzyMicroaggregator):
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
-        super().__init__(
-            k=k,
-            n_clusters=n_clusters,
-            constraints=constraints,
-            initial_centers=initial_centers,
-            n_starts=n_starts,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            strict_k=strict_k,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
+        self._store(locals())
 
     def _check_fuzziness(self) -> None:
         for name in ("lambda1", "lambda2"):

@@ -12,7 +12,7 @@ from microagg.fuzzy.fuzziness import Fuzziness, Power
 class FCM(FuzzyMicroaggregator):
     """Centres of fuzzy c-means; every record draws one of them, k records per class on average.
 
-    Memberships and centres are computed alternately until the centres converge: a record at the
+    Memberships and centres are computed alternately until the centres converge: a record at
     distance r_i from centre i belongs to it in proportion to r_i^(-2 / (m1 - 1)), and a centre is
     the mean of the records, weighted by the m1-th powers of their memberships and moved to the
     nearest point that satisfies the constraints. Then new memberships are computed with m2, and
@@ -20,7 +20,8 @@ class FCM(FuzzyMicroaggregator):
     several centres represents a record.
 
     This is not k-anonymity: a class may be smaller than k, or its centre coincide with a record.
-    `sizes_`, `expected_sizes_` and `n_below_k_` show how many are; with `strict_k=True` none is.
+    `sizes_`, `expected_sizes_` and `n_below_k_` show how many classes are smaller than k; with
+    `strict_k=True` none is.
 
     A record on one or several centres belongs to these alone, in equal parts; with m = 1 it belongs
     to the nearest, and to equally near ones in equal parts. Time O(n c d) per iteration; memory
@@ -36,8 +37,8 @@ class FCM(FuzzyMicroaggregator):
     m2 : fuzziness of the draw, 1 (the nearest centre) or more. By default one bit of uncertainty,
         given the final centres. With a large m2 all centres are equally likely, every class expects
         k records, and nearly everything is lost
-    constraints : None, or a pair (A, b) in the units of X: every centre v has A v = b. Rows that
-        follow from others are allowed, contradictory ones refused
+    constraints : None, or a pair (A, b) in the units of X: every centre v satisfies A v = b.
+        Redundant rows are allowed, contradictory ones refused
     initial_centers : centres to start from, in the units of X, instead of `n_starts` random starts
     n_starts : number of random starts; the one with the lowest objective is kept
     max_iterations : most iterations of a start
@@ -51,7 +52,7 @@ class FCM(FuzzyMicroaggregator):
     Attributes
     ----------
     m1_, m2_ : the values that were used
-    others : see `FuzzyMicroaggregator`
+    For the other attributes, see `FuzzyMicroaggregator`.
 
     References
     ----------
@@ -70,6 +71,8 @@ class FCM(FuzzyMicroaggregator):
     """
 
     _sharpness = (0.5, 1e4)
+    m1: float | None
+    m2: float | None
 
     def __init__(
         self,
@@ -87,20 +90,7 @@ class FCM(FuzzyMicroaggregator):
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
-        super().__init__(
-            k=k,
-            n_clusters=n_clusters,
-            constraints=constraints,
-            initial_centers=initial_centers,
-            n_starts=n_starts,
-            max_iterations=max_iterations,
-            tolerance=tolerance,
-            strict_k=strict_k,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.m1 = m1
-        self.m2 = m2
+        self._store(locals())
 
     def _check_fuzziness(self) -> None:
         for name in ("m1", "m2"):

@@ -1,4 +1,4 @@
-"""Units for the clustering: the mean is zero, a typical distance from it one."""
+"""Units for the clustering: the mean is 0, and a typical distance from it is 1."""
 
 import math
 from dataclasses import dataclass

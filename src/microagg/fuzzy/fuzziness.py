@@ -1,4 +1,4 @@
-"""What a membership is: a power of the distance (fuzzy c-means) or its exponential (entropy)."""
+"""Memberships: powers of distances (fuzzy c-means) or exponentials (its entropy form)."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,9 +8,9 @@ import numpy as np
 from microagg.core.arrays import Floats
 from microagg.kernels.fuzzy.memberships import exponential_weights, power_weights
 
-# An exponent for which all but the nearest centre vanish: m = 1.
+# An exponent for m = 1, at which all memberships but that of the nearest centre vanish.
 _NEAREST_ALONE = 1e300
-# Beyond these, an exponential is a step or flat for any distances, and must not overflow.
+# Rates are clipped to these, beyond which exponentials are flat or a step at any distance.
 _LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
 
@@ -28,11 +28,11 @@ class Weights:
 
 
 class Fuzziness(Protocol):
-    """A rule for memberships. Centres are given column by column: an array of d rows."""
+    """A rule for memberships. Centres are given as `columns`: an array of d rows."""
 
     @property
     def reach(self) -> float:
-        """Where a start lies between the mean of all (0) and its record (1)."""
+        """Where initial centres lie between the overall mean (0) and their record (1)."""
 
     def weights(self, records: Floats, columns: Floats) -> Weights:
         """Return the weights of the records; divided by their sums they are memberships."""
@@ -103,7 +103,7 @@ class Exponential:
         return found
 
     def raised(self, records: Floats, columns: Floats) -> Weights:
-        """Return the weights as they are: a centre is the mean by memberships."""
+        """Return the weights as they are: a centre is the mean weighted by memberships."""
         return self.weights(records, columns)
 
     def log_scales(self, sums: Floats) -> Floats:

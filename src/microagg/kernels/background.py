@@ -1,7 +1,7 @@
-"""Kernels that another process compiles, while this one is busy with others.
+"""Kernels that another process compiles while this one compiles and runs others.
 
-In one process numba compiles one function after the other, whatever the threads; but processes find
-on disk what another has compiled. So the first run of all hands over what it needs last.
+Within a process numba compiles one function at a time, however many threads there are; but it finds
+on disk what another process has compiled. So the first run delegates the kernels it needs last.
 """
 
 import importlib
@@ -19,11 +19,11 @@ from typing import Any, cast
 
 from microagg.kernels.compile import Kernel
 
-# Waiting without an end is deaf to the keyboard on some systems.
-_PATIENCE_SECONDS = 0.2
-# A helper that takes longer hangs: then everything is compiled here, as if there were none.
+# On some systems a wait without a timeout ignores Ctrl-C.
+_SECONDS_PER_WAIT = 0.2
+# A helper that takes longer is assumed to hang, and everything is compiled here.
 _MOST_SECONDS = 120.0
-# The helper sees the modules that this process sees, and nothing else.
+# The helper finds the same modules as this process, and no others.
 _SCRIPT = """
 import sys
 sys.path[:] = sys.argv[3:]
@@ -36,17 +36,17 @@ run(*sys.argv[1:3])
 def compiled_in_background(
     last: Callable[..., Any], warm_up: Callable[[], None], n_jobs: int
 ) -> Iterator[None]:
-    """Have another process call `warm_up` during the block; both have ended when it is left.
+    """Have another process call `warm_up` during the block, and wait for it at the end.
 
-    `warm_up` compiles kernels, `last` after all others, and this process finds them on disk behind
-    the block. Nothing is started where they are there already, where the disk cannot be written to
-    or where there is one thread only; and if the helper fails, they are compiled here.
+    `warm_up` compiles kernels, `last` after all others, and after the block this process finds them
+    on disk. Nothing is started if they are there already, if the disk cannot be written to or if
+    there is only one thread; and if the helper fails, they are compiled here.
     """
     helper = _start(warm_up) if _is_worth_it(last, n_jobs) else None
     if helper is None:
         yield
         return
-    with helper:  # closes its input, and waits
+    with helper:  # closes its input and waits for it
         try:
             yield
             _wait(helper)
@@ -56,14 +56,14 @@ def compiled_in_background(
 
 def _is_worth_it(last: Callable[..., Any], n_jobs: int) -> bool:
     among_workers = multiprocessing.parent_process() is not None
-    return n_jobs > 1 and not among_workers and cast(Kernel, last).waits_for_compiling()
+    return n_jobs > 1 and not among_workers and cast(Kernel, last).is_uncompiled()
 
 
 def _start(warm_up: Callable[[], None]) -> "subprocess.Popen[bytes] | None":
-    """Start the helper, if this is an interpreter that can be called."""
+    """Start the helper, if this process is a Python interpreter that can be started again."""
     interpreter = os.fsdecode(get_executable() or "")
     if not Path(interpreter).name.lower().startswith("python") or hasattr(sys, "frozen"):
-        return None  # part of another program, which would be started a second time
+        return None  # embedded in another program, which would be started a second time
     paths = [path for path in sys.path if isinstance(path, str)]
     with suppress(OSError):
         return subprocess.Popen(
@@ -71,7 +71,7 @@ def _start(warm_up: Callable[[], None]) -> "subprocess.Popen[bytes] | None":
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # of Windows
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # on Windows
         )
     return None
 
@@ -80,16 +80,16 @@ def _wait(helper: "subprocess.Popen[bytes]") -> None:
     end = time.monotonic() + _MOST_SECONDS
     while helper.poll() is None and time.monotonic() < end:
         with suppress(subprocess.TimeoutExpired):
-            helper.wait(_PATIENCE_SECONDS)
+            helper.wait(_SECONDS_PER_WAIT)
 
 
 def run(module: str, name: str) -> None:
-    """Call a function by name: what the helper does."""
+    """Call a function by name, in the helper."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     getattr(importlib.import_module(module), name)()
 
 
 def _end_with_parent() -> None:
-    """Wait until the input is closed, which happens when the process at its other end is gone."""
+    """Exit when the input is closed, which happens when the parent process ends."""
     os.read(0, 1)
     os._exit(1)

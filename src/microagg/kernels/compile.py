@@ -1,4 +1,4 @@
-"""How a kernel is compiled: one place, so that every kernel keeps the same promises."""
+"""How kernels are compiled: in one place, so that the same guarantees hold for all of them."""
 
 import functools
 import gc
@@ -16,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def fingerprint(folder: Path) -> str:
-    """Ten characters that change when any source file of the folder does."""
+    """Return ten characters that change when any source file in the folder does."""
     digest = hashlib.sha256()
     for source in sorted(folder.rglob("*.py")):
         digest.update(source.read_bytes())
@@ -24,15 +24,15 @@ def fingerprint(folder: Path) -> str:
 
 
 # Numba's cache checks the file of a function, but not the files of the kernels that were compiled
-# into it. The name under which a kernel is cached therefore carries all sources.
+# into it. So the name under which a kernel is cached contains a hash of all sources.
 _VERSION = fingerprint(Path(__file__).parent)
 
 
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call and keep the result on disk.
 
-    No fastmath: sums that decide ties must round the same way everywhere. The lock of the
-    interpreter is released, so that kernels run side by side in threads.
+    No fastmath: sums that decide ties must round the same way everywhere. The interpreter's lock is
+    released, so that kernels run in parallel on threads.
     """
     compiled = _jit(function, function.__name__, no_cfunc_wrapper=True)
     return cast(Function, Kernel(function, compiled, compiled))
@@ -41,9 +41,9 @@ def kernel(function: Function) -> Function:
 def inner_kernel(function: Function) -> Function:
     """Compile `function` like a kernel, but for calls from other kernels only.
 
-    So it goes without the code that takes Python's arguments apart, which for a tuple of many
+    It is compiled without the code that unpacks Python's arguments, which for a tuple of many
     arrays takes longer to compile than a small function. A test that calls it from Python gets a
-    second version, with that code.
+    second version with that code.
     """
     from_kernels = _jit(
         function, f"{function.__name__}_inner", no_cpython_wrapper=True, no_cfunc_wrapper=True
@@ -58,19 +58,19 @@ def _jit(function: Callable[..., Any], name: str, **options: Any) -> Any:
     options |= {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can be written to: compile anew in every process
+    except RuntimeError:  # no writable folder: compile in every process
         return numba.njit(**options)(function)
 
 
 class KernelType(types.Dispatcher):
-    """What numba knows of a kernel that another one calls.
+    """The numba type of a kernel that another one calls.
 
-    A constant has a type of its own in numba, and a function would be compiled anew for each one
-    that is passed to it. Here a constant passes for any number.
+    In numba every constant has its own type, and a function would be compiled again for each one
+    passed to it. Here a constant has the type of any other number.
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Types of the arguments and of the result; compiles the kernel for them if need be."""
+        """Return the types of arguments and result; compile the kernel for them if necessary."""
         return super().get_call_type(context, tuple(map(types.unliteral, args)), kws)
 
 
@@ -94,8 +94,8 @@ class Kernel:
         with collector_paused():
             return self._from_python(*args)
 
-    def waits_for_compiling(self) -> bool:
-        """Whether nobody has compiled it yet, and who does can share it on disk."""
+    def is_uncompiled(self) -> bool:
+        """Whether it has not been compiled yet, and the result can be shared on disk."""
         folder = self._from_python.stats.cache_path
         if folder is None or self._from_python.overloads:
             return False
@@ -104,9 +104,9 @@ class Kernel:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Do not look for garbage in this block: compiling makes much, little of it in cycles.
+    """Pause garbage collection: compiling allocates much, with few reference cycles.
 
-    Looking takes a seventh of the time. Of several threads, the first to come restores what was.
+    Collecting takes a seventh of the time. Of several threads, the first to pause it resumes it.
     """
     paused = gc.isenabled()
     gc.disable()

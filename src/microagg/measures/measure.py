@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microagg.core.errors import ParameterError
-from microagg.core.progress import ProgressCallback, heard_by, report
+from microagg.core.progress import ProgressCallback, report, reporting_to
 from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import SeedLike, check_seed, did_you_mean
 from microagg.core.words import counted
@@ -23,7 +23,7 @@ from microagg.measures.risk.informed import InformedLinkage, informed
 from microagg.measures.risk.intervals import IntervalDisclosure, interval_disclosure
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.risk.probabilistic import ProbabilisticLinkage, probabilistic
-from microagg.measures.subject import Roles, open_subject
+from microagg.measures.subject import KnownColumns, open_subject
 from microagg.measures.utility import wording as utility_words
 from microagg.measures.utility.column_loss import ColumnLoss, column_loss
 from microagg.measures.utility.distributions import Distributions, distributions
@@ -32,7 +32,7 @@ from microagg.measures.utility.il1s import IL1s, il1s
 from microagg.measures.utility.models import ModelComparison, models
 from microagg.measures.utility.moments import Moments, moments
 from microagg.measures.utility.propensity import Propensity, propensity
-from microagg.measures.wording import Row, as_html, as_text
+from microagg.measures.wording import FigureRow, as_html, as_text
 from microagg.plans.plan import Plan
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names
@@ -57,7 +57,7 @@ class Risk:
         """Return all figures as plain values, ready for json.dumps."""
         return asdict(self)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FigureRow]:
         """Return the main figures in words."""
         return [
             *risk_words.class_rows(self.classes),
@@ -95,7 +95,7 @@ class Utility:
         """Return all figures as plain values, ready for json.dumps."""
         return asdict(self)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FigureRow]:
         """Return the main figures in words."""
         return [
             *utility_words.loss_rows(self.loss),
@@ -118,10 +118,10 @@ class Measures:
     """Risk and utility of a protected table, and what they were measured on.
 
     `assumed` are columns that count as sensitive only because they have no role and were not
-    changed; `dropped` are columns that the protected table does not have or that hold random keys,
-    `unmatched` counts records of the original that it does not have. `unique_columns` are assumed
-    columns that are different in every record. `read_from` is the manifest that named the columns,
-    if one did.
+    changed; `weights` is the sensitive column that holds weights of records; `dropped` are columns
+    that the protected table does not have or that hold random keys, `unmatched` counts records of
+    the original that it does not have. `unique_columns` are assumed columns, and weights, that are
+    different in every record. `read_from` is the manifest that named the columns, if one did.
     """
 
     risk: Risk
@@ -136,6 +136,7 @@ class Measures:
     random_state: int
     seconds: float
     read_from: str | None = None
+    weights: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -150,6 +151,7 @@ class Measures:
             "max_group": max(classes.classes_by_size),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
+            "weights": self.weights,
             "assumed_sensitive": list(self.assumed),
             "dropped": list(self.dropped),
             "different_in_every_record": list(self.unique_columns),
@@ -172,9 +174,16 @@ class Measures:
         if loss is not None and loss > _LOSS_WHEN_SHUFFLED and is_guessing:
             yield (
                 "The released records resemble the original ones no more than if they had been "
-                "shuffled. Match them by a column that identifies records (--key)."
+                "shuffled. Match them by a column that identifies records (--key, or key= in "
+                "Python)."
             )
         for name in self.unique_columns:
+            if name == self.weights:
+                yield (
+                    f"The weights in {name!r} are published and different in every record, so "
+                    "anyone who knows one of them finds the record. Round them if that is possible."
+                )
+                continue
             yield (
                 f"Column {name!r} is unchanged and different in every record, so anyone who knows "
                 "its value finds the record. Name it as a quasi-identifier if that is possible."
@@ -244,11 +253,13 @@ def measure(
     identifiers : columns to leave out
     sensitive : columns that an intruder wants to know; unchanged columns without a role count as
         sensitive, too
-    columns : options for single columns, by name, as in `protect`: "type", "order"
+    columns : options for single columns, by name, as in `protect`: "type" and "order"; others are
+        refused
     target : column to predict with models trained on the protected table and on the original
     random_state : seed of the samples, which are drawn only above 100,000 records, and of the folds
         of the models
-    plan : the `Plan` of the release, or the path of a plan file, that says which columns are which
+    plan : the `Plan` of the release, or the path of a plan file, that says which columns are which;
+        columns named beside it are refused
     delimiter, decimal, encoding : how CSV files are written; detected where not given
     progress : True for a progress bar where standard error is a terminal, or a function that is
         called with (task, done, total)
@@ -263,13 +274,13 @@ def measure(
     0.5
     """
     began = time.perf_counter()
-    given = Roles.given(quasi_identifiers, identifiers, sensitive, columns)
-    seed, listener = check_seed(random_state), heard_by(progress)
+    given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
+    seed, listener = check_seed(random_state), reporting_to(progress)
     dialect = Dialect(delimiter, decimal, encoding)
-    pair, roles = open_subject(original, protected, given, plan, dialect, key)
+    pair, known = open_subject(original, protected, given, plan, dialect, key)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)
-        risk = measure_risk(pair, seed=seed, is_drawn=roles.is_drawn)
+        risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
     return Measures(
         risk,
         utility,
@@ -277,24 +288,32 @@ def measure(
         tuple(pair.columns),
         tuple(pair.sensitive),
         pair.assumed,
-        _left_out(pair, roles),
-        tuple(name for name in pair.assumed if _is_unique(pair.sensitive[name])),
+        _left_out(pair, known),
+        tuple(_unique_columns(pair, known.weights)),
         pair.unmatched,
         seed,
         time.perf_counter() - began,
-        roles.read_from,
+        known.read_from,
+        known.weights,
     )
 
 
-def _left_out(pair: Pair, roles: Roles) -> tuple[str, ...]:
-    """Return what was not measured: what the release does not have, keys, and weights."""
-    return tuple(dict.fromkeys((*pair.dropped, *(roles.left_out if roles.read_from else ()))))
+def _left_out(pair: Pair, known: KnownColumns) -> tuple[str, ...]:
+    """Return what was not measured: what the release does not have, and keys."""
+    return tuple(dict.fromkeys((*pair.dropped, *(known.left_out if known.read_from else ()))))
+
+
+def _unique_columns(pair: Pair, weights: str | None) -> Iterator[str]:
+    """Return weights, and assumed columns of text or whole numbers, that differ in every record."""
+    for name, column in pair.sensitive.items():
+        is_exact = column.after.numbers.dtype.kind != "f"
+        if (name == weights or (name in pair.assumed and is_exact)) and _is_unique(column):
+            yield name
 
 
 def _is_unique(column: PairedColumn) -> bool:
-    """Whether a column of text or whole numbers is different in every record."""
     values = column.after
-    if values.numbers.dtype.kind == "f" or values.n_missing:
+    if values.n_missing:
         return False
     return len(np.unique(values.numbers)) == len(values.numbers) > 1
 

@@ -11,7 +11,7 @@ from microagg.core.registry import find
 from microagg.files.dialect import Dialect
 from microagg.files.formats import open_table
 from microagg.plans.beside import manifest_beside, manifest_path
-from microagg.plans.columns import columns_by_name
+from microagg.plans.columns import ColumnPlan, columns_by_name
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnOptions, ColumnType
@@ -20,18 +20,23 @@ from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
 from microagg.tables.roles import SENSITIVE, WEIGHT, Names, as_names
 
+# What can be said of a single column; the rest of its options are for releases.
+_MEASURED = ("type", "order")
+
 
 @dataclass(frozen=True)
-class Roles:
+class KnownColumns:
     """Which columns an intruder may know, which are left out, and what their values are.
 
-    `read_from` is the manifest that said so, if one did; `is_drawn` says that records drew their
-    values (`fcm`, `efcm`).
+    `weights` is published unchanged, like sensitive columns, and measured like them. `read_from` is
+    the manifest that said so, if one did; `is_drawn` says that records drew their values (`fcm`,
+    `efcm`).
     """
 
     quasi_identifiers: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    weights: str | None = None
     column_options: Mapping[str, ColumnOptions] = field(default_factory=dict)
     is_drawn: bool = False
     read_from: str | None = None
@@ -50,47 +55,56 @@ class Roles:
         identifiers: Names,
         sensitive: Names,
         columns: Mapping[str, Any] | None,
-    ) -> "Roles":
+    ) -> "KnownColumns":
         """Return what arguments say."""
-        if any("role" in said for said in (columns or {}).values() if isinstance(said, Mapping)):
-            raise ParameterError(
-                "columns takes types and orders; roles are given as quasi_identifiers, identifiers "
-                "and sensitive. Remove the role."
-            )
+        said = columns_by_name(columns)
+        for key in (key for options in said.values() for key in options):
+            if key == "role":
+                raise ParameterError(
+                    "columns takes types and orders; roles are given as quasi_identifiers, "
+                    "identifiers and sensitive. Remove the role."
+                )
+            if key in ColumnPlan.model_fields and key not in _MEASURED:
+                raise ParameterError(
+                    "columns takes types and orders; other options are for releases, and no "
+                    f"figure depends on them. Remove the {key}."
+                )
         return cls(
             as_names("quasi_identifiers", quasi_identifiers),
             as_names("identifiers", identifiers),
             as_names("sensitive", sensitive),
-            Plan.of(k=1, columns=columns_by_name(columns)).column_options,
+            column_options=Plan.of(k=1, columns=said).column_options,
         )
 
     @classmethod
-    def by_plan(cls, plan: Plan, columns: tuple[str, ...]) -> "Roles":
+    def by_plan(cls, plan: Plan, columns: tuple[str, ...]) -> "KnownColumns":
         """Return what a plan says of the columns of a protected table; the others are protected."""
-        left_out = (*plan.identifiers, *plan.columns_as(WEIGHT))
+        left_out = plan.identifiers
         sensitive = tuple(name for name in plan.columns_as(SENSITIVE) if name in columns)
+        weights = tuple(name for name in plan.columns_as(WEIGHT) if name in columns)
         return cls(
-            tuple(name for name in columns if name not in (*left_out, *sensitive)),
+            tuple(name for name in columns if name not in (*left_out, *sensitive, *weights)),
             left_out,
             sensitive,
-            plan.column_options,
+            next(iter(weights), None),
+            _types_and_orders(plan),
             find(plan.method).draws,
         )
 
     @classmethod
-    def by_manifest(cls, found: Manifest, path: str) -> "Roles":
+    def by_manifest(cls, found: Manifest, path: str) -> "KnownColumns":
         """Return what the manifest of a release says."""
-        left_out = (*found.identifiers, *([] if found.weights is None else [found.weights]))
         return cls(
             (*found.quasi_identifiers, *found.strata),
-            left_out,
+            found.identifiers,
             found.sensitive,
-            _types(found) | _orders(found.plan),
+            found.weights,
+            _types(found) | _types_and_orders(found.plan),
             find(found.method).draws,
             path,
         )
 
-    def within(self, columns: tuple[str, ...]) -> "Roles":
+    def within(self, columns: tuple[str, ...]) -> "KnownColumns":
         """Return what concerns these columns: those of either table."""
         kept = tuple(name for name in self.left_out if name in columns)
         said = {name: own for name, own in self.column_options.items() if name in columns}
@@ -103,20 +117,24 @@ def _types(found: Manifest) -> dict[str, ColumnOptions]:
     return {n: ColumnOptions(type=t) for n, t in types.items() if t is not ColumnType.ORDINAL}
 
 
-def _orders(plan: Plan) -> dict[str, ColumnOptions]:
+def _types_and_orders(plan: Plan) -> dict[str, ColumnOptions]:
     """Return what a plan says of the types and orders of columns; the rest is not measured."""
     said = plan.column_options.items()
-    return {name: own for name, own in said if own.type is not None or own.order is not None}
+    return {
+        name: ColumnOptions(own.type, own.order)
+        for name, own in said
+        if own.stated_type is not None
+    }
 
 
 def open_subject(
     original: Any,
     protected: Any,
-    roles: Roles,
+    roles: KnownColumns,
     plan: Plan | str | PathLike[str] | None,
     dialect: Dialect,
     key: str | None,
-) -> tuple[Pair, Roles]:
+) -> tuple[Pair, KnownColumns]:
     """Pair two tables, each a DataFrame or a file, and return what is known about their columns.
 
     Where neither arguments nor a plan say anything, the manifest beside the protected file does.
@@ -131,18 +149,18 @@ def open_subject(
                 "columns are given beside a plan. Put them into the plan, or leave the plan out."
             )
         asked = plan if isinstance(plan, Plan) else Plan.read(plan)
-        roles = Roles.by_plan(asked, shown).within(known)
+        roles = KnownColumns.by_plan(asked, shown).within(known)
     elif roles.says_nothing and _is_path(protected):
         path = str(protected)
         if (found := manifest_beside(path)) is not None:
-            roles = Roles.by_manifest(found, str(manifest_path(path))).within(known)
+            roles = KnownColumns.by_manifest(found, str(manifest_path(path))).within(known)
     pair = open_pair(
         before,
         after,
         key=key,
         quasi_identifiers=[name for name in roles.quasi_identifiers if name != key],
         identifiers=[name for name in roles.left_out if name != key],
-        sensitive=roles.sensitive,
+        sensitive=(*roles.sensitive, *([] if roles.weights is None else [roles.weights])),
         column_options=roles.column_options,
     )
     return pair, roles

@@ -9,7 +9,7 @@ from microagg.core.words import counted
 _HEADER = ("measure", "figure", "what it means")
 
 
-class Row(NamedTuple):
+class FigureRow(NamedTuple):
     """One measure: its name, its figure, and what that means.
 
     Only a `public` row may be published with the data: it follows from the released table, or is a
@@ -22,12 +22,12 @@ class Row(NamedTuple):
     public: bool = False
 
 
-def as_text(title: str, rows: Sequence[Row]) -> str:
+def as_text(title: str, rows: Sequence[FigureRow]) -> str:
     """Return the rows as a table of plain text."""
     return text_table(_HEADER, [row[:3] for row in rows], title=f"{title}\n")
 
 
-def as_html(title: str, rows: Sequence[Row]) -> str:
+def as_html(title: str, rows: Sequence[FigureRow]) -> str:
     """Return the rows as an HTML table."""
     return html_table(_HEADER, [row[:3] for row in rows], title=title)
 

@@ -1,4 +1,4 @@
-"""Records -> a permutation in which neighbours are alike, for the optimal cut to work on."""
+"""Records -> a permutation in which neighbours are similar, for the optimal cut."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -17,7 +17,7 @@ ORDERINGS: Mapping[str, Callable[..., Order]] = MappingProxyType(
 
 
 def get(name: str) -> Callable[..., Order]:
-    """Return an ordering by name: a function of X that gives a permutation of its rows.
+    """Return an ordering by name: a function of X that returns a permutation of its rows.
 
     `by_groups` also takes the labels of a partition.
 

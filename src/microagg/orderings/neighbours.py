@@ -11,13 +11,13 @@ from microagg.kernels.neighbours.blocks import make_blocks
 from microagg.kernels.neighbours.listing import list_nearest
 
 _TASK = "finding neighbours"
-# Parts of a table that are looked at side by side, and rows in one, at least.
+# Parts of a table that are searched in parallel, at most, and rows in one, at least.
 _PARTS, _LEAST_ROWS = 8, 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The nearest other records of every record, nearest first; of equally near ones the lower row.
+    """The nearest other records of every record, nearest first; ties go to the lower row.
 
     `distances` are squared. A shorter list is the beginning of a longer one.
     """
@@ -26,7 +26,7 @@ class Neighbours:
     rows: Rows
 
     def nearest(self, width: int) -> "Neighbours":
-        """Return shorter lists, with so many neighbours each."""
+        """Return the first `width` neighbours of each list."""
         if width >= self.rows.shape[1]:
             return self
         distances, rows = self.distances[:, :width], self.rows[:, :width]
@@ -34,10 +34,10 @@ class Neighbours:
 
 
 def nearest_neighbours(X: Floats, width: int, *, n_jobs: int = 1, task: str = _TASK) -> Neighbours:
-    """List so many neighbours of every record, or as many as there are.
+    """List `width` neighbours of every record, or as many as there are.
 
-    The differences between records alone decide: without an exactly removed offset
-    (`without_offset`) the lists of X are the same, bit by bit. Time O(n^2 d) at worst.
+    Only differences between records matter: X and `without_offset(X)` have the same lists, bit for
+    bit. Time O(n^2 d) at worst.
 
     >>> nearest_neighbours(np.array([[0.0], [1.0], [5.0]]), 1).rows.tolist()
     [[1], [0], [1]]
@@ -50,7 +50,7 @@ def nearest_records(
 ) -> Neighbours:
     """List the records nearest to every point, except for the one in the same row.
 
-    Records may have more columns than points have; a point is at zero in those.
+    Records may have more columns than points; a point is zero in those.
     """
     n = len(points)
     out = Neighbours(np.empty((n, width)), np.empty((n, width), dtype=np.intp))
@@ -61,14 +61,14 @@ def nearest_records(
 def fill_in(
     out: Neighbours, points: Floats, records: Floats, rows: Rows, *, n_jobs: int, task: str = _TASK
 ) -> None:
-    """Write down the records nearest to the points of the given rows."""
+    """Fill in the records nearest to the points in the given rows."""
     at_once = threads_available(n_jobs)
     n_parts = 1 if at_once == 1 else max(1, min(_PARTS, -(-len(rows) // _LEAST_ROWS)))
     parts = np.array_split(rows, n_parts)
     done = np.zeros(n_parts, dtype=np.intp)
 
     def fill(part: int) -> None:
-        # Its own blocks: they hold what a query writes down.
+        # Its own blocks: queries write to them.
         blocks = make_blocks(records, np.arange(len(records)))
         for some in paced(parts[part]):
             list_nearest(points, some, blocks, out.distances, out.rows)
@@ -81,5 +81,5 @@ def fill_in(
         n_jobs=at_once,
         task=task,
         progress=lambda: (int(done.sum()), len(rows)),
-        needs_threads=True,  # lists are larger than the table: they are written in place
+        needs_threads=True,  # the lists are larger than the table, so they are written in place
     )

@@ -1,4 +1,4 @@
-"""Orderings that sort the records along one line."""
+"""Orderings that sort the records along a line."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,8 @@ from microagg.kernels.basics.sorting import stable_sort
 def pca(X: ArrayLike) -> Order:
     """Sort by the first principal component; ties go to the lower row.
 
-    X is taken as it is: a column with a larger spread weighs more. The direction is the one in
-    which the column with the largest loading grows. Time O(n d^2).
+    X is taken as it is: a column with a larger spread has more weight. The order is that in which
+    the column with the largest loading increases. Time O(n d^2).
 
     >>> pca([[0.0, 0.0], [2.0, 2.1], [1.0, 0.9]]).tolist()
     [0, 2, 1]
@@ -38,5 +38,5 @@ def zscore(X: ArrayLike) -> Order:
     matrix = check_matrix(X)
     centred = matrix - matrix.mean(axis=0)
     spread = np.sqrt([np.square(column).mean() for column in centred.T])
-    np.divide(centred, spread, out=centred, where=spread > 0)  # what is constant is 0 now
+    np.divide(centred, spread, out=centred, where=spread > 0)  # constant columns are 0 already
     return stable_sort(centred.sum(axis=1))[1]

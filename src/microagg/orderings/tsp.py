@@ -1,4 +1,4 @@
-"""A short tour."""
+"""Short tours through all records: heuristics for the travelling salesman problem."""
 
 from collections.abc import Iterator
 
@@ -13,9 +13,9 @@ from microagg.kernels.paths.tours import shorten_tour
 from microagg.orderings.neighbours import nearest_neighbours
 from microagg.orderings.walks import farthest_from_mean, walk
 
-# Neighbours of a record that a tour may join it to.
+# Neighbours that moves may connect a record to.
 TOUR_NEIGHBOURS = 10
-# Records looked at between two reports: a fraction of a second.
+# Records tried between two reports: a fraction of a second.
 _ROWS_PER_CALL = 2000
 
 
@@ -32,10 +32,10 @@ def tsp(X: ArrayLike) -> Rows:
 
 
 def short_tours(X: Floats, n_starts: int, neighbours: Rows | None = None) -> Iterator[Rows]:
-    """Tours grown from different records, all written down from the one farthest from the mean.
+    """Yield tours built from different starts, all listed from the record farthest from the mean.
 
-    The first grows from that record, each other from the record farthest from all starts before.
-    `neighbours`, if they are known, are the `TOUR_NEIGHBOURS` nearest of every record.
+    The first starts there, each other one at the record farthest from all starts before it.
+    `neighbours`, if known, are the `TOUR_NEIGHBOURS` nearest of every record.
     """
     X = without_offset(X)
     if neighbours is None:
@@ -57,7 +57,7 @@ def shorten(X: Floats, tour: Rows, neighbours: Rows) -> Rows:
     place[tour] = np.arange(n)
     settled: Rows | None = None
     while settled is None or not np.array_equal(tour, settled):
-        # Changes are followed up at the records they touch; a last sweep over all finds the rest.
+        # Only records next to a change are tried again; a final sweep over all finds the rest.
         settled = tour.copy()
         queue = tour.copy()
         state = np.ones(2 + n, dtype=np.intp)

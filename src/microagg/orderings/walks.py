@@ -1,4 +1,4 @@
-"""Orderings that walk from record to record: nearest point next, and group after group."""
+"""Orderings that walk from record to record: nearest point next, or group by group."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,7 +60,7 @@ def farthest_from_mean(X: Floats) -> int:
 def walk(X: Floats, groups: Labels, entry: int) -> Order:
     """Walk through all groups, numbered from 0, beginning at row `entry`.
 
-    Nearest point next is the walk through groups of one record each.
+    With groups of one record each, this is the walk to the nearest point next.
     """
     n = len(X)
     members = stable_sort(groups)[1]
@@ -79,7 +79,7 @@ def walk(X: Floats, groups: Labels, entry: int) -> Order:
     done = walk_large(entry, 0)
     while done < n:
         blocks = make_blocks(X, np.setdiff1d(np.arange(n), order[:done], assume_unique=True))
-        # Blocks empty unevenly: lay out anew each time half of the records are gone.
+        # Blocks empty unevenly: lay them out again each time half of the records are gone.
         relayout_at = done + max((n - done) // 2, _RECORDS_PER_CALL)
         while done < min(relayout_at, n):
             stop = min(done + _RECORDS_PER_CALL, n)

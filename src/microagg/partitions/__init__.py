@@ -1,4 +1,4 @@
-"""Records -> groups: one estimator per method, all with the contract of `Partitioner`.
+"""Records -> groups: one estimator per method.
 
 The class of every registered method can be imported from here; it is loaded on first use.
 """

@@ -1,4 +1,4 @@
-"""The default: the best groups that a bounded amount of work can find."""
+"""The default: the best groups that a bounded amount of work finds."""
 
 from functools import partial
 from typing import Any
@@ -13,16 +13,20 @@ from microagg.core.validation import check_choice, check_jobs, check_rng
 from microagg.kernels.background import compiled_in_background
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
+from microagg.kernels.rules.exhaustive import best_partition
 from microagg.kernels.search.trials import compile_search, run_trials
 from microagg.orderings.tsp import TOUR_NEIGHBOURS
 from microagg.partitions.base import Partitioner
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import cut_short_tours
 from microagg.partitions.search import regions
+from microagg.partitions.search.dealing import deal_out
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.improving import Effort, Improving, n_neighbours
-from microagg.partitions.search.neighbours import NearKinds, list_near
+from microagg.partitions.search.neighbours import DistinctNeighbours, list_near
+from microagg.partitions.search.repairing import repair
 from microagg.partitions.univariate import Univariate
+from microagg.requirements.coded import GroupRule, pack
 
 EFFORTS = {
     "fast": Effort(
@@ -52,40 +56,76 @@ EFFORTS = {
 }
 
 
-# Records up to which a tour is tried as well, and beyond which even MDAV would take too long.
+# Under requirements a trial is of a fixed amount of work, whatever k is.
+EFFORTS_UNDER_RULES = {
+    "fast": Effort(
+        trials_per_record=20,
+        most_trials=25_000,
+        least_trials=2_500,
+        trials_per_further_record=2,
+        islands=2,
+        rounds=1,
+        temperatures=(1.0, 3e-3),
+        growth=0.0,
+    ),
+    "balanced": Effort(
+        trials_per_record=400,
+        most_trials=450_000,
+        least_trials=15_000,
+        trials_per_further_record=12,
+        islands=2,
+        rounds=1,
+        temperatures=(1.0, 3e-3),
+        growth=0.0,
+    ),
+    "best": Effort(
+        trials_per_record=2_000,
+        most_trials=2_500_000,
+        least_trials=120_000,
+        trials_per_further_record=50,
+        islands=4,
+        rounds=2,
+        temperatures=(1.0, 3e-3),
+        growth=0.0,
+    ),
+}
+
+# Records up to which a tour is tried as well, and beyond which MDAV would take too long.
 LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
+# Records of which all partitions are tried under requirements.
+MOST_FOR_ALL = 12
 
 
 class Auto(Partitioner):
-    """The best groups of k to 2k-1 records that an amount of work can find; the default method.
+    """The best groups of k to 2k-1 records that a given effort finds; the default method.
 
     Builds groups (those of MDAV, or of a short tour cut optimally, whichever are better) and lowers
-    their squared error by migrations, exchanges and chains of two migrations until none is left.
-    Out of that local optimum lead trials: a few neighbouring groups are made anew around random
-    records, as many, one more or one fewer, or some of their records change places, and they are
-    improved again; what comes out is kept if it is better or, at first, not much worse. Several
-    such searches run side by side, and the best partition that can be put together from their
-    groups is kept. A table of many records is searched region by region, and cut into other
-    regions in the next round.
+    their squared error by migrations, exchanges and chains of two migrations until none gains.
+    Trials lead out of that local optimum: a few neighbouring groups are rebuilt around random
+    records, with the same number of groups or one more or fewer, or some of their records change
+    places, and they are improved again; the outcome is kept if it is better or, early on, not much
+    worse. Several such searches run in parallel, and the best partition that can be assembled from
+    their groups is kept. A large table is searched region by region, with other regions in every
+    round.
 
-    The work is fixed by `effort`, n and k, so that the groups for a seed are the same on any
-    number of threads. Time O(n^2 d) at worst for neighbours and first groups, and near O(n d) for
-    the search; memory O(n (d + k)). One column is grouped optimally at once.
+    The work is fixed by `effort`, n and k, so a seed gives the same groups on any number of
+    threads. Time O(n^2 d) at worst for neighbours and first groups, and near O(n d) for the search;
+    memory O(n (d + k)). One column is grouped optimally, without a search.
 
     Parameters
     ----------
-    k : records in a group, at least
+    k : least number of records in a group
     effort : "fast", "balanced" or "best": how much work to do
-    time_budget : seconds after which to end with the best groups so far, once neighbours and first
-        groups are found; None for no limit
+    time_budget : seconds after which to end with the best groups so far; neighbours and first
+        groups are found in any case; None for no limit
     random_state : seed of the search
-    n_jobs : threads that search side by side; -1 for all cores
+    n_jobs : threads that search in parallel; -1 for all cores
 
     Attributes
     ----------
-    interrupted_ : whether the search was ended from the keyboard; the groups are the best so far
+    interrupted_ : whether the search was ended by Ctrl-C; the groups are the best so far
     timed_out_ : whether it was ended by the time budget
-    near_ : the neighbours that the search looked at, for a bound to begin with; not pickled
+    near_ : the neighbours that the search used, for a bound to start from; not pickled
 
     Examples
     --------
@@ -109,7 +149,7 @@ class Auto(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the groups depend on a seed, with the parameters as they are."""
         return True
 
@@ -126,7 +166,7 @@ class Auto(Partitioner):
         limits = Limits.checked(None, self.time_budget)
         rng = check_rng(self.random_state)
         self.interrupted_ = self.timed_out_ = False
-        self.near_: NearKinds | None = None
+        self.near_: DistinctNeighbours | None = None
         if needs_no_search(X, k):
             return without_search(X, k)
         X = without_offset(X)
@@ -135,10 +175,36 @@ class Auto(Partitioner):
             joined = near.exact(X, TOUR_NEIGHBOURS).rows if len(X) <= LARGEST_TOUR else None
             groups = first_groups(X, k, rng, n_jobs, joined)
         improving = Improving(X, groups, k, limits, rng, n_jobs, near.for_search())
+        return self._improved(improving, effort)
+
+    def _group_under(self, X: NDArray[Any], k: int, rules: tuple[GroupRule, ...]) -> Labels:
+        effort = EFFORTS_UNDER_RULES[check_choice("effort", self.effort, EFFORTS)]
+        n_jobs = check_jobs(self.n_jobs)
+        limits = Limits.checked(None, self.time_budget)
+        rng = check_rng(self.random_state)
+        self.interrupted_ = self.timed_out_ = False
+        self.near_ = None
+        X, packed = without_offset(X), pack(rules, k, len(X))
+        if len(X) <= MOST_FOR_ALL:
+            labels = np.zeros(len(X), dtype=np.intp)
+            best_partition(X, packed, labels)
+            return labels
+        self.near_ = list_near(X, n_neighbours(k), n_jobs)
+        near = self.near_.for_search()
+        starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
+        starts += [deal_out(X, rule, k) for rule in rules if rule.is_closeness]
+        repaired = [repair(X, labels, packed, near) for labels in starts]
+        repaired.sort(key=lambda labels: summarise(X, labels).sse)
+        first, *others = repaired
+        improving = Improving(X, first, k, limits, rng, n_jobs, near, rules, others)
+        return self._improved(improving, effort)
+
+    def _improved(self, improving: Improving, effort: Effort) -> Labels:
+        """Return the groups after the search, and note how it ended."""
         try:
             improving.run(effort)
         except KeyboardInterrupt:
-            improving.adopt_what_was_found()
+            improving.adopt_best()
             self.interrupted_ = True
         ended_early = self.time_budget is not None and not improving.is_complete()
         self.timed_out_ = ended_early and not self.interrupted_
@@ -146,19 +212,19 @@ class Auto(Partitioner):
 
 
 def _compile(n_jobs: int) -> None:
-    """Group a few records, so that the first run of all does not spend its time on compiling."""
+    """Group a few records, so that a first run does not spend its time budget on compiling."""
     few = np.random.default_rng(0).normal(size=(8, 2))
     with listening(None):
         Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few)
 
 
 def needs_no_search(X: Floats, k: int) -> bool:
-    """Whether the best groups are known at once: of one, of all, or of one column."""
+    """Whether the best groups are known: single records, all records, or those of one column."""
     return k == 1 or len(X) < 2 * k or X.shape[1] == 1
 
 
 def without_search(X: Floats, k: int) -> Labels:
-    """The best groups where there is nothing to search for."""
+    """Return the best groups where no search is needed."""
     if X.shape[1] == 1:
         labels: Labels = Univariate(k).fit(X).labels_
         return labels
@@ -168,20 +234,20 @@ def without_search(X: Floats, k: int) -> Labels:
 def first_groups(
     X: Floats, k: int, rng: np.random.Generator, n_jobs: int, neighbours: Labels | None
 ) -> Labels:
-    """The groups of MDAV or of a cut tour, whichever have the lower error.
+    """Return the groups of MDAV or of a cut tour, whichever have the lower error.
 
-    A tour is cut where its `neighbours` are given: the `TOUR_NEIGHBOURS` nearest of every record,
-    of `LARGEST_TOUR` records at most. The groups of a very large table are made region by region,
-    so that the time grows with n only.
+    A tour is cut if `neighbours` are given: the `TOUR_NEIGHBOURS` nearest of every record, for at
+    most `LARGEST_TOUR` records. The groups of a very large table are made region by region, so
+    that the time is proportional to n.
     """
     if neighbours is not None:
-        either = MDAV(k).fit_predict(X), cut_short_tours(X, k, neighbours)
-        return min((summarise(X, labels) for labels in either), key=lambda made: made.sse).labels
-    everyone = np.ones(len(X), dtype=np.intp)
-    parts = regions.split_into_regions(X, everyone, rng, max(_LARGEST_MDAV, 2 * k))
-    made = side_by_side(partial(_mdav, X, k), parts, n_jobs=n_jobs, task="first groups")
+        both = MDAV(k).fit_predict(X), cut_short_tours(X, k, neighbours)
+        return min((summarise(X, labels) for labels in both), key=lambda groups: groups.sse).labels
+    ones = np.ones(len(X), dtype=np.intp)
+    parts = regions.split_into_regions(X, ones, rng, max(_LARGEST_MDAV, 2 * k))
+    found = side_by_side(partial(_mdav, X, k), parts, n_jobs=n_jobs, task="first groups")
     labels, first = np.empty(len(X), dtype=np.intp), 0
-    for rows, own in zip(parts, made, strict=True):
+    for rows, own in zip(parts, found, strict=True):
         labels[rows] = own + first
         first += int(own.max()) + 1
     return labels

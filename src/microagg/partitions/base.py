@@ -1,14 +1,25 @@
-"""The contract: what every partitioner takes, promises and leaves behind."""
+"""What every partitioner takes, guarantees and returns."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.arrays import Labels
 from microagg.core.clusterer import Clusterer
+from microagg.core.errors import GuaranteeError
 from microagg.core.validation import check_flag, check_group_sums, check_k, check_matrix
 from microagg.kernels.basics.group_sums import summarise
+from microagg.partitions.search.repairing import repair
+from microagg.requirements.coded import (
+    GroupRule,
+    check_feasible,
+    check_rules,
+    failing_rules,
+    pack,
+)
 
 
 class Partitioner(Clusterer):
@@ -23,7 +34,7 @@ class Partitioner(Clusterer):
     centers_ : one row per group: its mean, rounded half away from zero with `integer=True`
     sse_ : sum of squared distances between the records and their group's centre
     n_groups_ : number of groups
-    interrupted_, timed_out_ : whether a search was ended from the keyboard, or by its time budget
+    interrupted_, timed_out_ : whether a search was ended by Ctrl-C, or by its time budget
     """
 
     k: int
@@ -36,12 +47,23 @@ class Partitioner(Clusterer):
 
         def __init__(self, k: int = ..., **options: Any) -> None: ...
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Group the records of X."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,  # noqa: ARG002
+        *,
+        requirements: Iterable[GroupRule] | None = None,
+    ) -> Self:
+        """Group the records of X, so that every group meets the requirements, if there are any."""
         integer = check_flag("integer", getattr(self, "integer", False))
         X = check_matrix(X, estimator=self, integer=integer, single_column=self.single_column)
         k = check_k(self.k, n_records=len(X))
-        labels = self._group(X, k)
+        if rules := check_rules(requirements, len(X)):
+            check_feasible(rules, k)
+            labels = self._group_under(X, k, rules)
+            _refuse_unless_met(rules, k, labels)
+        else:
+            labels = self._group(X, k)
         check_group_sums(X, labels)
         groups = summarise(X, labels)
         self.labels_ = groups.labels
@@ -50,10 +72,23 @@ class Partitioner(Clusterer):
         self.n_groups_ = len(groups.sizes)
         return self
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the groups depend on a seed, with the parameters as they are."""
         return False
 
+    def _group_under(self, X: NDArray[Any], k: int, rules: tuple[GroupRule, ...]) -> Labels:
+        """Return groups that meet all rules: those of the method, repaired where they do not."""
+        return repair(X, self._group(X, k), pack(rules, k, len(X)))
+
     @abstractmethod
     def _group(self, X: NDArray[Any], k: int) -> Labels:
-        """Return the group of every record, in any numbering within 0..n-1."""
+        """Return the group of every record: any numbers from 0 to n-1."""
+
+
+def _refuse_unless_met(rules: tuple[GroupRule, ...], k: int, labels: Labels) -> None:
+    numbered = np.unique(labels, return_inverse=True)[1]
+    if failing := int(np.count_nonzero(failing_rules(pack(rules, k, len(labels)), numbered) > -2)):
+        raise GuaranteeError(
+            f"{failing} groups do not meet the requirements. This is a defect of the method: "
+            "please report it."
+        )

@@ -1,4 +1,4 @@
-"""Methods that form groups of exactly k from the outside in: MD, CBFS, and what MDAV shares."""
+"""Methods that form groups of exactly k from the outside in: MD, CBFS, and the basis of MDAV."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,17 +16,17 @@ from microagg.kernels.construction.fixed_size import (
     reach_of_box,
     rounds_from_mean,
 )
-from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
+from microagg.kernels.neighbours.blocks import ONE_BLOCK, Blocks, make_blocks
 from microagg.partitions.base import Partitioner
 
 Rounds = Callable[..., int]
 
-# Values a loop may look at before it comes back to report: a fraction of a second.
+# Values that a loop reads before it returns to report progress: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
 
 
 class Peeling:
-    """A grouping under way: groups of k are taken off until few enough records are left.
+    """A grouping in progress: groups of k are peeled off until few enough records are left.
 
     `labels` is -1 for records that are not grouped yet; groups are numbered as they are formed.
     """
@@ -49,12 +49,16 @@ class Peeling:
         """Groups formed so far."""
         return (len(self.X) - self.left) // self.k
 
-    def take_off(self, rounds: Rounds, argument: Any, *, while_left: int) -> None:
-        """Run `rounds`, with its own last argument, while `while_left` records are left."""
+    def lay_out(self) -> Blocks:
+        """Lay out the records that are left."""
+        return make_blocks(self.X, self.rest)
+
+    def peel(self, rounds: Rounds, argument: Any, *, while_left: int) -> None:
+        """Run `rounds`, with `argument` as its last one, while at least `while_left` are left."""
         n, d = self.X.shape
         while self.left >= while_left:
-            blocks = make_blocks(self.X, self.rest)
-            # Blocks empty unevenly: lay out anew at each halving, while that pays.
+            blocks = self.lay_out()
+            # Blocks empty unevenly: lay them out again at each halving, as long as that pays off.
             relayout_at = max(while_left, self.left // 2 if self.left > ONE_BLOCK else 0)
             while self.left >= relayout_at:
                 records = self.k * max(1, _WORK_PER_CALL // (self.left * d))
@@ -65,7 +69,7 @@ class Peeling:
                 report("grouping", n - self.left, n)
 
     def close_with_one_or_two_groups(self) -> None:
-        """Group the last records, fewer than 3k: one group of k if 2k are left, then the rest."""
+        """Group the last records, fewer than 3k: a group of k if 2k are left, then the rest."""
         if self.left >= 2 * self.k:
             rest = self.rest
             mean = np.empty(self.X.shape[1])
@@ -79,7 +83,7 @@ class Peeling:
     def close_with_nearest(self) -> None:
         """Group the last records, fewer than 2k; if fewer than k, each joins the nearest group.
 
-        Nearest by the mean of the k records that formed it; ties go to the group formed first.
+        Distances are to the mean of a group's first k records; ties go to the group formed first.
         """
         if self.left >= self.k:
             self._close_with_rest()
@@ -97,7 +101,7 @@ class Peeling:
 
 
 def squared_distances(X: Floats, point: Floats) -> Floats:
-    """Squared distance of every record of X from a point, added up as the kernels do."""
+    """Squared distances of the records of X from a point, summed in the order that kernels use."""
     distances = np.zeros(len(X))
     for column, value in zip(X.T, point, strict=True):
         distances += (column - value) ** 2
@@ -105,13 +109,13 @@ def squared_distances(X: Floats, point: Floats) -> Floats:
 
 
 class MD(Partitioner):
-    """Groups of k to 2k-1 records; the two most distant records each take their k-1 nearest.
+    """Groups of k to 2k-1 records; the two most distant are each grouped with their k-1 nearest.
 
-    When fewer than 3k records are left, the one farthest from their mean takes its k-1 nearest if
-    that leaves k, and the others are the last group. Ties go to the lower row, or lower pair.
+    When fewer than 3k records are left, the one farthest from their mean is grouped with its k-1
+    nearest if that leaves k, and the others are the last group. Ties go to the lower row or pair.
 
     Time O(n^3 d / k) at worst, near O(n^2 d / k) in practice: the farthest record is looked up
-    again only for those that could be one of the pair. Memory O(n d). Source: [1]_.
+    again only for records that could be one of the pair. Memory O(n d). Source: [1]_.
 
     References
     ----------
@@ -131,13 +135,13 @@ class MD(Partitioner):
         peeling = Peeling(X, k)
         reach = np.empty(len(X))
         reach_of_box(peeling.X, reach)
-        peeling.take_off(md_rounds, reach, while_left=3 * k)
+        peeling.peel(md_rounds, reach, while_left=3 * k)
         peeling.close_with_one_or_two_groups()
         return peeling.labels
 
 
 class CBFS(Partitioner):
-    """Groups of k to 2k-1 records; the record farthest from the mean takes its k-1 nearest.
+    """Groups of k to 2k-1 records; the one farthest from the mean is grouped with its k-1 nearest.
 
     The mean is that of the records not grouped yet. At the end fewer than k records are left;
     each joins the group with the nearest mean. Ties go to the lower row.
@@ -160,6 +164,6 @@ class CBFS(Partitioner):
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         peeling = Peeling(X, k)
-        peeling.take_off(rounds_from_mean, False, while_left=k)
+        peeling.peel(rounds_from_mean, False, while_left=k)
         peeling.close_with_nearest()
         return peeling.labels

@@ -1,4 +1,4 @@
-"""What V-MDAV and the first phase of TFRP share: groups around the farthest from fixed points."""
+"""Groups around the records farthest from fixed points, for V-MDAV and the first phase of TFRP."""
 
 import numpy as np
 
@@ -10,16 +10,16 @@ from microagg.kernels.neighbours.blocks import ONE_BLOCK, make_blocks
 from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.splitting import split_large
 
-# Values a loop may look at before it comes back to report: a fraction of a second.
+# Values that a loop reads before it returns to report progress: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
 
 
 def groups_around_farthest(X: Floats, k: int, points: list[Floats], gain: float = 0.0) -> Labels:
-    """Return groups of k to 2k-1 records, begun at the records farthest from the points in turn.
+    """Return groups of k to 2k-1 records around the records farthest from the points, in turn.
 
-    A group is the farthest record that is left, its k-1 nearest, and what `gain` lets join. Fewer
-    than k last records each join the group with the nearest mean; a group that reaches 2k by that
-    is split.
+    A group is the farthest record left, its k-1 nearest, and any more that `gain` lets join. The
+    last records, fewer than k, each join the group with the nearest mean; a group that thereby
+    reaches 2k is split.
     """
     n, d = X.shape
     ranks = np.array([np.argsort(-squared_distances(X, point), kind="stable") for point in points])
@@ -27,7 +27,7 @@ def groups_around_farthest(X: Floats, k: int, points: list[Floats], gain: float 
     n_groups, left = 0, n
     while left >= k:
         blocks = make_blocks(X, np.flatnonzero(labels < 0))
-        # Blocks empty unevenly: lay out anew at each halving, while that pays.
+        # Blocks empty unevenly: lay them out again at each halving, as long as that pays off.
         relayout_at = max(k, left // 2 if left > ONE_BLOCK else 0)
         while left >= relayout_at:
             records = k * max(1, _WORK_PER_CALL // (left * d * (1 if gain == 0 else k)))
@@ -40,7 +40,7 @@ def groups_around_farthest(X: Floats, k: int, points: list[Floats], gain: float 
 
 
 def _join_nearest(X: Floats, labels: Labels) -> Labels:
-    """Send the records without a group each to the group with the nearest mean."""
+    """Put each record without a group into the group with the nearest mean."""
     formed = labels >= 0
     if formed.all():
         return labels

@@ -18,31 +18,31 @@ from microagg.partitions.fixed_size import squared_distances
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.search.exchanging import Exchanging
 
-# Values the merging may look at before it comes back to report: a fraction of a second.
+# Values that merging reads before it returns to report progress: a fraction of a second.
 _WORK_PER_CALL = 100_000_000
 
 
 class HAC(Partitioner):
     """Groups of k to 2k-1 records, merged from single records, the nearest clusters first.
 
-    The nearest two clusters whose joint size stays within `max_size` are merged, again and again,
-    until no two fit. Groups that stayed below k are then repaired: with `max_size="k"` their
-    records are grouped anew as `MDAV` does, the fewer than k that are over go where they do least
-    harm, and the new groups exchange records, or pass some on, while that lowers the error; with
-    `max_size="2k-1"` at most one group stays small, and it is filled up from others or dissolved,
-    whichever costs less. Ties go to the pair of clusters with the lower rows.
+    The nearest two clusters whose joint size is within `max_size` are merged, again and again,
+    until no two fit. Groups with fewer than k records are then repaired: with `max_size="k"` their
+    records are regrouped by `MDAV`, fewer than k left over go where they do least harm, and the new
+    groups exchange or move records while that lowers the error; with `max_size="2k-1"` at most one
+    group is too small, and it is filled up from others or dissolved, whichever costs less. Ties go
+    to the pair of clusters with the lower rows.
 
-    Time O(n^2 d) as a rule, O(n^3 d) at worst; memory O(n d): no matrix of distances is kept.
+    Time O(n^2 d) in practice, O(n^3 d) at worst; memory O(n d): no distance matrix is stored.
     Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
+    k : least number of records in a group
     linkage : how far apart two clusters are: "single", "complete" and "average" are the smallest,
         largest and mean Euclidean distance between their records, "centroid" is that between
         their means, "ward" that times sqrt(2ab / (a+b)) for clusters of a and b records
-    max_size : "k" makes the most groups, floor(n/k); "2k-1" lets clusters grow on
-    priority : rank pairs by distance / (a+b), so that groups under way are completed first
+    max_size : "k" makes the most groups, floor(n/k); "2k-1" lets clusters grow further
+    priority : rank pairs by distance / (a+b), so that larger clusters are completed first
 
     References
     ----------
@@ -78,7 +78,7 @@ class HAC(Partitioner):
 
 
 def merged(X: Floats, cap: int, linkage: str, priority: bool) -> Labels:
-    """Clusters of at most `cap` records when no two can be merged any more."""
+    """Merge clusters of at most `cap` records until no two fit."""
     clusters = make_clusters(X, cap)
     while not merge_rounds(clusters, cap, LINKAGES[linkage], priority, _WORK_PER_CALL):
         report("merging", len(X) - int(clusters.counts[ALIVE]), len(X))
@@ -87,14 +87,15 @@ def merged(X: Floats, cap: int, linkage: str, priority: bool) -> Labels:
 
 
 def with_sizes_repaired(X: Floats, labels: Labels, k: int) -> Labels:
-    """Bring clusters of at most 2k-1 records to k to 2k-1, at little cost.
+    """Turn clusters of at most 2k-1 records into groups of k to 2k-1, at little cost.
 
-    If clusters below k hold fewer than k records together, the others keep k: either all of them
-    hold k, or this is one cluster that fitted none, so that every other can spare what it lacks.
+    If all clusters below k together have fewer than k records, the others still keep k: either they
+    all have exactly k, or there is one small cluster that fits no other, so each of the others can
+    spare what it lacks.
     """
     rest = np.flatnonzero(np.bincount(labels)[labels] < k)
     if len(rest) >= k:
-        return _grouped_anew(X, labels, rest, k)
+        return _regrouped(X, labels, rest, k)
     if len(rest) == 0:
         return labels
     labels[rest] = rest[0]
@@ -107,7 +108,7 @@ def with_sizes_repaired(X: Floats, labels: Labels, k: int) -> Labels:
 
 
 class Moves:
-    """A partition whose records move one by one, always where the squared error gains most."""
+    """A partition whose records move one by one, always by the best move for the squared error."""
 
     def __init__(self, X: Floats, labels: Labels, k: int) -> None:
         groups = summarise(X, labels)
@@ -115,19 +116,19 @@ class Moves:
         self.labels, self.sizes, self.centers = groups.labels, groups.sizes, groups.centers
 
     def dissolve(self, group: int) -> bool:
-        """Send all records of a group to others; False if these have no room for them."""
+        """Move all records of a group to others; False if there is no room for them."""
         room = (2 * self.k - 1 - self.sizes).sum() - (2 * self.k - 1 - self.sizes[group])
         if room < self.sizes[group]:
             return False
-        self._send_out(group, down_to=0)
+        self._move_out(group, down_to=0)
         return True
 
     def shed(self, group: int) -> None:
-        """Send out records of a group above k while that lowers the error."""
-        self._send_out(group, down_to=self.k, only_gains=True)
+        """Move records out of a group larger than k while that lowers the error."""
+        self._move_out(group, down_to=self.k, only_gains=True)
 
     def fill_up(self, group: int) -> bool:
-        """Take records from groups above k until the group has k; False if these are too few."""
+        """Take records from groups larger than k until the group has k; False if too few can be."""
         while self.sizes[group] < self.k:
             rows = np.flatnonzero((self.sizes[self.labels] > self.k) & (self.labels != group))
             if len(rows) == 0:
@@ -138,7 +139,7 @@ class Moves:
             self._move(int(rows[change.argmin()]), group)
         return True
 
-    def _send_out(self, group: int, *, down_to: int, only_gains: bool = False) -> None:
+    def _move_out(self, group: int, *, down_to: int, only_gains: bool = False) -> None:
         rows = np.flatnonzero(self.labels == group)
         squares = np.array([squared_distances(self.centers, self.X[row]) for row in rows])
         while len(rows) > down_to:
@@ -170,18 +171,18 @@ class Moves:
             self.centers[group] += step / max(self.sizes[group], 1)
 
 
-def _grouped_anew(X: Floats, labels: Labels, rest: Labels, k: int) -> Labels:
-    """Make groups of k of the given records, which are too few to a cluster.
+def _regrouped(X: Floats, labels: Labels, rest: Labels, k: int) -> Labels:
+    """Regroup the records of clusters that are too small.
 
-    Of more than a multiple of k the worst placed move to any group, the clusters included, if
-    that gains.
+    If their number is not a multiple of k, the extra ones move to any group, also to a cluster,
+    where that gains.
     """
-    parts = MDAV(k=k)._group(X[rest], k)  # checks of a whole table do not fit a part of it
+    parts = MDAV(k=k)._group(X[rest], k)  # the checks of `fit` were made on all of X
     labels[rest] = rest[np.unique(parts, return_index=True)[1]][parts]
     moves = Moves(X, labels, k)
-    anew = np.unique(moves.labels[rest])
-    moves.shed(int(anew[moves.sizes[anew].argmax()]))
-    rows = np.flatnonzero(np.isin(moves.labels, anew))
+    new = np.unique(moves.labels[rest])
+    moves.shed(int(new[moves.sizes[new].argmax()]))
+    rows = np.flatnonzero(np.isin(moves.labels, new))
     names, groups = np.unique(moves.labels[rows], return_inverse=True)
     exchanging = Exchanging(X[rows], groups, k)
     while exchanging.make_pool():

@@ -18,44 +18,45 @@ from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Partitioner
 from microagg.partitions.path_cut import cut_sequence
 from microagg.partitions.search.exchanging import NO_LIMITS, Exchanging, Limits
-from microagg.partitions.search.starts import Initial, has_chance, initial_labels
+from microagg.partitions.search.starts import Initial, initial_labels, uses_randomness
 
-# Records that a restart sends elsewhere, at most: section 5.3 of the paper.
+# Records moved by a restart, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
-# The tour is cut again after so many steps for each record: it costs more than a pool.
+# The tour is cut again after so many steps per record: a cut costs more than a pool.
 _STEPS_FOR_A_CUT = 0.03
-# Groups among which cyclic shifts are looked for, and records in them: the cost is quadratic.
+# Groups among which cyclic shifts are sought, and records in them: the cost is quadratic.
 _NEAR_GROUPS, _NEAR_RECORDS = 24, 300
 
 
 class ICSM(Partitioner):
     """Groups of k to 2k-1 records that no migration or exchange of records can improve.
 
-    Begins with the groups of another method and repeats three steps, none of which raises the
+    Starts from the groups of another method and repeats three steps, none of which raises the
     squared error, until none lowers it:
 
-    - each group proposes its best migration or exchange with any other; the best 100 or, of many
-      groups, a tenth, are made, as long as they concern different groups: the pool;
-    - the groups are put on a closed tour (see `microagg.orderings.by_groups`), which is cut anew;
-    - when neither gains, records are shifted in cycles through several groups, tried from every
-      group.
+    - the pool: each group proposes its best migration or exchange with any other; the best 100 or,
+      with many groups, as many as a tenth of them, are made, as long as they affect different
+      groups;
+    - the groups are put on a closed tour (see `microagg.orderings.by_groups`), which is cut again;
+    - when neither gains, records are shifted in cycles through several groups, starting from each
+      group in turn.
 
-    Time O(n^2 d) at worst for a round of steps where all groups overlap, far less in practice, and
-    O(n k (d + k)) for cutting a tour, so that large k takes long; memory O(n (d + k)) for each
-    thread. Source: [1]_.
+    Time O(n^2 d) at worst for a round of steps if all groups overlap, far less in practice, and
+    O(n k (d + k)) for cutting a tour, so a large k takes long; memory O(n (d + k)) for each thread.
+    Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
-    initial : labels, one for each record, with at least k records to a group; or the name of a
+    k : least number of records in a group
+    initial : labels, one for each record, with at least k records in each group; or the name of a
         registered method that groups the records first
-    n_restarts : how often to begin again with 20 records of the initial groups sent elsewhere by
-        chance; the best result is kept
+    n_restarts : how often to start again from the initial groups with up to 20 records moved at
+        random; the best result is kept
     max_iterations : pools and rounds of cycles after which each search ends; None for no limit
-    time_budget : seconds after which to end with the best groups so far, once the initial groups
-        are made and cut; a cut that is under way is finished; None for no limit
-    random_state : seed of the restarts, and of an initial method with chance in it
-    n_jobs : threads that work on the restarts side by side; -1 for all cores
+    time_budget : seconds after which to end with the best groups so far; the initial groups, and
+        any cut in progress, are finished first; None for no limit
+    random_state : seed of the restarts, and of an initial method that uses randomness
+    n_jobs : threads that work on the restarts in parallel; -1 for all cores
 
     Attributes
     ----------
@@ -92,10 +93,10 @@ class ICSM(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the groups depend on a seed, with the parameters as they are."""
         restarts = self.n_restarts if isinstance(self.n_restarts, int) else 0
-        return restarts > 0 or has_chance(self.initial)
+        return restarts > 0 or uses_randomness(self.initial)
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         rng = check_rng(self.random_state)
@@ -124,12 +125,12 @@ class ICSM(Partitioner):
 def _restart(
     X: Floats, start: Labels, k: int, limits: Limits, seed: int
 ) -> tuple[Labels, list[float]]:
-    """Search again from groups of which some records were sent elsewhere."""
+    """Search again from the initial groups with some records moved."""
     return local_search(X, perturb(start, np.random.default_rng(seed)), k, limits)
 
 
 def perturb(labels: Labels, rng: np.random.Generator) -> Labels:
-    """Send some records, at most 20, to groups drawn by chance."""
+    """Move up to 20 records to random groups."""
     moved = rng.integers(len(labels), size=_MOVED_BY_A_RESTART)
     changed = labels.copy()
     changed[moved] = rng.integers(labels.max() + 1, size=_MOVED_BY_A_RESTART)
@@ -158,13 +159,13 @@ def local_search(
 
 
 class Search(Exchanging):
-    """Groups under way that are also put on a tour and shifted in cycles."""
+    """Groups that are also put on a tour, and whose records are shifted in cycles."""
 
     def __init__(self, X: Floats, labels: Labels, k: int, limits: Limits = NO_LIMITS) -> None:
         self.entry = farthest_from_mean(X)
         super().__init__(X, self._on_a_tour(X, labels, k), k, limits)
         self.cut_at = self.assignment.clock[0]  # step of the last cut
-        self.tried = np.full_like(self.searched, -1)  # step of the last cycle in vain
+        self.tried = np.full_like(self.searched, -1)  # step at which cycles last gained nothing
 
     @property
     def n_steps(self) -> int:
@@ -176,7 +177,7 @@ class Search(Exchanging):
         return cut_sequence(X, walk(X, groups, self.entry), k, tour=True)
 
     def cut_tour(self) -> bool:
-        """Put the groups on a tour and cut it anew, if that gains."""
+        """Put the groups on a tour and cut it again, if that gains."""
         if self.limits.out_of_time():
             return False
         cut, before = self._on_a_tour(self.X, self.assignment.labels, self.k), self.error
@@ -202,9 +203,9 @@ class Search(Exchanging):
         return self.tried >= self.assignment.changed
 
     def _scores(self, in_use: Labels) -> Floats:
-        """Equation 7 of the paper: what it would cost, in sum, to replace a group's members.
+        """Equation 7 of the paper: the total cost of replacing a group's members.
 
-        The sum over all pairs of records comes down to sums over groups.
+        The sum over all pairs of records reduces to sums over groups.
         """
         s: Floats = self.assignment.sizes[in_use].astype(np.float64)
         e: Floats = self.assignment.errors[in_use]

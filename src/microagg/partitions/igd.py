@@ -9,28 +9,28 @@ from microagg.core.validation import check_rng
 from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Partitioner
 from microagg.partitions.search.refining import refine
-from microagg.partitions.search.starts import Initial, has_chance, initial_labels
+from microagg.partitions.search.starts import Initial, initial_labels, uses_randomness
 
 
 class IGD(Partitioner):
-    """Groups of k to 2k-1 records, never worse than the groups it begins with.
+    """Groups of k to 2k-1 records, never worse than the initial ones.
 
     Sweeps go through the groups, largest error first. A group is dissolved if the squared error
-    falls when its members go, nearest to its mean first, each to the group it costs least to join.
-    Otherwise it shrinks: while more than k records stay and the error falls, the member with the
-    largest gain moves to the group it costs least to join. A group that reaches 2k records is
-    split. The sweeps end when one finds nothing to do. Ties go to the lower row.
+    falls when its members leave, nearest to its mean first, each for the group that it costs least
+    to join. Otherwise it shrinks: while it has more than k records and the error falls, the member
+    with the largest gain moves to the group that it costs least to join. A group that reaches 2k
+    records is split. The sweeps end when one finds nothing to do. Ties go to the lower row.
 
-    Time O(n^2 d / k) at worst for each of a few sweeps, less where groups are tight, memory O(n d),
-    besides those of the start. Source: [1]_.
+    Time O(n^2 d / k) at worst for each of a few sweeps, less where groups are tight, and memory
+    O(n d), in addition to those of the initial method. Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
-    initial : the start: the name of a registered method, or labels with k records or more in each
-        group; groups of 2k or more are split by MDAV first. "tsp-mhm" is often a little better than
-        the default and takes longer
-    random_state : seed for a start with chance in it
+    k : least number of records in a group
+    initial : the initial groups: the name of a registered method, or labels with at least k records
+        in each group; groups of 2k or more are split by MDAV first. "tsp-mhm" is often a little
+        better than the default and takes longer
+    random_state : seed of an initial method that uses randomness
 
     References
     ----------
@@ -51,9 +51,9 @@ class IGD(Partitioner):
         self.initial = initial
         self.random_state = random_state
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the groups depend on a seed, with the parameters as they are."""
-        return has_chance(self.initial)
+        return uses_randomness(self.initial)
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         rng = check_rng(self.random_state)

@@ -1,4 +1,4 @@
-"""k-means for microaggregation: split until it fits, then assign with the sizes kept."""
+"""k-means for microaggregation: split until groups fit, then reassign within the size limits."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,35 +14,35 @@ from microagg.kernels.construction.two_means import split_groups
 from microagg.partitions.base import Partitioner
 from microagg.partitions.transport import Transport
 
-# Records that a loop may look at before it comes back to report: a fraction of a second.
+# Records that a loop processes before it returns to report progress: a fraction of a second.
 _RECORDS_PER_CALL = 50_000
-# How much of a record's pull on its own mean is taken out, from all of it to nothing.
-_WITHOUT_PULL = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
-# A round is taken if it lowers the error by more than rounding; less than the second, and the next
-# weight is tried.
+# How much of a record's pull on its own mean is removed, from all of it to nothing.
+_PULL_REMOVED = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
+# A round is accepted if it lowers the error by more than the first share; if by less than the
+# second, the next weight is tried.
 _ROUNDING, _WORTHWHILE = 1e-9, 1e-3
 
 
 class KMeansMicro(Partitioner):
-    """Groups of k to 2k-1 records by k-means, each record in the best place the sizes allow.
+    """Groups of k to 2k-1 records by k-means, with an optimal assignment within these sizes.
 
-    All records are halved by 2-means, and the halves again, until every group holds fewer than 2k.
-    Then, as in k-means, records are assigned to the means of the groups and the means computed
-    anew, again and again; the assignment is the cheapest of all that leave k to 2k-1 records with
-    every mean, found by a min-cost flow. A round is kept only if it lowers the error. In the end no
-    assignment to the groups' means, sizes kept, is cheaper than the one returned.
+    The records are split in two by 2-means, and so on, until every group has fewer than 2k. Then,
+    as in k-means, records are assigned to the means of the groups and the means recomputed, again
+    and again; the assignment is the cheapest of all that give every mean k to 2k-1 records, found
+    by a min-cost flow. A round is kept only if it lowers the error. In the end, no assignment to
+    the groups' means within these sizes is cheaper than the one returned.
 
-    A record pulls the mean of its group towards itself; in groups so small k-means would hardly
-    ever move it. So in the first rounds it is measured against the mean of the others of its group,
-    and in later ones against points between that and the mean.
+    A record pulls the mean of its group towards itself; in such small groups k-means would hardly
+    ever move it. So in the first rounds it is compared with the mean of the others in its group,
+    and in later ones with points between that and the mean.
 
     Deterministic. Time about O(n^1.5 d) in practice, memory O(n d). Source: [1]_ for splitting
-    until it fits and repairing the sizes; the flow, the rule for the cuts and the measure without
-    the record's own pull are this project's.
+    until groups fit and repairing the sizes; the flow, the rule for the cuts and the removal of a
+    record's own pull are this project's.
 
     Parameters
     ----------
-    k : records in a group, at least
+    k : least number of records in a group
 
     References
     ----------
@@ -70,7 +70,7 @@ class KMeansMicro(Partitioner):
 
 
 def split(X: Floats, k: int) -> Labels:
-    """Return groups of k to 2k-1 records: all records halved until they fit."""
+    """Return groups of k to 2k-1 records: all records, split in two until the parts fit."""
     n = len(X)
     order, waiting = np.arange(n), np.empty((n // k + 1, 2), dtype=np.intp)
     waiting[0] = 0, n
@@ -85,19 +85,19 @@ def split(X: Floats, k: int) -> Labels:
 
 
 def rounds(X: Floats, labels: Labels, k: int) -> Iterator[tuple[Labels, float]]:
-    """Yield better and better groups of k to 2k-1 records, 2 or more, with their squared error.
+    """Yield better and better groups of k to 2k-1 records, for k >= 2, with their squared error.
 
-    For a group of s records the squared distance from the mean of the others is (s / (s-1))^2 times
+    In a group of s records, the squared distance from the mean of the others is (s / (s-1))^2 times
     that from the mean of all. Such a round need not lower the error; if it does not, less of the
-    pull is taken out. With all of it left in, no round can raise the error, and these rounds alone
-    need the proof that the assignment is the cheapest.
+    pull is removed. With all of it left in, no round can raise the error, and only these rounds
+    need proof that the assignment is the cheapest.
     """
     transport = Transport(X, int(labels.max()) + 1, k, 2 * k - 1)
     centres, sizes = means(X, labels)
     error = squared_error(X, labels, centres)
     if error == 0.0:
         return
-    for done, weight in enumerate(_WITHOUT_PULL):
+    for done, weight in enumerate(_PULL_REMOVED):
         transport.forget_candidates()
         gain = np.inf
         while gain > (_WORTHWHILE if weight else _ROUNDING) * error:
@@ -109,11 +109,11 @@ def rounds(X: Floats, labels: Labels, k: int) -> Iterator[tuple[Labels, float]]:
             if gain > _ROUNDING * error:
                 labels, centres, sizes, error = new, new_centres, new_sizes, error - gain
                 yield labels, error
-        report("improving", done + 1, len(_WITHOUT_PULL))
+        report("improving", done + 1, len(_PULL_REMOVED))
 
 
 def means(X: Floats, labels: Labels) -> tuple[Floats, Labels]:
-    """Mean and size of every group."""
+    """Return the mean and size of every group."""
     sizes = np.bincount(labels)
     sums = [np.bincount(labels, column) for column in X.T]
     return np.column_stack(sums) / sizes[:, None], sizes

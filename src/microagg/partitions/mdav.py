@@ -14,19 +14,20 @@ from microagg.partitions.fixed_size import Peeling
 class MDAV(Partitioner):
     """Groups of k to 2k-1 records, farthest from the mean first.
 
-    While at least 3k records are left: the record r farthest from their mean and the record s
-    farthest from r; r with its k-1 nearest is a group, then s with its k-1 nearest among what is
-    left. Of 2k to 3k-1 last records, the farthest from their mean takes its k-1 nearest and the
-    others are one group; k to 2k-1 last records are one group. Ties go to the lower row.
+    While at least 3k records are left, find the record r farthest from their mean and the record s
+    farthest from r, and group r with its k-1 nearest, then s with its k-1 nearest of the rest. If
+    2k to 3k-1 records are left, the one farthest from their mean is grouped with its k-1 nearest,
+    and the others are one group; if k to 2k-1 are left, they are one group. Ties go to the lower
+    row.
 
     Time O(n^2 d / k) at worst, memory O(n d). Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
-    leftover : "group" for the variant above, which is behind all published figures; "nearest"
-        goes on while 2k records are left, as the papers' texts have it, and sends fewer than k
-        last records each to the group with the nearest mean
+    k : least number of records in a group
+    leftover : "group" for the variant above, which all published figures are from; "nearest"
+        continues while 2k records are left, as the papers describe it, and adds the last records,
+        if fewer than k, each to the group with the nearest mean
 
     References
     ----------
@@ -47,9 +48,9 @@ class MDAV(Partitioner):
         leftover = check_choice("leftover", self.leftover, ("group", "nearest"))
         peeling = Peeling(X, k)
         if leftover == "group":
-            peeling.take_off(rounds_from_mean, True, while_left=3 * k)
+            peeling.peel(rounds_from_mean, True, while_left=3 * k)
             peeling.close_with_one_or_two_groups()
         else:
-            peeling.take_off(rounds_from_mean, True, while_left=2 * k)
+            peeling.peel(rounds_from_mean, True, while_left=2 * k)
             peeling.close_with_nearest()
         return peeling.labels

@@ -1,4 +1,4 @@
-"""MST: the minimum spanning tree, cut where both sides keep k records."""
+"""MST: the minimum spanning tree, cut wherever both sides keep k records."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from microagg.partitions.splitting import split_large
 
 SPLITS: dict[str, type[Partitioner]] = {"mdav": MDAV, "md": MD, "cbfs": CBFS}
 
-# Values a loop may look at before it comes back to report: a fraction of a second.
+# Values that a loop reads before it returns to report progress: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
 
 
@@ -33,7 +33,7 @@ class MST(Partitioner):
 
     Parameters
     ----------
-    k : records in a group, at least
+    k : least number of records in a group
     split : "mdav", "md" or "cbfs", the method that splits parts of 2k or more
 
     References
@@ -59,9 +59,9 @@ class MST(Partitioner):
 
 
 def minimum_spanning_tree(X: Floats) -> tuple[Labels, Labels, Floats]:
-    """Return the tree from row 0: the rows as they join, their parents, the squared lengths.
+    """Return the tree grown from row 0: the rows in order, their parents, the squared lengths.
 
-    Row 0 has the parent -1 and the length infinity.
+    Row 0 has parent -1 and infinite length.
     """
     n, d = X.shape
     order = np.zeros(n, dtype=np.intp)
@@ -72,7 +72,7 @@ def minimum_spanning_tree(X: Floats) -> tuple[Labels, Labels, Floats]:
     done = 1
     while done < n:
         blocks = make_blocks(X, np.flatnonzero(outside))
-        # Blocks empty unevenly: lay out anew at each halving, while that pays.
+        # Blocks empty unevenly: lay them out again at each halving, as long as that pays off.
         left = n - done
         relayout_at = n - (left // 2 if left > ONE_BLOCK else 0)
         while done < relayout_at:
@@ -85,7 +85,7 @@ def minimum_spanning_tree(X: Floats) -> tuple[Labels, Labels, Floats]:
 
 
 def tree_parts(order: Labels, parents: Labels, lengths: Floats, k: int) -> Labels:
-    """Return the parts of the tree after its longest edges are cut, k records or more in each."""
+    """Return the parts of the tree with its longest edges cut, each of k records or more."""
     n = len(order)
     rows = order[1:]
     ends = parents[rows]

@@ -32,16 +32,16 @@ def cut_path(
     """Return the labels of the optimal cut along a sequence of records.
 
     Among all ways to cut the sequence X[order] into runs of at least k records, the one with the
-    least squared error about the groups' means; the runs hold k to 2k-1. Time O(n k d), memory
-    O(n). X need not be the matrix that was ordered.
+    least squared error about the groups' means; its runs have k to 2k-1 records. Time O(n k d),
+    memory O(n). X need not be the matrix that was ordered.
 
     Parameters
     ----------
     X : matrix of records by columns, taken as it is
     order : every row number once
-    k : records in a group, at least
-    integer : count the error about means rounded to whole numbers; X must hold whole numbers
-    tour : close the sequence to a ring, so that a group may run over its ends; takes O(n k (d + k))
+    k : least number of records in a group
+    integer : measure the error about means rounded to whole numbers; X must contain whole numbers
+    tour : close the sequence to a ring, so that a group may cross its ends; takes O(n k (d + k))
         time and O(n + k^2) memory
 
     Examples
@@ -65,8 +65,8 @@ class OrderedPartitioner(Partitioner):
 
     Parameters
     ----------
-    k : records in a group, at least
-    integer : release whole numbers and count the error about them; X must hold whole numbers
+    k : least number of records in a group
+    integer : release whole numbers and measure the error about them; X must contain whole numbers
     tour : close the sequence to a ring before it is cut
     """
 
@@ -149,15 +149,15 @@ class ZScoreMHM(OrderedPartitioner):
 class TSPMHM(OrderedPartitioner):
     """Groups of k to 2k-1 records along a short tour; the best cut of a few tours is kept.
 
-    The tours grow from different records: the one farthest from the mean, the one farthest from
-    that, and so on, each always the farthest from those before. Each tour is opened at the record
-    farthest from the mean, once to either side; with `tour=True` it stays closed, which pays where
-    a few records lie far out. Time O(n^2 d) at worst for a tour, memory O(n d). Source: [1]_, [2]_.
+    The tours start from different records: the one farthest from the mean, the one farthest from
+    that, and so on, each the farthest from all before it. Each tour is opened at the record
+    farthest from the mean, in both directions; with `tour=True` it stays closed, which pays off if
+    there are a few outliers. Time O(n^2 d) at worst for a tour, memory O(n d). Source: [1]_, [2]_.
 
     Parameters
     ----------
-    k : records in a group, at least
-    integer : release whole numbers and count the error about them; X must hold whole numbers
+    k : least number of records in a group
+    integer : release whole numbers and measure the error about them; X must contain whole numbers
     tour : close the sequence to a ring before it is cut
     n_starts : tours to try
 
@@ -186,7 +186,7 @@ class TSPMHM(OrderedPartitioner):
 
 
 def cut_short_tours(X: Floats, k: int, neighbours: Rows) -> Labels:
-    """Return the groups of `TSPMHM(k)`, given the `TOUR_NEIGHBOURS` nearest of every record."""
+    """Return the groups of `TSPMHM(k)`, given `TOUR_NEIGHBOURS` neighbours of every record."""
     orders = _both_ways(short_tours(X, TSPMHM().n_starts, neighbours))
     return _best_cut(X, orders, k)
 
@@ -209,7 +209,7 @@ class GroupOrderedPartitioner(OrderedPartitioner):
 class MDAVMHM(GroupOrderedPartitioner):
     """Groups of k to 2k-1 records along the groups of MDAV.
 
-    Never worse than MDAV itself, often better where the data are clustered. Time O(n^2 d / k) at
+    Never worse than MDAV itself, often better if the data are clustered. Time O(n^2 d / k) at
     worst, memory O(n d). Source: J. Domingo-Ferrer et al. 2006, as `NPNMHM`.
 
     Examples

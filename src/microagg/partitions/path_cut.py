@@ -1,4 +1,4 @@
-"""The optimal cut of a sequence of records, tile by tile; `kernels.paths.cuts` says how."""
+"""The optimal cut of a sequence of records, tile by tile; see `kernels.paths.cuts`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,15 +20,15 @@ from microagg.kernels.paths.cuts import (
 # A tile's window errors should stay in the second-level cache.
 _CELLS_PER_TILE = 32_768
 _LEAST_PER_TILE = 256
-# What cannot be reached costs this: more than any sum of windows, with room to add one more.
+# The cost of ends that cannot be reached: above any sum of windows, with room for one more.
 _UNREACHABLE = {"f": np.float64(1e300), "i": np.int64(1 << 61)}
 
 
 def cut_sequence(X: NDArray[Any], order: Order, k: int, *, tour: bool = False) -> Labels:
-    """Group of every record for the cheapest cut of the sequence X[order].
+    """Return the group of every record for the cheapest cut of the sequence X[order].
 
-    Float64 counts squared errors about the means of the groups, int64 about the means rounded to
-    whole numbers. With `tour` the sequence is closed, and the cut may run over its ends.
+    Errors are about the groups' means if X is float64, and about means rounded to whole numbers if
+    it is int64. With `tour` the sequence is closed, and a group may cross its ends.
     """
     n = len(order)
     if k == 1:
@@ -49,7 +49,7 @@ def cut_sequence(X: NDArray[Any], order: Order, k: int, *, tour: bool = False) -
 
 
 def _best_start(X: NDArray[Any], order: Order, k: int) -> int:
-    """Where to open the closed sequence: one of the first 2k-1 places is a cut of the best tour.
+    """Where to open a closed sequence: the best tour is cut at one of the first 2k-1 positions.
 
     The window errors are computed once and shared by the 2k-1 dynamic programs.
     """
@@ -74,7 +74,7 @@ def _best_start(X: NDArray[Any], order: Order, k: int) -> int:
 
 
 def _first_costs(k: int, dtype: np.dtype[Any], start: int = 0) -> NDArray[Any]:
-    """Costs before the first end, as sums of two numbers: nothing is reached but the start."""
+    """Costs before the first end, as sums of two numbers: only the start can be reached."""
     costs = np.zeros((2, 2 * k - 1), dtype=dtype)
     costs[0] = _UNREACHABLE[dtype.kind]
     if start == 0:
@@ -90,7 +90,7 @@ def _extended(
     start: int,
     out_sizes: NDArray[np.int32],
 ) -> tuple[NDArray[Any], float]:
-    """The last 2k-1 costs after a tile, and what has been subtracted from them."""
+    """Return the last 2k-1 costs after a tile, and what was subtracted from them."""
     room = np.empty((2, windows.shape[1]), dtype=costs.dtype)
     grown = np.concatenate((costs, room), axis=1)
     unreachable = _UNREACHABLE[costs.dtype.kind]
@@ -101,7 +101,7 @@ def _extended(
 def _tiles(
     X: NDArray[Any], order: Order, k: int, n_ends: int, *, closed: bool
 ) -> Iterator[tuple[int, NDArray[Any]]]:
-    """First end of each tile, and the errors of its windows: size (from k) x end."""
+    """Yield the first end of each tile, and the errors of its windows: size (from k) x end."""
     per_tile = max(_LEAST_PER_TILE, _CELLS_PER_TILE // k)
     history = 2 * k - 1
     for first_end in range(1, n_ends + 1, per_tile):
@@ -118,7 +118,7 @@ def _tiles(
 
 
 def _refuse_overflow(values: Wholes, k: int) -> None:
-    """Stop where the sums of a window, or its rounded mean, could leave the exact range."""
+    """Refuse values if the sums of a window, or its rounded mean, could leave the exact range."""
     # A window of at most 2k-1 values lies in two neighbouring pieces of 2k.
     pieces = np.arange(0, values.shape[1], 2 * k)
     high = np.maximum.reduceat(values, pieces, axis=1).astype(np.float64)

@@ -12,37 +12,42 @@ from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Partitioner
 from microagg.partitions.path_cut import cut_sequence
-from microagg.partitions.search.starts import Initial, has_chance, initial_labels, kmeans_starts
+from microagg.partitions.search.starts import (
+    Initial,
+    initial_labels,
+    kmeans_starts,
+    uses_randomness,
+)
 
-# A round must lower the error by this share of it, or it is the last.
+# The rounds end with one that lowers the error by no more than this share.
 _WORTHWHILE = 1e-9
 
 
 class RepOrdMic(Partitioner):
-    """Groups of k to 2k-1 records from repeated ordering; each round is never worse than the last.
+    """Groups of k to 2k-1 records from repeated ordering; no round is worse than the one before.
 
     A round visits the groups one after another (see `microagg.orderings.by_groups`) and cuts that
-    sequence of records optimally; the groups it began with are one of the possible cuts, so if they
-    hold k to 2k-1 records the new ones are at least as good. Rounds go on until nothing is gained.
-    The first groups may be of any size. Without `initial` there are many starts, the clusters of
-    k-means for 1, 2, 3, ... centres, and the best result is kept.
+    sequence of records optimally; the previous groups are one of the possible cuts, so if they have
+    k to 2k-1 records the new ones are at least as good. The rounds end when nothing is gained. The
+    initial groups may have any size. Without `initial` there are many starts, the clusters of
+    k-means with 1, 2, 3, ... centres, and the best result is kept.
 
     Time O(n^2 d / k) at worst for a round of a start, and about O(n^2 d) for the first round from
     few large clusters; memory O(n d) for each thread. Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
+    k : least number of records in a group
     initial : None for the k-means starts; labels, one for each record; or the name of a registered
         method that groups the records first
     n_starts : without `initial`, the number of starts: k-means with 1 to `n_starts` clusters, or
         as many as there are different records
-    random_state : seed of k-means, or of an initial method with chance in it
-    n_jobs : threads that work on the starts side by side; -1 for all cores
+    random_state : seed of k-means, or of an initial method that uses randomness
+    n_jobs : threads that work on the starts in parallel; -1 for all cores
 
     Attributes
     ----------
-    n_rounds_ : rounds of all starts together, the last one of each, which gains nothing, included
+    n_rounds_ : rounds of all starts together, including the last of each, which gains nothing
 
     References
     ----------
@@ -71,9 +76,9 @@ class RepOrdMic(Partitioner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def has_chance(self) -> bool:
+    def uses_randomness(self) -> bool:
         """Whether the groups depend on a seed, with the parameters as they are."""
-        return self.initial is None or has_chance(self.initial)
+        return self.initial is None or uses_randomness(self.initial)
 
     def _group(self, X: NDArray[Any], k: int) -> Labels:
         rng = check_rng(self.random_state)
@@ -94,7 +99,7 @@ class RepOrdMic(Partitioner):
                 starts,
                 n_jobs=n_jobs,
                 task="starts",
-                needs_threads=True,  # the setting above is that of this process
+                needs_threads=True,  # the setting above is for this process only
             )
             for place, (labels, errors) in outcomes:
                 best.offer(errors[-1], place, labels)
@@ -103,7 +108,7 @@ class RepOrdMic(Partitioner):
 
 
 def repeat_ordering(X: Floats, labels: Labels, k: int, entry: int) -> tuple[Labels, list[float]]:
-    """Order by groups from row `entry` and cut, until that gains nothing.
+    """Order by groups, starting at row `entry`, and cut, until nothing is gained.
 
     Returns the groups and the squared error after every round.
     """

@@ -16,20 +16,20 @@ class TFRP(Partitioner):
     """Groups of k to 2k-1 records, farthest from two fixed corners of the data first.
 
     The two reference points are the minima and the maxima of the columns. In turns, the record
-    farthest from the one and from the other takes its k-1 nearest among those that are left, while
-    k are. Fewer than k last records each join the group with the nearest mean.
+    farthest from one or the other is grouped with its k-1 nearest among those that remain, as long
+    as k do. The last records, fewer than k, each join the group with the nearest mean.
 
-    The second phase dissolves a group where that lowers the squared error: its members go, nearest
-    to its mean first, each to the group it costs least to join. It goes through the groups,
+    The second phase dissolves a group if that lowers the squared error: its members leave, nearest
+    to its mean first, each for the group that it costs least to join. It goes through the groups,
     largest error first, until no group is worth dissolving. A group that reaches 2k records in
     either phase is split. Ties go to the lower row.
 
-    Time O(n^2 d / k) at worst for the first phase and O(n^2 d / k) for each of a few sweeps of the
-    second, memory O(n d). Source: [1]_.
+    Time O(n^2 d / k) at worst for the first phase and for each of a few sweeps of the second,
+    memory O(n d). Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
+    k : least number of records in a group
     refine : whether to run the second phase
 
     References

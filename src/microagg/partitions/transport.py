@@ -1,4 +1,4 @@
-"""Records to given centres at least cost, with bounds on the number of records at each."""
+"""The cheapest assignment of records to centres, with limits on the number of records at each."""
 
 import numpy as np
 
@@ -12,23 +12,23 @@ from microagg.kernels.flow.min_cost_flow import (
     link_members,
     make_path_search,
     measure_candidates,
-    mend,
     prefer_another,
+    rebalance,
     take_preferred,
 )
 from microagg.kernels.neighbours.blocks import Blocks, make_blocks
 
-# Centres that a record may go to without another look at all of them.
+# Nearest centres that each record is matched with at first.
 _CANDIDATES = 10
-# Before these come: where the record is now, where it was at the start, the centres numbered next
-# to that one, and up to three that offer themselves.
+# In front of these: the record's present centre, its initial one, the centres numbered next to
+# that, and up to three that have it among their nearest records.
 _NEIGHBOURS = slice(2, 4)
 _OFFERED = slice(4, 7)
 _FIXED = 7
-# Centres offer themselves to this many times the records that they need.
+# A centre becomes a candidate of this many times the records that it needs.
 _OFFERS = 4
-# Candidate lists grow only when as many looks at all centres in a row were not enough.
-_LOOKS_PER_WIDTH = 6
+# Candidate lists are widened after so many searches among all centres.
+_SEARCHES_PER_WIDTH = 6
 _RECORDS_PER_CALL = 1_000
 _WORK_PER_CALL = 2_000_000
 
@@ -36,14 +36,13 @@ _WORK_PER_CALL = 2_000_000
 class Transport:
     """The cheapest assignments of records to centres, for centres that move little by little.
 
-    Every centre gets `fewest` to `most` records. The assignment is optimal among all, to within
-    the rounding of floats: it is found by a min-cost flow on a few candidate centres of each
-    record, and proven by its prices against all centres; where a record prefers a centre that was
-    no candidate, its candidates are listed anew and the flow goes on. Candidates and prices stay
-    for the next call.
+    Every centre gets `fewest` to `most` records. The assignment is optimal up to rounding: it is
+    found by a min-cost flow on a few candidate centres of each record, and its prices prove it
+    against all centres. Where a record prefers a centre that is not a candidate, its candidates
+    are listed again and the flow continues. Candidates and prices are kept for the next call.
 
     Memory O(n (d + candidates)). The time depends on how far the records' preferences are from
-    the sizes: one shortest path, mostly a short one, for every record too many or too few.
+    the sizes: one shortest path, usually a short one, for every record too many or too few.
     """
 
     def __init__(self, X: Floats, n_centres: int, fewest: int, most: int) -> None:
@@ -54,40 +53,40 @@ class Transport:
         self.candidates: Labels | None = None
 
     def forget_candidates(self) -> None:
-        """List the candidates anew at the next call, for centres that have moved far."""
+        """List the candidates again at the next call, for centres that have moved far."""
         self.candidates = None
 
     def assign(
         self, centres: Floats, home: Labels, stretch: Floats | None = None, *, proven: bool = True
     ) -> Labels:
-        """Return the cheapest assignment; `home` is any that keeps the sizes.
+        """Return the cheapest assignment; `home` is any one within the size limits.
 
-        With `stretch`, the squared distance of every record to its home counts that many times,
-        one or more. Without `proven` the assignment is the cheapest to the candidates only.
+        `stretch` multiplies the squared distance of every record to its home, by 1 or more.
+        Without `proven`, the assignment is the cheapest among the candidates only.
         """
         n, c = len(self.X), len(centres)
         stretch = np.ones(n) if stretch is None else stretch
         if self.candidates is None:
             self.candidates = self._listed(centres, min(_CANDIDATES, c))
         self.candidates[:, :2] = home[:, None]
-        # A row of centres at one point, of which a list holds a few, hangs together by these.
+        # They link centres that coincide, of which a list holds only a few.
         self.candidates[:, _NEIGHBOURS] = np.clip(home[:, None] + (-1, 1), 0, c - 1)
         owner, paid = home.copy(), np.empty(n)
-        search, unhappy, looks = make_path_search(c), np.arange(n), 0
+        search, unhappy, searches = make_path_search(c), np.arange(n), 0
         while True:
             flow = self._flow(owner, paid, self.candidates)
             measure_candidates(self.X, centres, home, stretch, flow.centre, flow.distance)
             index_by_centre(flow)
             take_preferred(flow, unhappy)
-            self._mend(flow, search)
+            self._rebalance(flow, search)
             width = self.candidates.shape[1] - _FIXED
             if width == c or not proven:
                 return owner
             unhappy = self._unhappy(centres, flow, home)
             if not len(unhappy):
                 return owner
-            looks += 1
-            if looks % _LOOKS_PER_WIDTH == 0:
+            searches += 1
+            if searches % _SEARCHES_PER_WIDTH == 0:
                 fixed = self.candidates[:, : _OFFERED.start]
                 self.candidates = self._listed(centres, min(2 * width, c))
                 self.candidates[:, : _OFFERED.start] = fixed
@@ -96,7 +95,7 @@ class Transport:
             self.candidates[:, 0] = owner
 
     def _flow(self, owner: Labels, paid: Floats, candidates: Labels) -> Flow:
-        """The assignment as the kernels take it."""
+        """Return the assignment in the form that the kernels take."""
         n, c = len(owner), len(self.price)
         return Flow(
             centre=candidates,
@@ -115,18 +114,18 @@ class Transport:
             reverse_distance=np.empty(candidates.size),
         )
 
-    def _mend(self, flow: Flow, search: PathSearch) -> None:
-        """Move records along shortest paths until all centres hold what they keep."""
+    def _rebalance(self, flow: Flow, search: PathSearch) -> None:
+        """Move records along shortest paths until every centre has a permitted number of them."""
         link_members(flow, self.fewest, self.most)
         at, end = 0, 2 * len(flow.price)
         while at < end:
-            at = mend(flow, search, self.fewest, self.most, at, _WORK_PER_CALL)
+            at = rebalance(flow, search, self.fewest, self.most, at, _WORK_PER_CALL)
             report("assigning", at, end)
 
     def _lifted(self, centres: Floats) -> Blocks:
-        """The centres with a column more, so that the nearest one is the one preferred.
+        """Return the centres with one more column, so that the nearest is the preferred one.
 
-        The square of that column is how far a price is below the highest.
+        The square of that column is the highest price minus the centre's own.
         """
         column = np.sqrt(self.price.max() - self.price)
         return make_blocks(np.column_stack((centres, column)), np.arange(len(centres)))
@@ -160,7 +159,7 @@ class Transport:
             report("finding near groups", begin + len(part), len(rows))
 
     def _unhappy(self, centres: Floats, flow: Flow, home: Labels) -> Labels:
-        """Rows of the records that prefer another centre to the one they have."""
+        """Return the rows of records that prefer another centre to the one they have."""
         lifted, n = self._lifted(centres), len(self.X)
         marks = np.zeros(n, dtype=np.bool_)
         for begin in range(0, n, _RECORDS_PER_CALL):

@@ -12,20 +12,20 @@ from microagg.partitions.path_cut import cut_sequence
 
 
 class Univariate(Partitioner):
-    """The best groups of at least k values there are, for one column; they hold k to 2k-1.
+    """The optimal groups of at least k values, for one column; they have k to 2k-1 values.
 
-    Some optimal partition keeps neighbours in the sorted column together, so the optimal cut of
-    the sorted column is optimal among all partitions. With `integer=True` the released means are
-    rounded half away from zero, and the cut is the best under that rule, which is not always the
-    cut that is best without it.
+    Some optimal partition consists of runs of the sorted column, so the optimal cut of the sorted
+    column is optimal among all partitions. With `integer=True` the released means are rounded half
+    away from zero, and the cut is the best one for such means, which is not always the best one
+    for unrounded means.
 
     Time O(n k) after sorting, memory O(n). Source: [1]_, integers [2]_. The page on accuracy in
-    the documentation says why it holds for tens of millions of values.
+    the documentation explains why this holds for tens of millions of values.
 
     Parameters
     ----------
-    k : records in a group, at least
-    integer : release whole numbers and count the error about them; X must hold whole numbers
+    k : least number of records in a group
+    integer : release whole numbers and measure the error about them; X must contain whole numbers
 
     References
     ----------

@@ -11,28 +11,29 @@ from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Partitioner
 from microagg.partitions.growing import groups_around_farthest
 
-# From scattered to clustered data; measured on the page of this method.
+# From scattered to clustered data; figures are on the method's page.
 GAINS = (0.0, 0.2, 0.5, 0.7, 1.1)
 
 
 class VMDAV(Partitioner):
     """Groups of k to 2k-1 records, farthest from the mean first, larger where records are close.
 
-    The mean of all records stays fixed. While k records are left, the one farthest from it takes
-    its k-1 nearest. Then the nearest record outside joins, and the next one, while the group has
-    fewer than 2k-1 records and the newcomer is nearer to a member than `gain` times its distance
-    to the nearest other record that is left. Fewer than k last records each join the group with
-    the nearest mean; a group that reaches 2k by that is split by MDAV. Ties go to the lower row.
+    The mean of all records stays fixed. While k records are left, the one farthest from it is
+    grouped with its k-1 nearest. Then the nearest record outside joins, and the next one, as long
+    as the group has fewer than 2k-1 records and the new one is nearer to a member than `gain` times
+    its distance to the nearest other record left. The last records, fewer than k, each join the
+    group with the nearest mean; a group that thereby reaches 2k is split by MDAV. Ties go to the
+    lower row.
 
     Time O(n^2 d) at worst for a gain, O(n^2 d / k) for gain 0; "auto" tries five. Memory O(n d).
     Source: [1]_.
 
     Parameters
     ----------
-    k : records in a group, at least
-    gain : how readily groups grow, 0 for never; the literature has 0.2 for scattered and 1.1 for
-        clustered data. "auto" tries 0, 0.2, 0.5, 0.7 and 1.1 and keeps the least squared error,
-        the smaller gain if two are equal
+    k : least number of records in a group
+    gain : how readily groups grow, 0 for never; the literature uses 0.2 for scattered and 1.1 for
+        clustered data. "auto" tries 0, 0.2, 0.5, 0.7 and 1.1 and keeps the one with the least
+        squared error, the smaller one in a tie
 
     Attributes
     ----------

@@ -1,30 +1,26 @@
-"""Whether the options of a plan suit its method; the method itself is not loaded."""
+"""Whether the options of a plan suit its method, its columns and each other; no data are needed."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
-from microagg.core.registry import GIVEN_OTHERWISE, Method
+from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
+from microagg.tables.roles import QUASI_IDENTIFIER, STRATUM, WEIGHT
 from microagg.tables.scaling import UNSCALED
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
-
-# Parameters of a method that are not among its options here, and how to give them instead.
-_ARGUMENTS = {
-    "constraints": "give it as --constraint, or constraints=[...] to protect",
-    "effort": "give it as --effort, or effort=... to protect",
-    "initial_centers": "centres are in scaled units; give them to the class of the method",
-    "strict_k": "give it as --strict-k, or strict_k=True to protect",
-    "time_budget": "give it as --time-budget, or time_budget=... to protect",
-}
 
 
 def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""
     _check_options(plan, method)
     _check_work(plan, method)
+    _check_columns(plan)
+    _check_roles(plan)
+    _check_blocks(plan)
     if plan.strict_k and not method.draws:
         raise ParameterError(
             f"strict_k (--strict-k) is for methods whose records draw their values, such as 'fcm'; "
@@ -37,11 +33,27 @@ def check_agreement(plan: "Plan", method: Method) -> None:
         )
 
 
+def options_of_another_method(planned: Mapping[str, Any], method: Method) -> list[str]:
+    """Return the fields of a plan that have no meaning once this method replaces its own.
+
+    >>> from microagg.core.registry import find
+    >>> options_of_another_method({"k": 5, "effort": "best", "strict_k": False}, find("mdav"))
+    ['effort']
+    """
+    meaningless = {
+        "method_options": True,
+        "effort": "effort" not in method.options and planned.get("effort") != "balanced",
+        "time_budget": "time_budget" not in method.options and planned.get("bound") != "tight",
+        "strict_k": not method.draws,
+    }
+    return [name for name, is_so in meaningless.items() if is_so and planned.get(name)]
+
+
 def _check_options(plan: "Plan", method: Method) -> None:
-    known = [name for name in method.options if name not in GIVEN_OTHERWISE]
+    known = [name for name in method.options if name not in NOT_OPTIONS]
     for name in plan.method_options:
-        if name in method.options and name in GIVEN_OTHERWISE:
-            raise ParameterError(f"{name} is not an option of a method: {_ARGUMENTS[name]}.")
+        if name in method.options and name in NOT_OPTIONS:
+            raise ParameterError(f"{name} is not an option of a method: {NOT_OPTIONS[name]}.")
         if name not in known:
             listing = ", ".join(repr(option) for option in known)
             those = f"its options are {listing}" if known else "it takes no options"
@@ -54,6 +66,52 @@ def _check_options(plan: "Plan", method: Method) -> None:
             "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
             "or scale='none' in Python)."
         )
+
+
+def _check_columns(plan: "Plan") -> None:
+    for name, column in plan.columns.items():
+        if (options := column.options) is None:
+            continue
+        if column.role not in (None, QUASI_IDENTIFIER):
+            raise ParameterError(
+                f"column {name!r} is given the role {column.role}, but types, orders, "
+                "aggregates, resolutions and weights of columns are for quasi-identifiers. "
+                "Remove one or the other."
+            )
+        if (kind := options.stated_type) is not None:
+            options.check_for(kind, name)
+
+
+def _check_roles(plan: "Plan") -> None:
+    weights = plan.columns_as(WEIGHT)
+    if len(weights) > 1:
+        listing = ", ".join(map(repr, weights))
+        raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
+    if plan.small_strata != "error" and not plan.columns_as(STRATUM):
+        raise ParameterError(
+            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
+        )
+    if plan.keep_key and not plan.identifiers:
+        raise ParameterError(
+            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
+            "out."
+        )
+
+
+def _check_blocks(plan: "Plan") -> None:
+    taken: set[str] = set()
+    for name in (name for block in plan.blocks for name in block):
+        column = plan.columns.get(name)
+        if column is not None and column.role not in (None, QUASI_IDENTIFIER):
+            raise ParameterError(
+                f"blocks consist of quasi-identifiers; {name!r} has the role {column.role}. Remove "
+                "it from the block, or change its role."
+            )
+        if name in taken:
+            raise ParameterError(
+                f"column {name!r} can be in one block only; it is named twice. Remove one."
+            )
+        taken.add(name)
 
 
 def _check_work(plan: "Plan", method: Method) -> None:

@@ -1,8 +1,10 @@
 """The arguments of a call -> the plan that they describe."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import signature
 from os import PathLike
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from microagg.core.errors import ParameterError
 from microagg.plans.columns import ROLE_OPTIONS, columns_by_name
@@ -12,18 +14,42 @@ from microagg.plans.plan import Plan
 ROLE_KEYWORDS = tuple(option.keyword for option in ROLE_OPTIONS.values())
 _DEFAULTS = {option.keyword: option.default for option in options_of(Plan)}
 _MAY_BE_NONE = ("constraints", "method_options")
+_OF_A_PLAN = {*_DEFAULTS, *ROLE_KEYWORDS, "columns"}
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def alone_with_plan(*allowed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function refuse options of a plan in addition to `plan`, also at their defaults.
+
+    It would be unclear which one counts. None and empty lists are no options; `allowed` are those
+    that the function takes beside a plan.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        names = list(signature(function).parameters)
+
+        @wraps(function)
+        def call(*args: P.args, **named: P.kwargs) -> R:
+            given = {**dict(zip(names, args, strict=False)), **named}
+            if given.get("plan") is not None:
+                _check_alone([n for n in given if n not in allowed and not _is_empty(given[n])])
+            return function(*args, **named)
+
+        return call
+
+    return decorate
 
 
 def plan_of(arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | None = None) -> Plan:
     """Return the plan that arguments describe, or the one that was given or is in a file.
 
-    Arguments are named as in `protect`. With a plan, all others must be left out: it would be
-    unclear which one counts.
+    Arguments are named as in `protect`.
     """
-    said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     if plan is not None:
-        _check_alone(said)
         return plan if isinstance(plan, Plan) else Plan.read(plan)
+    said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     if "k" not in said:
         raise ParameterError(
             "k, the least number of records in a group, is missing. Give k, or a plan."
@@ -37,15 +63,18 @@ def _is_default(name: str, value: Any) -> bool:
     default = _DEFAULTS.get(name)
     if value is None:
         return default is None or name in _MAY_BE_NONE
-    if isinstance(value, (tuple, list, dict)) and not value:
+    if _is_empty(value):
         return True
     # True is not the number 1 here; a choice may be given as text.
     return isinstance(default, type(value)) and bool(value == default)
 
 
-def _check_alone(said: Mapping[str, Any]) -> None:
-    if said:
-        name = next(iter(said))
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, (tuple, list, dict)) and not value)
+
+
+def _check_alone(given: Iterable[str]) -> None:
+    if name := next((name for name in given if name in _OF_A_PLAN), None):
         change = "columns" if name in ROLE_KEYWORDS else name
         raise ParameterError(
             f"{name} is given in addition to a plan. Put it in the plan, as in "

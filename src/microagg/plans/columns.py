@@ -1,14 +1,15 @@
 """Options for single columns: their roles, types, and how they are compared and released."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_choice, check_number
 from microagg.plans.options import Flag, Kind, Option, Section, option
-from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.columns import AGGREGATES, RESOLUTIONS, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     IDENTIFIER,
     QUASI_IDENTIFIER,
@@ -19,6 +20,8 @@ from microagg.tables.roles import (
     Names,
     as_names,
 )
+
+_EVERY_AGGREGATE = tuple(dict.fromkeys(name for names in AGGREGATES.values() for name in names))
 
 # The roles as options: their keywords in Python, and how they are given on the command line.
 ROLE_OPTIONS: Mapping[str, Option] = {
@@ -65,6 +68,18 @@ def _optional(check: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value is None else check(value))
 
 
+def _as_order(order: object) -> tuple[str | int | float | bool, ...]:
+    """Return the values of an order as plain ones, if they are a list of text and numbers."""
+    expected = "an order must be a list of text or numbers, lowest first, such as ['low', 'high']"
+    if not isinstance(order, Iterable) or isinstance(order, (str, bytes, Mapping)):
+        raise ParameterError(f"{expected}; got {type(order).__name__}.")
+    listed = tuple(entry.item() if isinstance(entry, np.generic) else entry for entry in order)
+    for entry in listed:
+        if not isinstance(entry, (str, int, float)):
+            raise ParameterError(f"{expected}; got a list with {type(entry).__name__}.")
+    return listed
+
+
 class ColumnPlan(Model):
     """The options of one column; what is left out follows from its contents."""
 
@@ -79,17 +94,21 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "Type of a column: continuous, integer, ordinal, nominal, boolean, date or datetime.",
     )
-    order: tuple[str | int | float | bool, ...] | None = option(
+    order: Annotated[tuple[str | int | float | bool, ...] | None, _optional(_as_order)] = option(
         None, "--order", "C=A,B,...", Section.COLUMNS, "Values of an ordinal column, lowest first."
     )
-    aggregate: str | None = option(
+    aggregate: Annotated[
+        str | None, _optional(lambda v: check_choice("an aggregate", v, _EVERY_AGGREGATE))
+    ] = option(
         None,
         "--aggregate",
         "C=A",
         Section.COLUMNS,
         "What a group releases of a column: mean, median or mode.",
     )
-    resolution: str | None = option(
+    resolution: Annotated[
+        str | None, _optional(lambda v: check_choice("a resolution", v, RESOLUTIONS))
+    ] = option(
         None,
         "--resolution",
         "C=R",
@@ -115,12 +134,7 @@ class ColumnPlan(Model):
 
 def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[str, dict[str, Any]]:
     """Merge options for columns with roles given as lists, by keyword."""
-    if columns is not None and not isinstance(columns, Mapping):
-        raise ParameterError(
-            "columns must be a mapping of column names to what they are, such as "
-            f"{{'sex': {{'type': 'nominal'}}}}; got {type(columns).__name__}."
-        )
-    found = {name: _as_dict(name, said) for name, said in (columns or {}).items()}
+    found = as_columns({} if columns is None else columns)
     for role, declared in ROLE_OPTIONS.items():
         for name in as_names(declared.keyword, roles.pop(declared.keyword, None)):
             said = found.setdefault(name, {})
@@ -133,6 +147,24 @@ def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[s
     if roles:
         raise TypeError(f"no role is given as {', '.join(roles)}")
     return found
+
+
+def as_columns(columns: object) -> dict[str, dict[str, Any]]:
+    """Return the options of columns by name, if they are mappings."""
+    if not isinstance(columns, Mapping):
+        raise ParameterError(
+            "columns must be a mapping of column names to what they are, such as "
+            f"{{'sex': {{'type': 'nominal'}}}}; got {type(columns).__name__}."
+        )
+    return {_as_name(name): _as_dict(name, said) for name, said in columns.items()}
+
+
+def _as_name(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    raise ParameterError(
+        f"the name of a column must be text; got {type(name).__name__}. Rename the column."
+    )
 
 
 def _as_dict(name: str, said: object) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import narwhals as nw
 from microagg.aggregates.choices import Missing
 from microagg.core.registry import DEFAULT
 from microagg.files.annotations import Annotations
+from microagg.files.labelled import labelled_types
 from microagg.plans.columns import ROLE_OPTIONS
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
@@ -58,20 +59,6 @@ def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[
             )
         guesses[name] = guess
     return guesses
-
-
-def labelled_types(frame: Frame, annotations: Annotations | None) -> dict[str, ColumnType]:
-    """Return the types of number columns whose values all have a label in the file: codes."""
-    types = {}
-    for name, variable in (annotations.variables if annotations else {}).items():
-        labels = {value for value in variable.value_labels if not isinstance(value, str)}
-        if name not in frame.columns or not is_number(frame, name) or len(labels) < 2:
-            continue
-        occurring = frame[name].drop_nulls().unique().to_list()
-        if occurring and all(value in labels for value in occurring):
-            is_ordinal = variable.measure == "ordinal"
-            types[name] = ColumnType.ORDINAL if is_ordinal else ColumnType.NOMINAL
-    return types
 
 
 def _guess(frame: Frame, name: str) -> Guess:
@@ -181,5 +168,4 @@ def _with_comments(lines: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _entry(guess: Guess) -> str:
-    said = {"role": guess.role} | ({} if guess.type is None else {"type": str(guess.type)})
-    return f"{{ {', '.join(f'{key} = {toml_value(value)}' for key, value in said.items())} }}"
+    return toml_value({"role": guess.role, **({"type": str(guess.type)} if guess.type else {})})

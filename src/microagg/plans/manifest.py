@@ -7,10 +7,22 @@ from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_serializer,
+)
 
-from microagg.core.errors import DataError, ParameterError
+from microagg.aggregates.choices import Aggregate, Missing
+from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.core.registry import find
+from microagg.core.validation import check_choice
 from microagg.plans.plan import Plan
+from microagg.tables.columns import ColumnType
+from microagg.tables.scaling import SCALES
 
 SCHEMA_VERSION = 2
 
@@ -43,8 +55,8 @@ class FileFacts(_Facts):
 class ColumnFacts(_Facts):
     """How a quasi-identifier was treated, and how many of its values were missing."""
 
-    type: str
-    aggregate: str
+    type: ColumnType
+    aggregate: Aggregate
     weight: float
     missing: int
 
@@ -62,7 +74,7 @@ class ConstraintFacts(_Facts):
 class MissingFacts(_Facts):
     """Missing values of each column that has any, before and after."""
 
-    treatment: str
+    treatment: Missing
     before: dict[str, int]
     after: dict[str, int]
 
@@ -108,12 +120,12 @@ class Manifest(_Facts):
     input: FileFacts
     plan: Plan
     command: str
-    method: str
+    method: Annotated[str, AfterValidator(lambda name: find(name).name)]
     guarantee: str
     options: dict[str, Any]
     random_state: int | None
     k: Annotated[int, Field(ge=1)]
-    scale: str
+    scale: Annotated[str, AfterValidator(lambda scale: check_choice("scale", scale, tuple(SCALES)))]
     quasi_identifiers: tuple[str, ...]
     assumed_quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -172,6 +184,10 @@ class Manifest(_Facts):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Return the manifest in a file, of this or any earlier schema version."""
+        if not isinstance(path, (str, PathLike)):
+            raise ParameterError(
+                f"a manifest is read from a file, whose name is text; got {type(path).__name__}."
+            )
         where = repr(str(path))
         try:
             found = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -196,8 +212,19 @@ class Manifest(_Facts):
         try:
             # Version 1 had no number, and older names in its plan, which are still read.
             return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
-        except (ValidationError, ParameterError) as error:
-            field = error.errors()[0]["loc"][0] if isinstance(error, ValidationError) else "plan"
-            raise DataError(
-                f"the manifest {where} is damaged: {field!r} is missing or not as expected."
-            ) from None
+        except (ValidationError, MicroaggError) as error:
+            raise DataError(f"the manifest {where} is damaged: {_damage(error)}") from None
+
+
+def _damage(error: ValidationError | MicroaggError) -> str:
+    """Return which entry of a manifest is not as expected, and why if that can be told."""
+    if isinstance(error, MicroaggError):  # of the plan as a whole
+        return f"'plan' is not as expected: {error}"
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    raised = first.get("ctx", {}).get("error")
+    if isinstance(raised, MicroaggError):
+        return f"{field!r} is not as expected: {raised}"
+    if first["type"] == "enum":
+        return f"{field!r} is {first['input']!r}, which this microagg does not know."
+    return f"{field!r} is missing or not as expected."

@@ -8,6 +8,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
+from microagg.core.read_only import ReadOnly
+
 
 class Section(StrEnum):
     """The section of a command's help that lists an option."""
@@ -23,7 +25,7 @@ class Kind(Enum):
     WHOLE = auto()  # 5
     NUMBER = auto()  # 1.5
     TEXT = auto()  # mdav
-    SWITCH = auto()  # given or not
+    SWITCH = auto()  # --keep-key or --no-keep-key
     TEXTS = auto()  # a text each time it is given
     NAMES = auto()  # age,sex: names in a list, or one each time
     LISTS = auto()  # age,sex: a list each time
@@ -48,18 +50,37 @@ class Option:
     kind: Kind
     help: str
     default: Any = None
+    studies: tuple[str, ...] = ()  # commands that take it besides `protect`
 
     @property
     def dest(self) -> str:
         """Its name in the command line parser."""
         return self.flag.name.lstrip("-").replace("-", "_")
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its flag; a switch has one to turn it off as well, as a plan may turn it on."""
+        name = self.flag.name
+        return (name, f"--no-{name.lstrip('-')}") if self.kind is Kind.SWITCH else (name,)
 
-def option(default: Any, flag: str, metavar: str, section: Section, help: str) -> Any:  # noqa: A002
-    """Declare an option as a field of a model; `...` as the default makes it required."""
+
+def option(
+    default: Any,
+    flag: str,
+    metavar: str,
+    section: Section,
+    help: str,  # noqa: A002
+    *,
+    studies: tuple[str, ...] = (),
+) -> Any:
+    """Declare an option as a field of a model; `...` as the default makes it required.
+
+    `studies` are `compare` and `sweep`, where they take it as an argument of their own.
+    """
     extra: dict[str, Any] = {"flag": flag, "metavar": metavar, "section": section.value}
-    if isinstance(default, (dict, tuple)) and not default:
-        return Field(default_factory=type(default), description=help, json_schema_extra=extra)
+    extra["studies"] = list(studies)
+    if isinstance(default, dict):
+        return Field(default_factory=ReadOnly, description=help, json_schema_extra=extra)
     return Field(default, description=help, json_schema_extra=extra)
 
 
@@ -70,7 +91,8 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
         if isinstance(extra, dict) and "flag" in extra:
             flag = Flag(str(extra["flag"]), str(extra["metavar"]), Section(str(extra["section"])))
             default = None if field.is_required() else field.get_default(call_default_factory=True)
-            yield Option(name, flag, _kind(field), field.description or "", default)
+            studies = tuple(map(str, extra["studies"]))  # type: ignore[arg-type]
+            yield Option(name, flag, _kind(field), field.description or "", default, studies)
 
 
 def _kind(field: FieldInfo) -> Kind:

@@ -1,12 +1,13 @@
 """What was asked for: one model for Python, the command line, files and the manifest."""
 
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Self
 
+import numpy as np
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     PlainSerializer,
@@ -18,7 +19,8 @@ from pydantic import (
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, BOUNDS
 from microagg.constraints.grammar import Constraint, parse
-from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.read_only import ReadOnly
 from microagg.core.registry import DEFAULT, find, methods
 from microagg.core.validation import (
     check_choice,
@@ -27,11 +29,14 @@ from microagg.core.validation import (
     check_mapping,
     check_number,
     check_seed,
-    did_you_mean,
 )
+from microagg.files.atomic import atomic_write_all
+from microagg.files.writing import text_writer
 from microagg.plans.agreement import check_agreement
-from microagg.plans.columns import ColumnPlan, Model
+from microagg.plans.columns import ColumnPlan, Model, as_columns
 from microagg.plans.options import Section, option
+from microagg.plans.refusals import in_file, refusal
+from microagg.plans.toml import read_plan, toml_plan
 from microagg.requirements.base import Requirement
 from microagg.requirements.records import KRecords
 from microagg.tables.columns import ColumnOptions, ColumnType
@@ -118,6 +123,11 @@ def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
     )
 
 
+def _plain(value: object) -> object:
+    """Return the value of an option of a method, with arrays as lists."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 Constraints = Annotated[
     tuple[Constraint, ...],
     BeforeValidator(parse_constraints),
@@ -129,7 +139,18 @@ class Plan(Model):
     """The options of a release: k, the method and its options, and what each column is.
 
     Every option of `microagg.protect` is declared here: its name, type, default, check and help.
-    A plan is valid: everything that can be checked without the data has been checked.
+    A plan is valid: everything that can be checked without the data has been checked. It cannot be
+    changed; `replace` returns another one. Plans that say the same are equal, whether they say it
+    or leave it to a default. Printed, a plan is the TOML of its file.
+
+    >>> print(Plan(k=5, columns={"sex": {"role": "sensitive"}}))
+    k = 5
+    <BLANKLINE>
+    [columns]
+    sex = { role = "sensitive" }
+    <BLANKLINE>
+    >>> Plan(k=5, method="auto")
+    Plan(k=5)
     """
 
     k: Annotated[int, _check(check_count)] = option(
@@ -138,14 +159,29 @@ class Plan(Model):
     method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
         DEFAULT, "--method", "M", Section.METHOD, "How records are grouped; see 'microagg methods'."
     )
-    method_options: Annotated[dict[str, Any], _check(check_mapping)] = option(
-        {}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method."
-    )
+    method_options: Annotated[
+        dict[str, Any],
+        _check(check_mapping),
+        AfterValidator(ReadOnly),
+        PlainSerializer(lambda options: {n: _plain(value) for n, value in options.items()}),
+    ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method.")
     random_state: Annotated[
         int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
-    ] = option(None, "--seed", "N", Section.METHOD, "Seed of a method that uses randomness.")
+    ] = option(
+        None,
+        "--seed",
+        "N",
+        Section.METHOD,
+        "Seed of a method that uses randomness.",
+        studies=("compare", "sweep"),
+    )
     effort: Annotated[str, _choice(("fast", "balanced", "best"))] = option(
-        "balanced", "--effort", "E", Section.METHOD, "How hard auto searches: fast, balanced, best."
+        "balanced",
+        "--effort",
+        "E",
+        Section.METHOD,
+        "How hard auto searches: fast, balanced, best.",
+        studies=("compare",),
     )
     time_budget: Annotated[float | None, _optional(check_number, low=0.0)] = option(
         None,
@@ -167,6 +203,7 @@ class Plan(Model):
         "S",
         Section.METHOD,
         "How numbers are compared: standardise, robust, rank, log or none.",
+        studies=("compare", "sweep"),
     )
     missing: Annotated[Missing, _choice(Missing)] = option(
         Missing.ERROR,
@@ -174,6 +211,7 @@ class Plan(Model):
         "M",
         Section.COLUMNS,
         "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
+        studies=("compare", "sweep"),
     )
     constraints: Constraints = option(
         (),
@@ -181,6 +219,7 @@ class Plan(Model):
         "TEXT",
         Section.PROTECTION,
         'What every released record satisfies, such as "net + tax = gross".',
+        studies=("compare", "sweep"),
     )
     strict_k: Annotated[bool, _check(check_flag)] = option(
         False,
@@ -195,6 +234,7 @@ class Plan(Model):
         "S",
         Section.PROTECTION,
         "Strata of fewer than k records: error refuses them, merge joins them with others.",
+        studies=("compare", "sweep"),
     )
     blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_blocks)] = option(
         (),
@@ -202,6 +242,7 @@ class Plan(Model):
         "C,...",
         Section.PROTECTION,
         "Columns to group on their own; k then holds within each block only.",
+        studies=("compare", "sweep"),
     )
     valid_combinations: Annotated[bool, _check(check_flag)] = option(
         False,
@@ -209,6 +250,7 @@ class Plan(Model):
         "",
         Section.PROTECTION,
         "Release only combinations of categories that occur in the data.",
+        studies=("compare",),
     )
     keep_key: Annotated[bool, _check(check_flag)] = option(
         False,
@@ -217,9 +259,9 @@ class Plan(Model):
         Section.COLUMNS,
         "Replace the first identifier by a random key instead of dropping it.",
     )
-    columns: dict[str, ColumnPlan] = Field(
-        default_factory=dict, description="What each column is, by name."
-    )
+    columns: Annotated[
+        dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)
+    ] = Field(default_factory=ReadOnly, description="What each column is, by name.")
 
     @model_validator(mode="before")
     @classmethod
@@ -235,24 +277,13 @@ class Plan(Model):
     @model_validator(mode="after")
     def _agree(self) -> Self:
         check_agreement(self, find(self.method))
-        weights = self.columns_as(WEIGHT)
-        if len(weights) > 1:
-            listing = ", ".join(map(repr, weights))
-            raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
-        for name, column in self.columns.items():
-            if column.options is not None and column.role not in (None, QUASI_IDENTIFIER):
-                raise ParameterError(
-                    f"column {name!r} is given the role {column.role}, but types, orders, "
-                    "aggregates, resolutions and weights of columns are for quasi-identifiers. "
-                    "Remove one or the other."
-                )
         return self
 
     def __init__(self, /, **given: Any) -> None:
         try:
             super().__init__(**given)
         except ValidationError as error:
-            raise _worded(error) from None
+            raise refusal(error, Plan, ColumnPlan) from None
 
     @classmethod
     def of(cls, /, **given: Any) -> Self:
@@ -260,7 +291,7 @@ class Plan(Model):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            raise _worded(error) from None
+            raise refusal(error, Plan, ColumnPlan) from None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
@@ -269,7 +300,33 @@ class Plan(Model):
             raise ParameterError(
                 f"a plan is a microagg.Plan or the name of a plan file; got {type(path).__name__}."
             )
-        return cls.of(**read_plan(Path(path)))
+        given = read_plan(Path(path))
+        try:
+            return cls.of(**given)
+        except MicroaggError as error:
+            raise in_file(error, path, given) from None
+
+    def to_toml(self) -> str:
+        """Return the plan as the text of a plan file: what differs from the defaults."""
+        return toml_plan(self.as_dict())
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the plan to a TOML file that `read` reads; an existing one needs `force`."""
+        if not isinstance(path, (str, PathLike)):
+            raise ParameterError(f"path must be the name of a file; got {type(path).__name__}.")
+        atomic_write_all({Path(path): text_writer(self.to_toml())}, force=force)
+
+    def __str__(self) -> str:
+        try:
+            return self.to_toml()
+        except MicroaggError:
+            return repr(self)
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        yield from self.as_dict().items()
+
+    def __hash__(self) -> int:
+        return hash((self.k, self.method, self.random_state, frozenset(self.columns)))
 
     def replace(self, /, **changes: Any) -> Self:
         """Return the plan with other values for these fields.
@@ -334,51 +391,3 @@ class Plan(Model):
             if said.role in (None, QUASI_IDENTIFIER) and said.type is None and said.order is None:
                 columns[name] = said.model_copy(update={"type": kind})
         return self.replace(columns=columns)
-
-
-def read_plan(path: Path) -> dict[str, Any]:
-    """Return the contents of a plan file, unchecked."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ParameterError(
-            f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is not a file'}."
-        ) from None
-    except UnicodeDecodeError:
-        raise DataError(f"the plan {str(path)!r} is not UTF-8 text. Save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        where = str(error).rpartition("(at ")[2].rstrip(")") or "end of document"
-        raise DataError(
-            f"the plan {str(path)!r} is not well-formed TOML at {where}. Compare it with what "
-            "'microagg plan' writes."
-        ) from None
-    except (ValueError, RecursionError):  # numbers or lists that no plan has
-        raise DataError(
-            f"the plan {str(path)!r} has a value that cannot be read. Compare it with what "
-            "'microagg plan' writes."
-        ) from None
-
-
-def _worded(error: ValidationError) -> MicroaggError:
-    """Return an error for the first problem with a plan."""
-    first = error.errors()[0]
-    raised = first.get("ctx", {}).get("error")
-    if isinstance(raised, MicroaggError):
-        return type(raised)(f"{_where(first['loc'])}{raised}")
-    *within, key = first["loc"]
-    if first["type"] == "extra_forbidden":
-        model = ColumnPlan if within else Plan
-        subject = f"the entry of column {within[1]!r}" if within else "a plan"
-        return ParameterError(
-            f"{subject} has no key {key!r}.{did_you_mean(key, model.model_fields)} Its keys are "
-            f"{', '.join(model.model_fields)}."
-        )
-    if first["type"] == "missing":
-        return ParameterError(f"a plan needs {key!r}. Add it.")
-    path = ".".join(str(part) for part in first["loc"])
-    return ParameterError(f"{path} in a plan is not as expected: {first['msg'].lower()}.")
-
-
-def _where(location: tuple[int | str, ...]) -> str:
-    in_column = len(location) > 2 and location[0] == "columns"
-    return f"column {location[1]!r}: " if in_column else ""

@@ -14,7 +14,7 @@ from microagg.constraints.equalities import Equalities
 from microagg.constraints.grammar import Constraint
 from microagg.constraints.system import Satisfied, System, check_exact
 from microagg.core.arrays import Floats, Labels
-from microagg.core.errors import GuaranteeError
+from microagg.core.errors import ParameterError
 from microagg.core.validation import FARTHEST
 from microagg.release.records import Block, Records
 from microagg.release.suitability import check_constrained
@@ -57,8 +57,8 @@ def systems_of(constraints: Sequence[Constraint], records: Records) -> list[Syst
 
 
 def _system(constraints: Sequence[Constraint], records: Records, block: Block) -> System:
-    others = _other_columns(records)
-    others |= {name: "in another block" for name in records.columns if name not in block.names}
+    for constraint in constraints:
+        _check_block(constraint, records, block)
     columns = {
         name: records.columns[name]
         for name in block.names
@@ -71,7 +71,20 @@ def _system(constraints: Sequence[Constraint], records: Records, block: Block) -
         if numbers.dtype.kind in "iu":
             check_exact(name, numbers)
             limits[name] = (int(np.iinfo(numbers.dtype).min), int(np.iinfo(numbers.dtype).max))
-    return System.of(constraints, block.names, integers=limits, other_columns=others)
+    return System.of(
+        constraints, block.names, integers=limits, other_columns=_other_columns(records)
+    )
+
+
+def _check_block(constraint: Constraint, records: Records, block: Block) -> None:
+    for name in constraint.coefficients:
+        if name in records.columns and name not in block.names:
+            inside = next(own for own in constraint.coefficients if own in block.names)
+            raise ParameterError(
+                f"constraint {constraint.text!r}: its columns must be in one block, which is "
+                f"averaged as a whole; {inside!r} and {name!r} are in different ones. Put them "
+                "into the same block, or remove the constraint."
+            )
 
 
 def _other_columns(records: Records) -> dict[str, str]:
@@ -96,9 +109,6 @@ def constrained_values(
     for name in system.columns:
         dtype = numbers[name].numbers.dtype
         values[name] = Values(in_type(satisfied.values[name], dtype=dtype, name=name))
-    _check_satisfied(
-        system.violations({c: values[c].numbers[labels] for c in system.columns}, units)
-    )
     violations = system.violations(_complete(numbers), units)
     added = _added_error(block, labels, satisfied, records)
     return values, Constrained(violations, (satisfied,), added)
@@ -140,16 +150,6 @@ def _complete(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
     return {name: values.numbers[there] for name, values in columns.items()}
 
 
-def _check_satisfied(violations: Mapping[str, int]) -> None:
-    """Stop if released values violate a constraint, however they were computed."""
-    for text, count in violations.items():
-        if count:
-            raise GuaranteeError(
-                f"constraint {text!r} does not hold in {count} of the records to be released; "
-                "nothing was released. Change the units of its columns, or remove it."
-            )
-
-
 def _added_error(block: Block, labels: Labels, satisfied: Satisfied, records: Records) -> float:
     """Return the squared error that satisfying the constraints adds.
 
@@ -171,4 +171,4 @@ def _added_error(block: Block, labels: Labels, satisfied: Satisfied, records: Re
         )
         counts = 1.0 if weights is None else weights[there]
         added += column.weight * float((counts * (with_it - without)).sum())
-    return added
+    return added * records.weight_unit

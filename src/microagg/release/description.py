@@ -147,8 +147,8 @@ def _plain(value: object, n_records: int) -> object:
 def _columns(records: Records) -> dict[str, ColumnFacts]:
     return {
         name: ColumnFacts(
-            type=str(column.type),
-            aggregate=str(column.aggregate),
+            type=column.type,
+            aggregate=column.aggregate,
             weight=column.weight,
             missing=column.values.n_missing,
         )
@@ -173,7 +173,7 @@ def _missing(records: Records, released: Released) -> MissingFacts | None:
     if not before:
         return None
     after = {name: released.values[name].n_missing for name in before}
-    return MissingFacts(treatment=str(records.missing), before=before, after=after)
+    return MissingFacts(treatment=records.missing, before=before, after=after)
 
 
 def _strata(records: Records) -> StrataFacts | None:

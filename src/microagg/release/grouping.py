@@ -10,7 +10,7 @@ from microagg.bounds.choice import Bound, find_bound
 from microagg.bounds.choices import NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
-from microagg.core.errors import InterruptedSearchWarning, warn
+from microagg.core.errors import DataError, InterruptedSearchWarning, warn
 from microagg.core.estimator import Estimator
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
@@ -53,6 +53,11 @@ class Groups:
     errors: Errors
     promise: Promise
     seed: int | None
+
+    @property
+    def hold_k(self) -> bool:
+        """Whether every group of every block has at least k records; drawn ones may have fewer."""
+        return not self.method.draws or bool(self.estimator.get_params()["strict_k"])
 
     @property
     def interrupted(self) -> bool:
@@ -105,7 +110,7 @@ def group(records: Records, plan: Plan, systems: Sequence[System | None] = ()) -
         parts,
         _errors(method, labels, parts, records),
         promise=_promise(method, parts[0].fitted, records),
-        seed=estimator.get_params()["random_state"] if estimator.has_chance() else None,
+        seed=estimator.get_params()["random_state"] if estimator.uses_randomness() else None,
     )
 
 
@@ -145,7 +150,18 @@ def _errors(
         squared_errors(block.X, own, weights=records.weights)
         for block, own in zip(records.blocks, labels, strict=True)
     ]
-    return Errors(sum(error.sse for error in each), sum(error.sst for error in each))
+    return in_table_weights(each, records.weight_unit)
+
+
+def in_table_weights(each: Sequence[Errors], weight_unit: float) -> Errors:
+    """Return the sum of errors, in which a record of weight 2 counts as two."""
+    sse, sst = (sum(errors) * weight_unit for errors in zip(*each, strict=True))
+    if not np.isfinite(sst):
+        raise DataError(
+            "weights times squared values are too large to add up. Divide all weights by a "
+            "constant first, or use --scale standardise (scale='standardise' in Python)."
+        )
+    return Errors(sse, sst)
 
 
 def drawn_centers(estimator: Estimator) -> Floats:
@@ -155,6 +171,8 @@ def drawn_centers(estimator: Estimator) -> Floats:
 
 
 def _promise(method: Method, estimator: Estimator, records: Records) -> Promise:
+    if estimator.get_params()["k"] == 1:
+        return Promise.NOTHING
     if len(records.blocks) > 1:
         return Promise.BLOCKWISE
     if not method.draws or estimator.get_params()["strict_k"]:
@@ -171,7 +189,7 @@ def n_expecting_fewer(estimator: Estimator) -> int:
 
 def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
     """Return the bound, if it was asked for and not interrupted."""
-    if asked == NONE or not groups.promise.is_verified:
+    if asked == NONE or not groups.hold_k:
         return Bound()  # groups of fewer than k may lose less than the bound
     try:
         return _sum_of_bounds(asked, plan, records, groups)

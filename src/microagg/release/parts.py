@@ -67,7 +67,7 @@ class _Fitting:
         missing = [place for place in range(len(self.parts)) if place not in self.fitted]
         missing.sort(key=lambda place: -len(self.parts[place][1]))
         outcomes = as_completed(
-            self._fit if may_be_interrupted else self._fit_one,
+            self._fit if may_be_interrupted else self._fit_first,
             missing,
             n_jobs=self.n_jobs,
             task=_TASK,
@@ -91,6 +91,13 @@ class _Fitting:
             return None
         if fitted.interrupted_:
             self.interrupted.set()
+        return fitted
+
+    def _fit_first(self, place: int) -> Estimator:
+        """Fit one part without a search, because the others were interrupted."""
+        fitted = self._fit_one(place)
+        if fitted.timed_out_:  # it was given no time, but not by a budget
+            fitted.interrupted_, fitted.timed_out_ = True, False
         return fitted
 
     def _fit_one(self, place: int) -> Estimator:

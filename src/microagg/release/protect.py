@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -12,12 +13,12 @@ import polars as pl
 
 from microagg.bounds.choices import AUTO
 from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
-from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import SeedLike
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, protected_name
-from microagg.plans.arguments import plan_of
+from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line, python_call
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
@@ -31,11 +32,12 @@ from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
 from microagg.release.suitability import bound_for, check_method
 from microagg.release.verification import Verified, finish
-from microagg.tables.frames import dtype_of, index_names, open_frame, polars_column
+from microagg.tables.frames import dtype_of, open_frame, polars_column
 from microagg.tables.roles import Names
 from microagg.tables.typed import INTEGERS
 
 
+@alone_with_plan()
 def protect(
     table: Any,
     k: int | None = None,
@@ -121,8 +123,9 @@ def protect(
         auto. "tight" is for a few thousand records and small k. "auto" is fast wherever that takes
         less time than grouping: up to 50,000 records with the method "auto", 10,000 with other
         methods or a time_budget, and any number in one column; it is none with weights.
-    plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`; no other option may be
-        given with it
+    plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`, or the path of a plan
+        file; no other option may be given with it, not even at its default. To change some of it,
+        give `plan.replace(k=10)`.
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
 
@@ -144,7 +147,7 @@ def protect(
     arguments = {
         name: value for name, value in locals().items() if name not in ("table", "plan", "progress")
     }
-    chosen, listener = plan_of(arguments, plan), heard_by(progress)
+    chosen, listener = plan_of(arguments, plan), reporting_to(progress)
     return make_release(Source.of(table), chosen, listener=listener)
 
 
@@ -164,8 +167,9 @@ def protect_file(
 ) -> Release:
     """Protect a file according to a plan, and write the result with its manifest beside it.
 
-    What `microagg protect SOURCE --plan PLAN -o TARGET` does. All outputs are written or none; the
-    source is never overwritten.
+    What `microagg protect SOURCE --plan PLAN -o TARGET` does. All files are written or none; the
+    source is never overwritten. A table that goes to standard output has no manifest and comes
+    last, so that the other files stay if it fails.
 
     Parameters
     ----------
@@ -192,7 +196,7 @@ def protect_file(
     )
     outputs.check(path, force=force)
     dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    with heard_by(progress):
+    with reporting_to(progress):
         opened = read_source(
             path,
             asked,
@@ -202,20 +206,11 @@ def protect_file(
         )
         command = partial(command_line, source=path, target=outputs.table, dialect=dialect)
         release = make_release(opened, asked, command=command)
-        _write(release, outputs, force=force)
-    return release
-
-
-def _write(release: Release, outputs: Outputs, *, force: bool) -> None:
-    if outputs.table != STANDARD:
-        release.save(outputs.table, force=force, **outputs.beside)  # type: ignore[arg-type]
-        return
-    if outputs.audit is not None:
-        release.save_audit(outputs.audit, force=force)
-    for path, is_public in ((outputs.report, False), (outputs.public_report, True)):
-        if path is not None:
-            release.report(path, public=is_public, force=force)
-    release.write_to_standard_output()
+        if outputs.table == STANDARD:
+            release.write_to_standard_output(audit, report, public_report, force=force)
+            return release
+        saved = release._save(outputs.table, audit, report, public_report, force=force)
+    return replace(release, manifest=saved)
 
 
 def make_release(
@@ -264,21 +259,15 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
     """Return what the release keeps of its input; the matrix is not part of it."""
     return Origin(
         released.pair_of(records),
-        tuple(_identifiers(records, verified)),
+        tuple(_identifiers(verified)),
         records.source.dialect,
         records.source.annotations,
     )
 
 
-def _identifiers(records: Records, verified: Verified) -> Iterator[pl.Series]:
+def _identifiers(verified: Verified) -> Iterator[pl.Series]:
     """Return the identifiers of the records, and their random keys."""
-    levels = index_names(records.frame)
-    for name in records.roles.identifiers:
-        if name in levels:
-            values = records.frame.to_native().index.get_level_values(name)
-            yield pl.Series(name, [str(value) for value in values])
-        else:
-            yield polars_column(records.frame[name])
+    yield from verified.unpublished.get_columns()
     if verified.key is not None:
         yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
 

@@ -20,8 +20,8 @@ from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import code_numbers, code_strata, is_number, open_column
 
-# Largest ratio between weights of records.
-_LARGEST_RATIO = 1e9
+# Largest ratio between weights of records, and the largest weight; the smallest is one over it.
+_LARGEST_RATIO, _LARGEST_WEIGHT = 1e9, 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,10 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """An opened table; `columns` are its quasi-identifiers, in one block or more."""
+    """An opened table; `columns` are its quasi-identifiers, in one block or more.
+
+    `weights` are in units of `weight_unit`, a power of two, so that none is above 1.
+    """
 
     source: Source
     roles: Roles
@@ -44,6 +47,7 @@ class Records:
     scale: str
     missing: Missing = Missing.ERROR
     weights: Floats | None = None
+    weight_unit: float = 1.0
     strata: Strata | None = None
     strata_columns: dict[str, Coded] = field(default_factory=dict)
 
@@ -75,7 +79,7 @@ class Records:
 def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) -> Records:
     """Open a table if every column has a role and there are enough records for k.
 
-    A study of several k gives the `largest_k`; by default it is that of the plan.
+    A study of several k gives the `largest_k`, and divides the records into strata for each k.
     """
     frame = source.frame
     read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
@@ -88,16 +92,12 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         for name in roles.quasi_identifiers
     }
     check_values(columns.values(), plan.missing)
-    weights = None if roles.weights is None else _weights(frame, roles.weights)
+    weights, unit = (None, 1.0) if roles.weights is None else _weights(frame, roles.weights)
     blocks = []
     for names in _blocks(plan.blocks, roles.quasi_identifiers):
         own = [columns[name] for name in names]
         encoding = Encoding.fit(own, scale=plan.scale, missing=plan.missing, weights=weights)
         blocks.append(Block(names, encoding, encoding.apply(own)))
-    if plan.small_strata != "error" and not roles.strata:
-        raise ParameterError(
-            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
-        )
     coded = {name: code_strata(frame, name) for name in roles.strata}
     records = Records(
         source,
@@ -107,9 +107,10 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         plan.scale,
         plan.missing,
         weights,
+        unit,
         strata_columns=coded,
     )
-    return records.stratified_for(k, plan.small_strata)
+    return records if largest_k else records.stratified_for(k, plan.small_strata)
 
 
 def check_values(columns: Iterable[Column], missing: Missing) -> None:
@@ -146,7 +147,8 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name!r} ({count})" for name, count in counts.items())
 
 
-def _weights(frame: Frame, name: str) -> Floats:
+def _weights(frame: Frame, name: str) -> tuple[Floats, float]:
+    """Return the weights in a unit, and the unit: a power of two keeps whole numbers exact."""
     if not is_number(frame, name):
         raise DataError(f"the weights in {name!r} must be numbers; got {dtype_of(frame, name)}.")
     values = code_numbers(frame, name)
@@ -162,8 +164,13 @@ def _weights(frame: Frame, name: str) -> Floats:
             f"the weights in {name!r} differ by a factor of more than {_LARGEST_RATIO:g}, so "
             "that small ones would be lost in sums. Correct them first."
         )
-    # Only their ratios count. A power of two keeps every sum of whole numbers exact.
-    return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+    if not 1.0 / _LARGEST_WEIGHT <= weights.max() <= _LARGEST_WEIGHT:
+        raise DataError(
+            f"the weights in {name!r} must be from {1.0 / _LARGEST_WEIGHT:g} to "
+            f"{_LARGEST_WEIGHT:g}; the largest is not. Multiply all of them by a constant first."
+        )
+    exponent = int(np.frexp(weights.max())[1])
+    return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
 
 
 def _blocks(
@@ -178,10 +185,6 @@ def _blocks(
                 raise ParameterError(
                     f"blocks consist of quasi-identifiers; {name!r} is not one. Remove it from the "
                     "block."
-                )
-            if name in taken:
-                raise ParameterError(
-                    f"column {name!r} can be in one block only; it is named twice. Remove one."
                 )
             taken.add(name)
         if names:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.core.errors import PrivacyWarning, warn
-from microagg.core.progress import ProgressCallback, heard_by
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import find
 from microagg.core.validation import SeedLike, check_seed
 from microagg.core.words import spread
@@ -50,10 +50,27 @@ class Origin:
         """The records before and after, with whatever measures have computed of them."""
         return self.open_pair()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # How columns are decoded are functions, which cannot be pickled; a pair has values only.
+        return Origin, (_Opened(self.pair), self.identifiers, self.dialect, self.annotations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """A pair that was opened before, as a function."""
+
+    pair: Pair
+
+    def __call__(self) -> Pair:
+        return self.pair
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Release:
     """A table safe to publish, with what it cost.
+
+    It can be pickled; like the release itself, the pickle contains the original records, so keep it
+    internal.
 
     Attributes
     ----------
@@ -74,6 +91,10 @@ class Release:
     manifest: Manifest
 
     _origin: Origin
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.labels.flags.writeable = False  # a pickle does not keep that
 
     @property
     def information_loss(self) -> float:
@@ -104,24 +125,32 @@ class Release:
         the file of `save_audit` is written in the same step; with `report` and `public_report`, the
         two versions of the report. Returns the path.
         """
-        target = file_name(path)
-        beside = {}
-        if audit is not None:
-            internal = file_name(audit)
-            beside = {Path(internal): self._audit_writer(internal)}
-        beside |= self._report_writers(report, public_report, force=force, progress=progress)
-        save_release(
+        self._save(file_name(path), audit, report, public_report, force=force, progress=progress)
+        return Path(path)
+
+    def _save(
+        self,
+        path: str,
+        audit: PathName | None = None,
+        report: PathName | None = None,
+        public_report: PathName | None = None,
+        *,
+        force: bool,
+        progress: bool | ProgressCallback = False,
+    ) -> Manifest:
+        """Write all files, and return the manifest as it is written."""
+        beside = self._writers_beside(audit, report, public_report, force=force, progress=progress)
+        saved = save_release(
             to_polars(self.table),
             self.manifest,
-            target,
+            path,
             force=force,
             dialect=self._origin.dialect,
             annotations=self._origin.annotations,
             beside=beside,
         )
-        if audit is not None:
-            _warn_of_audit(internal)
-        return Path(target)
+        _warn_of_audit(audit)
+        return saved
 
     def risk(
         self, *, random_state: SeedLike = 0, progress: bool | ProgressCallback = False
@@ -135,7 +164,7 @@ class Release:
 
         seed = check_seed(random_state)
         is_drawn = find(self.manifest.method).draws
-        with heard_by(progress):
+        with reporting_to(progress):
             return measure_risk(self._origin.pair, seed=seed, is_drawn=is_drawn)
 
     def utility(
@@ -154,11 +183,24 @@ class Release:
         from microagg.measures.measure import measure_utility
 
         seed = check_seed(random_state)
-        with heard_by(progress):
+        with reporting_to(progress):
             return measure_utility(self._origin.pair, target=target, seed=seed)
 
-    def write_to_standard_output(self) -> None:
-        """Write the table as CSV to standard output."""
+    def write_to_standard_output(
+        self,
+        audit: PathName | None = None,
+        report: PathName | None = None,
+        public_report: PathName | None = None,
+        *,
+        force: bool = False,
+    ) -> None:
+        """Write the table as CSV to standard output, once the other files are there, all or none.
+
+        They stay if standard output does not take the table.
+        """
+        beside = self._writers_beside(audit, report, public_report, force=force)
+        atomic_write_all(beside, force=force)
+        _warn_of_audit(audit)
         write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
 
     def save_audit(self, path: PathName, *, force: bool = False) -> Path:
@@ -206,6 +248,22 @@ class Release:
         atomic_write_all(writers, force=force)
         return Path(place)
 
+    def _writers_beside(
+        self,
+        audit: PathName | None,
+        report: PathName | None,
+        public_report: PathName | None,
+        *,
+        force: bool,
+        progress: bool | ProgressCallback = False,
+    ) -> dict[Path, Writer]:
+        """Return the writers of the files that are written with the table."""
+        own = {}
+        if audit is not None:
+            internal = file_name(audit)
+            own = {Path(internal): self._audit_writer(internal)}
+        return own | self._report_writers(report, public_report, force=force, progress=progress)
+
     def _report_writers(
         self,
         internal: PathName | None,
@@ -232,7 +290,7 @@ class Release:
         from microagg.report.pages import pages
 
         seed = check_seed(random_state)
-        with heard_by(progress):
+        with reporting_to(progress):
             texts = pages(
                 self._origin.pair, self.manifest, wanted, title=title, target=target, seed=seed
             )
@@ -252,7 +310,8 @@ class Release:
         sizes = spread(done.min_group, done.max_group)
         promise = ""
         if done.promise is not Promise.K_ANONYMITY:
-            promise = f"promises {done.promise}, "
+            promised = "nothing" if done.promise is Promise.NOTHING else done.promise
+            promise = f"promises {promised}, "
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
             f"k = {done.k}, {done.method}, {promise}information loss "
@@ -260,8 +319,9 @@ class Release:
         )
 
 
-def _warn_of_audit(path: str) -> None:
-    warn(
-        f"{path!r} says which record is in which group: keep this file internal.",
-        PrivacyWarning,
-    )
+def _warn_of_audit(path: PathName | None) -> None:
+    if path is not None:
+        warn(
+            f"{str(path)!r} says which record is in which group: keep this file internal.",
+            PrivacyWarning,
+        )

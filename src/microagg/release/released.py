@@ -53,7 +53,7 @@ class Released:
             records.frame,
             records.columns,
             records.strata_columns,
-            records.roles.sensitive,
+            records.roles.unchanged,
             None if dialect is None else dialect.decimal,
         )
         return lambda: original().with_released(after)

@@ -29,7 +29,7 @@ def file_name(path: object) -> str:
     """Return the name of a file, if it is one."""
     if isinstance(path, (str, PathLike)):
         name = fspath(path)
-        if isinstance(name, str) and name != STANDARD and "\0" not in name:
+        if isinstance(name, str) and name not in ("", STANDARD) and "\0" not in name:
             return name
     raise ParameterError(f"path must be the name of a file; got {path!r}.")
 
@@ -68,7 +68,7 @@ class Outputs:
         own: list[Path] = []
         if self.table != STANDARD:
             own = [Path(self.table), manifest_path(self.table)]
-            check_target(own[1], force=force, source=_origin(source))
+            check_target(own[1], force=force, source=input_of(source))
         check_distinct([*own, *map(Path, self.beside.values())])
         for name, path in self.beside.items():
             if path == STANDARD:
@@ -79,7 +79,7 @@ class Outputs:
             if name == "audit":
                 check_output(path, source, force=force)
             else:
-                check_page(path, source, force=force)
+                _check_page(path, source, force=force)
 
 
 def check_source(source: str) -> None:
@@ -93,32 +93,17 @@ def check_output(target: str, source: str, *, force: bool) -> None:
     """Refuse an output that cannot or must not be written."""
     format_of(target)
     if target != STANDARD:
-        check_target(Path(target), force=force, source=_origin(source))
+        check_target(Path(target), force=force, source=input_of(source))
 
 
-def check_figures_file(target: str, source: str, *, json: bool, force: bool) -> None:
-    """Refuse a file of figures that cannot or must not be written."""
-    check_output(target, source, force=force)
-    if target == STANDARD and json:
-        raise ParameterError(
-            "--json and the table cannot both go to standard output. Name a file with -o."
-        )
+def _check_page(path: str, source: str, *, force: bool) -> None:
+    """Refuse a page that cannot or must not be written."""
+    if not path.lower().endswith(".html"):
+        raise ParameterError(f"a report is an HTML page and ends with .html; got {path!r}.")
+    check_target(Path(path), force=force, source=input_of(source))
 
 
-def check_text_output(target: str, source: str, *, force: bool) -> None:
-    """Refuse a text file that cannot or must not be written."""
-    check_target(Path(target), force=force, source=_origin(source))
-
-
-def check_page(path: str, source: str, *, suffix: str = ".html", force: bool) -> None:
-    """Refuse a page or a figure that cannot or must not be written."""
-    if not path.lower().endswith(suffix):
-        kind = "report is an HTML page" if suffix == ".html" else "figure is an SVG file"
-        raise ParameterError(f"a {kind} and ends with {suffix}; got {path!r}.")
-    check_target(Path(path), force=force, source=_origin(source))
-
-
-def _origin(source: str) -> Path | int:
+def input_of(source: str) -> Path | int:
     """Return what must not be overwritten: the input, by its path or as an open file."""
     return _STANDARD_INPUT if source == STANDARD else Path(source)
 
@@ -132,23 +117,28 @@ def save_release(
     dialect: Dialect | None = None,
     annotations: Annotations | None = None,
     beside: Mapping[Path, Writer] | None = None,
-) -> None:
+) -> Manifest:
     """Write a table, its manifest and further files together, all or none.
 
-    Warns if the folder contains an earlier release of the same table.
+    Returns the manifest as it is written, with the name and hash of the file. Warns if the folder
+    contains an earlier release of the same table.
     """
     target, described = Path(path), manifest_path(path)
     warn_of_earlier(manifest, described)
     write = table_writer(table, path, dialect=dialect, annotations=annotations)
     written: dict[str, Any] = {}
+    saved = manifest
 
     def write_table(place: Path) -> None:
+        nonlocal saved
         write(place)
-        written.update(manifest.with_output(target.name, sha256_of(place)).as_dict())
+        saved = manifest.with_output(target.name, sha256_of(place))
+        written.update(saved.as_dict())
 
     check_distinct([*(beside or {}), described, target])
     files = {**(beside or {}), described: json_writer(written), target: write_table}
     atomic_write_all(files, force=force)
+    return saved
 
 
 def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from microagg.core.errors import DataError
 from microagg.files.annotations import Annotations
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, check_fits, open_table
-from microagg.plans.drafting import labelled_types
+from microagg.files.labelled import labelled_types
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
 from microagg.tables.digest import table_digest
@@ -40,11 +40,6 @@ class Source:
         if not len(frame):
             raise DataError("the table has no records.")
         return cls(frame)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Every column of the input, including those not read."""
-        return (*self.not_read, *self.frame.columns)
 
     @cached_property
     def sha256(self) -> str | None:

@@ -45,13 +45,13 @@ def _check_drawable(method: Method, records: Records) -> None:
         "missing values": bool(records.n_missing),
         f"the scale {records.scale!r}": records.scale not in LINEAR,
         "quasi-identifiers other than numbers": not all(c.type.is_number for c in columns),
-        "medians": any(column.aggregate != "mean" for column in columns),
+        "medians": any(c.type.is_number and c.aggregate != "mean" for c in columns),
         "column weights": any(column.weight != 1.0 for column in columns),
     }
     if found := [what for what, is_there in unfit.items() if is_there]:
         raise ParameterError(
             f"method {method.name!r} draws centres of numbers; it does not work with "
-            f"{', '.join(found)}. Use another method, such as 'auto'."
+            f"{' or with '.join(found)}. Use another method, such as 'auto'."
         )
 
 

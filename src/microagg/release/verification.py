@@ -1,19 +1,20 @@
 """Fifth stage: the finished table, checked independently of the code that grouped it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from microagg.core.errors import GuaranteeError, ParameterError
+from microagg.core.errors import DataError, GuaranteeError
 from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.release.released import Released
-from microagg.requirements.base import Finding
+from microagg.requirements.base import Evidence, Finding
+from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.records import Classes
-from microagg.tables.frames import Frame, open_frame, polars_column, with_released
+from microagg.tables.frames import Frame, index_names, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
 
 
@@ -22,11 +23,13 @@ class Verified:
     """The finished table, of the same kind as the input; `key` is its column of random keys.
 
     `classes` are those of the block with the smallest. They have k records, if that is promised.
+    `unpublished` are the identifiers of the records, as they were.
     """
 
     table: Any
     key: str | None
     classes: Classes
+    unpublished: pl.DataFrame
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -42,28 +45,39 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         key, *dropped = _key_first(plan, dropped)
         columns[key] = random_keys(records.frame, key)
     table = with_released(records.frame, columns, dropped=dropped)
-    frame, strata = open_frame(table), records.roles.strata
-    blocks = [shown(frame, (*block.names, *strata)) for block in records.blocks]
-    findings = [requirement.judge(own) for requirement in plan.requirements for own in blocks]
-    if groups.promise.is_verified:
+    unpublished = _unpublished(records)
+    blocks = [(*block.names, *records.roles.strata) for block in records.blocks]
+    each = evidence_on(open_frame(table), blocks, unpublished)
+    findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
+    if groups.hold_k:
         _refuse_unless_satisfied(findings)
-    classes = [found for found in findings if isinstance(found, Classes)]
-    return Verified(table, key, min(classes, key=lambda found: found.smallest))
+    if plan.constraints:
+        _refuse_violations(Constrained(plan.constraints).judge(each[0]))
+    return Verified(table, key, smallest_classes(findings), unpublished)
 
 
 def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
     """Return the identifiers, beginning with the one that becomes a key."""
-    if not identifiers:
-        raise ParameterError(
-            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
-            "out."
-        )
     first = next(name for name in plan.columns if name in identifiers)
     return [first, *(name for name in identifiers if name != first)]
 
 
-def _refuse_unless_satisfied(findings: Sequence[Finding]) -> None:
+def _unpublished(records: Records) -> pl.DataFrame:
+    """Return the identifiers that were read; a level of a pandas index as text."""
+    levels, columns = index_names(records.frame), {}
+    for name in records.roles.identifiers:
+        if name in levels:
+            values = records.frame.to_native().index.get_level_values(name)
+            columns[name] = pl.Series(name, [str(value) for value in values])
+        else:
+            columns[name] = polars_column(records.frame[name])
+    return pl.DataFrame(columns)
+
+
+def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
     for found in findings:
+        if found.satisfied is None:
+            raise GuaranteeError(f"{found.complaint}; nothing was released.")
         if not found.satisfied:
             raise GuaranteeError(
                 f"{found.complaint}; nothing was released. This is a defect of the method: "
@@ -71,6 +85,36 @@ def _refuse_unless_satisfied(findings: Sequence[Finding]) -> None:
             )
 
 
-def shown(frame: Frame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return these columns of a table."""
-    return pl.DataFrame({name: polars_column(frame[name]) for name in columns})
+def _refuse_violations(found: Violations) -> None:
+    if not found.satisfied:
+        raise GuaranteeError(
+            f"{found.complaint}; nothing was released. Change the units of its columns, or remove "
+            "it."
+        )
+
+
+def evidence_on(
+    frame: Frame, blocks: Iterable[Sequence[str]], unpublished: pl.DataFrame | None = None
+) -> list[Evidence]:
+    """Return the evidence for judging a finished table by the columns of each block."""
+    combinations = [tuple(names) for names in blocks]
+    table = _published(frame, needed={name for names in combinations for name in names})
+    return [Evidence(table, names, unpublished) for names in combinations]
+
+
+def _published(frame: Frame, needed: Collection[str]) -> pl.DataFrame:
+    """Return the columns of a table, without those that are not needed and polars cannot hold."""
+    columns = {}
+    for name in frame.columns:
+        try:
+            columns[name] = polars_column(frame[name])
+        except DataError:  # such as lists of several types in a sensitive column
+            if name in needed:
+                raise
+    return pl.DataFrame(columns)
+
+
+def smallest_classes(findings: Iterable[Finding]) -> Classes:
+    """Return the classes of the block that has the smallest."""
+    classes = (found for found in findings if isinstance(found, Classes))
+    return min(classes, key=lambda found: found.smallest)

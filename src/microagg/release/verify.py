@@ -1,25 +1,26 @@
 """verify(): whether a table satisfies k and other requirements, whatever tool made it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+import polars as pl
+
 from microagg.constraints.grammar import Constraint
-from microagg.constraints.system import System
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.tabulate import html_table, text_table
 from microagg.core.validation import check_count
-from microagg.core.words import counted, listed_names
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, open_table
 from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
+from microagg.release.findings import Verification
 from microagg.release.release import PathName
-from microagg.release.verification import shown
-from microagg.requirements.base import Finding, Requirement
-from microagg.requirements.records import Classes
+from microagg.release.verification import evidence_on
+from microagg.requirements.base import Evidence, Finding, Requirement
+from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.keys import RandomKeys
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.resolving import require_numbers
 from microagg.tables.roles import (
@@ -30,115 +31,14 @@ from microagg.tables.roles import (
     as_names,
     no_such_column,
 )
-from microagg.tables.scaling import scaling
-from microagg.tables.typed import code_numbers
-
-
-@dataclass(frozen=True, repr=False)
-class Verification:
-    """Whether a table satisfies what was asked for; true if it does.
-
-    `columns` were checked. `findings` are the results of all requirements in each block of columns;
-    `classes` is that of the block with the smallest classes. `violations` counts the records that
-    violate each constraint. `manifest` is the file that defined what to check, if there was one.
-    """
-
-    findings: tuple[Finding, ...]
-    columns: tuple[str, ...]
-    blocks: tuple[tuple[str, ...], ...]
-    violations: dict[str, int] = field(default_factory=dict)
-    manifest: str | None = None
-
-    @property
-    def classes(self) -> Classes:
-        """The classes of records with the same values."""
-        return min(
-            (found for found in self.findings if isinstance(found, Classes)),
-            key=lambda found: found.smallest,
-        )
-
-    @property
-    def satisfied(self) -> bool:
-        """Whether all requirements are met, and no record violates a constraint."""
-        return all(found.satisfied for found in self.findings) and not any(self.violations.values())
-
-    @property
-    def largest_k(self) -> int:
-        """The largest k that the table satisfies."""
-        return self.classes.smallest
-
-    @property
-    def verdict(self) -> str:
-        """Yes or no, and why, in one line."""
-        classes, below = self.classes, self.classes.records_below
-        broken = {text: count for text, count in self.violations.items() if count}
-        if classes.satisfied and broken:
-            listed = "; ".join(f"{text} ({counted(n, 'record')})" for text, n in broken.items())
-            return f"No: a constraint is violated: {listed}"
-        if classes.k == 1:
-            return "Yes, as any table does: k = 1 asks for no protection"
-        if classes.satisfied:
-            where, least = " in each block" if self.blocks else "", counted(classes.k, "record")
-            return f"Yes: every combination{where} stands for at least {least}"
-        return (
-            f"No: {below:,} of {counted(classes.n_records, 'record')} "
-            f"{'shows' if below == 1 else 'show'} a combination that fewer than {classes.k:,} share"
-        )
-
-    def __bool__(self) -> bool:
-        return self.satisfied
-
-    def __str__(self) -> str:
-        return f"{self.verdict}\n\n{text_table((), self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table((), self.rows(), title=self.verdict)
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return what was checked and found, as text."""
-        classes, records = self.classes, counted(self.classes.n_records, "record")
-        return [
-            ("checked", listed_names(self.columns)),
-            *([("read from", self.manifest)] if self.manifest else []),
-            ("combinations", f"{classes.count:,} in {records}"),
-            (
-                "rarest",
-                f"stands for {counted(classes.smallest, 'record')}: the table satisfies k up to "
-                f"{classes.smallest:,}",
-            ),
-            ("below k", f"{classes.records_below:,} of {records}"),
-            *(
-                (
-                    "violated" if n else "satisfied",
-                    f"{text} ({counted(n, 'record')})" if n else text,
-                )
-                for text, n in self.violations.items()
-            ),
-        ]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all figures as plain values, ready for json.dumps."""
-        classes = self.classes
-        return {
-            "k": classes.k,
-            "satisfied": self.satisfied,
-            "smallest_class": classes.smallest,
-            "n_classes": classes.count,
-            "n_records": classes.n_records,
-            "classes_below_k": {str(size): count for size, count in classes.below.items()},
-            "records_below_k": classes.records_below,
-            "quasi_identifiers": list(self.columns),
-            "blocks": [list(names) for names in self.blocks],
-            "records_in_violation": dict(self.violations),
-            "manifest": self.manifest,
-        }
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What to check: k, the columns to leave out, or those to check, blocks and constraints."""
+    """What to check: k, the columns to leave out, or those to check, blocks and constraints.
+
+    The table must have all columns in `present`.
+    """
 
     k: int | None = None
     checked: tuple[str, ...] = ()
@@ -146,6 +46,8 @@ class _Asked:
     blocks: tuple[tuple[str, ...], ...] = ()
     strata: tuple[str, ...] = ()  # checked together with every block
     constraints: tuple[Constraint, ...] = ()
+    key: str | None = None  # a column of random keys
+    present: tuple[str, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
 
@@ -157,10 +59,18 @@ class _Asked:
 
     @classmethod
     def by_plan(cls, plan: Plan) -> "_Asked":
-        kept = plan.identifiers[:1] if plan.keep_key else ()
-        left_out = (*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT))
-        strata = plan.columns_as(STRATUM)
-        return cls(plan.k, (), left_out, plan.blocks, strata, plan.constraints, plan)
+        key = next(iter(plan.identifiers), None) if plan.keep_key else None
+        kept = () if key is None else (key,)
+        return cls(
+            plan.k,
+            left_out=(*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT)),
+            blocks=plan.blocks,
+            strata=plan.columns_as(STRATUM),
+            constraints=plan.constraints,
+            key=key,
+            present=tuple(name for name in plan.columns if name not in plan.identifiers),
+            plan=plan,
+        )
 
     @classmethod
     def by_manifest(cls, found: Manifest, path: str) -> "_Asked":
@@ -170,6 +80,8 @@ class _Asked:
             blocks=found.blocks if len(found.blocks) > 1 else (),
             strata=found.strata,
             constraints=found.plan.constraints,
+            key=found.key,
+            present=found.unchanged,
             plan=found.plan,
             manifest=path,
         )
@@ -200,7 +112,8 @@ def verify(
     k : Least number of records behind a released combination.
     quasi_identifiers : columns to check; by default all that are not sensitive
     sensitive : columns to leave out
-    constraints : what every record must satisfy, such as "net + tax = gross"
+    constraints : what every record must satisfy, such as "net + tax = gross", in addition to what
+        a manifest says
     plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
         k and the constraints
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
@@ -220,7 +133,7 @@ def verify(
         as_names("sensitive", sensitive),
         constraints=parse_constraints(constraints),
     )
-    asked = _complete(given, plan, opened.path)
+    asked = _complete(given, plan, opened)
     if asked.k is None:
         raise ParameterError(
             "k, the least number of records behind a combination, is missing. Give k (-k), or a "
@@ -228,9 +141,16 @@ def verify(
         )
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
-    findings = _findings(opened.as_written(), blocks or (columns,), asked)
-    violations = _violations(opened, asked.constraints) if asked.constraints else {}
-    return Verification(findings, columns, blocks, violations, asked.manifest)
+    evidence = _evidence(opened.as_written(), blocks or (columns,))
+    findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
+    on_table: list[Finding] = []
+    if asked.key is not None:
+        on_table.append(RandomKeys(asked.key).judge(evidence[0]))
+    if asked.constraints:
+        on_table.append(_violations(opened, asked.constraints))
+    return Verification(
+        tuple(map(tuple, findings)), columns, blocks, tuple(on_table), asked.manifest
+    )
 
 
 class _Opened:
@@ -245,6 +165,10 @@ class _Opened:
     def columns(self) -> tuple[str, ...]:
         return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
 
+    def manifest(self) -> Manifest | None:
+        """Return the manifest beside the file, if there is one and it belongs to it."""
+        return None if self.path is None else manifest_beside(self.path, self._file)
+
     def as_written(self) -> Frame:
         """Return the table; of a text file, the fields as written."""
         if self._file is None:
@@ -255,7 +179,25 @@ class _Opened:
         """Return the table with these columns as numbers, if they are numeric."""
         if self._file is None:
             return self._frame  # type: ignore[return-value]
-        return open_frame(self._file.table(columns=columns))
+        table = self._file.table(columns=columns)
+        if self._file.dialect is not None:
+            table = table.with_columns(map(_in_own_precision, table.get_columns()))
+        return open_frame(table)
+
+
+def _in_own_precision(column: pl.Series) -> pl.Series:
+    """Return numbers of a text file as 32-bit floats if that is what was written.
+
+    Their totals are only as accurate as that. Numbers of at most seven digits may be anything.
+    """
+    if column.dtype != pl.Float64:
+        return column
+    unique = column.drop_nulls().unique()
+    narrow = unique.cast(pl.Float32)
+    if (narrow.cast(pl.String).cast(pl.Float64) != unique).any():
+        return column
+    is_long = any(float(f"{value:.7g}") != value for value in unique.to_list())
+    return column.cast(pl.Float32) if is_long else column
 
 
 def _why_no_manifest(path: str | None, given: _Asked) -> str:
@@ -267,7 +209,7 @@ def _why_no_manifest(path: str | None, given: _Asked) -> str:
     return f" {place.name!r} is damaged, or the file has changed since it was released."
 
 
-def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> _Asked:
+def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _Asked:
     """Return what to check: as given, or as a plan says, or the manifest beside a file."""
     names_columns = bool(given.checked or given.left_out)
     if plan is not None:
@@ -278,17 +220,17 @@ def _complete(given: _Asked, plan: Plan | PathName | None, path: str | None) -> 
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
         return replace(base, k=given.k or base.k)
-    found = None if names_columns or path is None else manifest_beside(path)
-    if found is None or path is None:
+    found = None if names_columns else opened.manifest()
+    if found is None:
         return given
-    base = _Asked.by_manifest(found, str(manifest_path(path)))
-    constraints = given.constraints or base.constraints
-    return replace(base, k=given.k or base.k, constraints=constraints)
+    base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
+    both = {own.meaning: own for own in (*given.constraints, *base.constraints)}
+    return replace(base, k=given.k or base.k, constraints=tuple(both.values()))
 
 
 def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
     in_blocks = (name for block in asked.blocks for name in block)
-    for name in (*asked.checked, *asked.left_out, *asked.strata, *in_blocks):
+    for name in (*asked.checked, *asked.left_out, *asked.present, *asked.strata, *in_blocks):
         if name not in columns:
             raise no_such_column(name, columns)
     if twice := [name for name in asked.checked if name in asked.left_out]:
@@ -312,25 +254,21 @@ def _blocks(asked: _Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...
     return tuple((*block, *asked.strata) for block in blocks)
 
 
-def _findings(frame: Frame, blocks: Sequence[Sequence[str]], asked: _Asked) -> tuple[Finding, ...]:
-    """Let the judges of all requirements look at every block of columns."""
+def _evidence(frame: Frame, blocks: Iterable[Sequence[str]]) -> list[Evidence]:
     if not len(frame):
         raise DataError("the table has no records.")
-    tables = [shown(frame, names) for names in blocks]
-    return tuple(judge.judge(own) for judge in asked.requirements for own in tables)
+    return evidence_on(frame, blocks)
 
 
-def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> dict[str, int]:
+def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violations:
     """Count the records that violate each constraint."""
-    system = System.of(constraints, opened.columns)
-    frame = opened.numbers(system.columns)
-    require_numbers(frame, system.columns)
-    values = {name: code_numbers(frame, name) for name in system.columns}
-    if absent := [name for name in values if values[name].n_missing]:
-        raise DataError(
-            f"values are missing in {', '.join(map(repr, absent))}, which cannot satisfy a "
-            "constraint. Leave the constraint out."
-        )
-    columns = {name: values[name].numbers for name in values}
-    units = {name: scaling(numbers).unit for name, numbers in columns.items()}
-    return system.violations(columns, units)
+    required = Constrained(tuple(constraints))
+    for constraint in constraints:
+        for name in constraint.coefficients:
+            if name not in opened.columns:
+                missing = no_such_column(name, opened.columns)
+                raise ParameterError(f"constraint {constraint.text!r}: {missing}")
+    frame = opened.numbers(required.columns)
+    require_numbers(frame, required.columns)
+    (evidence,) = evidence_on(frame, [required.columns])
+    return required.judge(evidence)

@@ -64,8 +64,8 @@ def correlations_of(
 def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) -> Floats:
     """Return Pearson's correlations of records with both values, NaN for fewer than `least`.
 
-    Before, there are none for columns dominated by one record or a few: they would reveal values of
-    other columns. Time O(n d^2), memory O(n d + d^2).
+    Before, there are none for columns dominated by a few records: they would reveal values of other
+    columns. Time O(n d^2), memory O(n d + d^2).
     """
     if side == "before":
         numbers = [column.scaled_before for column in columns]

@@ -1,4 +1,4 @@
-"""Bins that reveal nothing: with round numbers or dates as edges, and none with few records."""
+"""Bins that reveal no single values: edges at round numbers or dates, and no bin of few records."""
 
 from dataclasses import dataclass
 
@@ -87,7 +87,7 @@ def round_step(width: float) -> float:
 
 
 def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid | None:
-    """Return beginnings of years, months, days or parts of them between two times in seconds.
+    """Return starts of years, months, days or parts of them between two times in seconds.
 
     No bin is shorter than `shortest`, the resolution of the column.
 

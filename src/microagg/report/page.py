@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from microagg.core.progress import report
 from microagg.core.words import counted, percent
-from microagg.measures.wording import Row
+from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
@@ -59,15 +59,15 @@ _TYPES = {
 class Subject:
     """What a report describes.
 
-    `pair` has the records before and after, `manifest` is that of the release. `name` is the title;
-    without one, an internal report has the name of the input file. A `public` report contains only
+    `pair` has the records before and after, `manifest` is that of the release. `name` is the title,
+    by default the name of the input file in an internal report. A `public` report contains only
     rows that are public; `notes` are cautions for both.
     """
 
     pair: Pair
     manifest: Manifest
-    risk_rows: tuple[Row, ...] = ()
-    utility_rows: tuple[Row, ...] = ()
+    risk_rows: tuple[FigureRow, ...] = ()
+    utility_rows: tuple[FigureRow, ...] = ()
     notes: tuple[str, ...] = ()
     name: str | None = None
     public: bool = False
@@ -202,7 +202,7 @@ def _sizes_figure(done: Manifest) -> Markup:
     return Markup(plots.group_sizes(done.group_sizes, done.k, label, "sizes"))
 
 
-def _rows(rows: tuple[Row, ...], *, public: bool) -> list[Row]:
+def _rows(rows: tuple[FigureRow, ...], *, public: bool) -> list[FigureRow]:
     return [row for row in rows if row.public or not public]
 
 
@@ -263,12 +263,12 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             name,
             "stratum" if name in strata else role,
             _TYPES[column.type],
-            "as it is" if name in strata else f"{_plain_aggregate(how)} of the group",
+            "unchanged" if name in strata else f"{_plain_aggregate(how)} of the group",
             "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
             counted_share(column.after.n_missing, n, subject.least),
         )
     for name in done.unchanged:
-        yield Listed(name, "published unchanged", "", "as it is", "", "")
+        yield Listed(name, "published unchanged", "", "unchanged", "", "")
     if done.key is not None:
         yield Listed(done.key, "random key", "", "a random key", "", "")
     for name in () if subject.public else done.dropped:

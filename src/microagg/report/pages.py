@@ -8,7 +8,7 @@ from microagg.core.errors import ParameterError
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.measures.measure import measure_risk, measure_utility
-from microagg.measures.wording import Row
+from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.report.page import Subject, render
 from microagg.report.summaries import least_of, reveals_single_values
@@ -39,7 +39,7 @@ def pages(
     }
 
 
-def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[Row]:
+def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[FigureRow]:
     """Return the utility measures, without columns that are dominated by a few records."""
     hidden = [c.name for c in records.columns.values() if reveals_single_values(c, least_of(k))]
     kept = {name: column for name, column in records.columns.items() if name not in hidden}
@@ -48,7 +48,7 @@ def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Itera
         utility = measure_utility(replace(records, columns=kept), target=predicted, seed=seed)
         yield from utility.rows()
     if hidden:
-        yield Row(
+        yield FigureRow(
             "left out",
             counted(len(hidden), "column"),
             f"A few records dominate {', '.join(map(repr, hidden))}: utility measures "

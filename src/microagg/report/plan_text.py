@@ -1,7 +1,7 @@
 """The plan of a release as TOML, without the values of columns."""
 
 from microagg.plans.plan import Plan
-from microagg.plans.toml import toml_text
+from microagg.plans.toml import toml_plan
 from microagg.tables.roles import IDENTIFIER
 
 
@@ -17,16 +17,18 @@ def plan_text(plan: Plan, *, public: bool) -> str:
     >>> print(plan_text(plan, public=True))
     k = 5
     <BLANKLINE>
-    [columns."net pay"]
-    role = "sensitive"
+    [columns]
+    "net pay" = { role = "sensitive" }
     """
     document = plan.as_dict()
     columns = document.pop("columns", {})
+    if options := document.get("method_options"):  # TOML has no word for None
+        document["method_options"] = {n: "none" if v is None else v for n, v in options.items()}
     if public:
         document.pop("random_state", None)
         columns = {name: said for name, said in columns.items() if said.get("role") != IDENTIFIER}
     shown = {name: _without_values(said) for name, said in columns.items()}
-    return toml_text({**document, **({"columns": shown} if shown else {})}).rstrip("\n")
+    return toml_plan({**document, "columns": shown}).rstrip("\n")
 
 
 def _without_values(said: dict[str, object]) -> dict[str, object]:

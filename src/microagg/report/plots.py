@@ -218,7 +218,7 @@ def _write_cells(axes: Axes, shown: Floats) -> None:
 
 
 def changes(found: Correlations, label: str, salt: str) -> str:
-    """Return a dot for every pair of columns: its correlation before, and after."""
+    """Return a dot for every pair of columns: its correlation before against that after."""
     assert found.before is not None
     upper = np.triu_indices(len(found.names), 1)
     before, after = found.before[upper], found.after[upper]

@@ -1,11 +1,11 @@
-"""What may be shown of the columns of a table: only aggregates of k records or more.
+"""What the report may show about columns: only aggregates of k records or more.
 
 The rules, with `least` = k, or 3 if k is smaller:
 
 - Bins have round edges, the first and last are open, and neighbours are merged until no bin has 1
-  to `least` - 1 records, before or after. Where the grid begins and ends follows from means of
-  `least` neighbouring records, not from single ones. With fewer than 6 * `least` values there is
-  no histogram.
+  to `least` - 1 records, before or after. The ends of the grid are derived from means of `least`
+  neighbouring records, not from single ones. With fewer than 6 * `least` values there is no
+  histogram.
 - Categories of fewer than `least` records are combined in "all others", which the next smallest
   ones join until it has `least` records.
 - A quantile is the mean of `least` neighbouring records (one more if `least` is even) around its
@@ -14,9 +14,10 @@ The rules, with `least` = k, or 3 if k is smaller:
   others, if `least` records have it, and otherwise left out.
 - There is no minimum and no maximum.
 - Means and standard deviations are of all records that have a value. They are left out with fewer
-  than `least` of them, if fewer than `least` differ from the most frequent value, and if a single
-  record makes up more than half of the sum of squares about the median: it could be worked out.
-- Rules against working out single values apply to values before only: released ones are published
+  than `least` of them, if fewer than `least` differ from the most frequent value, and if fewer than
+  `least` records make up more than half of the sum of squares about the median: their values could
+  be worked out.
+- Rules against working out single values apply only to values before: released ones are published
   anyway.
 - Numbers are rounded to a hundredth of the power of ten below their standard deviation.
 """
@@ -43,7 +44,7 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
 
-FLOOR = 3  # even if k protects nobody, no value in the report is that of one or two records
+FLOOR = 3  # even if k is 1 or 2, no figure is about one or two records only
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUANTILE_WINDOWS = 10
 DOMINANT_SHARE = 0.5  # share of the sum of squares due to a few records
@@ -55,7 +56,7 @@ CATEGORIES = 12  # with more of them, a figure is hard to read
 class Histogram:
     """Shares of the records between edges; the first and last bins have only one.
 
-    `outer` is the width to draw the first and last with; `ticks` are edges with their labels. A
+    The first and last are drawn as wide as `outer` says; `ticks` are edges with their labels. A
     side without figures is None.
     """
 
@@ -108,7 +109,7 @@ class Side:
 
     @classmethod
     def of(cls, values: ColumnSide, least: int, scale: float, *, guarded: bool) -> "Side":
-        """Return a side in units of the table, or in seconds."""
+        """Return one side, in units of the table or, for times, in seconds."""
         ordered = values.ordered.astype(np.float64) * scale
         mean, deviation = moments(ordered)
         if len(ordered) < least or (guarded and is_dominated(ordered, least)):
@@ -185,14 +186,14 @@ def moments(ordered: Floats) -> tuple[float | None, float | None]:
 
 
 def reveals_single_values(column: PairedColumn, least: int) -> bool:
-    """Whether exact figures of a column before would reveal the values of one record or a few."""
+    """Whether exact figures of the original column would reveal the values of a few records."""
     if not column.is_scaled:
         return False
     return is_dominated(column.before.ordered.astype(np.float64), least)
 
 
 def is_dominated(ordered: Floats, least: int) -> bool:
-    """Whether mean and deviation would reveal the values of one record or a few.
+    """Whether mean and standard deviation would reveal the values of a few records.
 
     >>> is_dominated(np.array([0.0] * 50 + [7.0, 8.0]), least=3)
     True
@@ -274,9 +275,10 @@ def _histogram(
 def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
     """Return the width to draw an open bin with, as if its records were spread evenly.
 
-    `beyond` has the distances of records from the edge. There are two estimates, from the mean of
-    all in the bin and from the density of the `least` records next to the edge. The width is the
-    smaller one in whole steps, at most all other bins together, so that no outlier shows.
+    `beyond` has the distances of records from the edge. There are two estimates: from the mean of
+    all records in the bin, and from the density of the `least` records next to the edge. The width
+    is the smaller one in whole steps, at most that of all other bins together, so that no outlier
+    shows.
 
     >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
     15.0
@@ -312,11 +314,11 @@ def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnS
     lines = (_missing_line(column, least, public=public),)
     if not counts[0].sum():
         note = "Every value is missing."
-        return ColumnSummary(column.name, column.type, None, _said(lines), note)
+        return ColumnSummary(column.name, column.type, None, _nonempty(lines), note)
     kept, other = named_categories(counts, least)
     if not kept:
         note = f"No category has the {least:,} records it takes to be named."
-        return ColumnSummary(column.name, column.type, None, _said(lines), note)
+        return ColumnSummary(column.name, column.type, None, _nonempty(lines), note)
     if column.type is ColumnType.NOMINAL:
         kept = sorted(kept, key=lambda code: (-counts[0, code], code))
     totals = np.maximum(counts.sum(axis=1), 1)[:, None]
@@ -327,8 +329,8 @@ def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnS
     else:
         shares = shares[:, :-1]
     bars = Bars(names, None if public else shares[0], shares[-1], len(other))
-    note = f"“other” stands for {len(other):,} categories." if len(other) > 1 else ""
-    return ColumnSummary(column.name, column.type, bars, _said(lines), note)
+    note = f"“all others” stands for {len(other):,} categories." if len(other) > 1 else ""
+    return ColumnSummary(column.name, column.type, bars, _nonempty(lines), note)
 
 
 def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:
@@ -378,5 +380,5 @@ def counted_share(count: int, n: int, least: int) -> str:
     return f"{100.0 * count / n:.2g} %" if count < 0.995 * n else "over 99 %"
 
 
-def _said(lines: Sequence[Line]) -> tuple[Line, ...]:
+def _nonempty(lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(line for line in lines if line.before or line.after)

@@ -70,7 +70,8 @@ def _what_follows(k: int, promise: str) -> str:
             "stand for fewer by chance."
         )
     return (
-        f"There is no guarantee of how many records share the same values: k = {k:,} is no limit."
+        f"There is no guarantee of how many records share the same values: k = {k:,} is not a "
+        "limit."
     )
 
 
@@ -195,6 +196,10 @@ def _closeness(done: Manifest) -> str:
         return "At k = 1, nothing needs to be lost."
     if done.proved_optimal:
         return f"This is proved to be optimal: no other groups of at least {k:,} records lose less."
+    if lower is None and done.weights is not None:
+        return (
+            "No bound takes weights into account, so it is not known how close to optimal this is."
+        )
     if lower is None:
         return "No bound was computed, so it is not known how close to optimal this is."
     proved = (

@@ -87,6 +87,16 @@ class GroupRule:
         largest = check_count("n", n)
         return cls(DOMINANCE, *_with_shares(codes, limit), count=largest, amounts=numbers)
 
+    @property
+    def is_closeness(self) -> bool:
+        """Whether the rule compares a group with all records."""
+        return self.kind in (ORDERED, EQUAL)
+
+    def parts(self) -> list[Floats]:
+        """Return what the rule sees of each record, a column each."""
+        amounts = [] if self.amounts is None else [self.amounts]
+        return [self.codes.astype(np.float64), *amounts]
+
     def within(self, rows: Rows) -> Self:
         """Return the rule for some of the records; the shares of all records stay."""
         amounts = None if self.amounts is None else self.amounts[rows]
@@ -178,3 +188,14 @@ def failing_rules(rules: Rules, labels: Labels) -> Rows:
     failed = np.empty(len(begins) - 1, dtype=np.intp)
     groups_that_fail(rules, order, begins, failed)
     return failed
+
+
+def check_feasible(rules: Sequence[GroupRule], k: int) -> None:
+    """Refuse rules that all records together do not meet: then no partition does."""
+    n = len(rules[0].codes)
+    (failed,) = failing_rules(pack(rules, k, n), np.zeros(n, dtype=np.intp))
+    if failed >= 0:
+        raise ParameterError(
+            f"no partition meets the requirements: all {n} records together do not meet rule "
+            f"{int(failed) + 1} of {len(rules)}. Ask for less."
+        )

@@ -5,12 +5,12 @@ in the given columns; a missing value is a value like any other.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:  # a plan has requirements, and loads quickly
-    import polars as pl
+from microagg.core.words import counted
+from microagg.requirements.base import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,45 @@ class Classes:
         )
 
     @property
+    def verdict(self) -> str:
+        """What every combination stands for, or how many records stand alone or nearly so."""
+        if self.k == 1:
+            return "k = 1 asks for no protection, so any table satisfies it"
+        if self.satisfied:
+            return f"every combination stands for at least {counted(self.k, 'record')}"
+        if self.k > self.n_records:
+            return f"k is {self.k:,}, and the table has only {counted(self.n_records, 'record')}"
+        show = "shows" if self.records_below == 1 else "show"
+        return (
+            f"{self.records_below:,} of {counted(self.n_records, 'record')} {show} a combination "
+            f"that fewer than {self.k:,} share"
+        )
+
+    @property
     def records_below(self) -> int:
         """How many records are in classes of fewer than k."""
         return sum(size * count for size, count in self.below.items())
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return how many combinations there are, the rarest, and the records below k."""
+        records, least = counted(self.n_records, "record"), counted(self.smallest, "record")
+        return [
+            ("combinations", f"{self.count:,} in {records}"),
+            ("rarest", f"stands for {least}: the table satisfies k up to {self.smallest:,}"),
+            ("below k", f"{self.records_below:,} of {records}"),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all counts as plain values."""
+        return {
+            "requirement": "k records",
+            "k": self.k,
+            "smallest_class": self.smallest,
+            "n_classes": self.count,
+            "n_records": self.n_records,
+            "classes_below_k": {str(size): count for size, count in self.below.items()},
+            "records_below_k": self.records_below,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +87,10 @@ class KRecords:
 
     k: int
 
-    def judge(self, shown: "pl.DataFrame") -> Classes:
-        """Count the classes over all columns of a table."""
-        import polars as pl
-
-        # Under plain names: polars takes a name such as "^a$" for a pattern.
-        columns = [column.alias(str(at)) for at, column in enumerate(shown.get_columns())]
-        plain = pl.DataFrame(columns)
-        sizes = plain.group_by(plain.columns).len(name="size").get_column("size").to_numpy()
+    def judge(self, evidence: Evidence) -> Classes:
+        """Count the records behind every combination."""
+        shown = evidence.combinations()
+        sizes = shown.group_by(shown.columns).len(name="size").get_column("size").to_numpy()
         found, counts = np.unique(sizes[sizes < self.k], return_counts=True)
         return Classes(
             k=self.k,

@@ -11,8 +11,9 @@ from microagg.bounds.fast import n_listed, neighbour_shares
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening, report
-from microagg.kernels.basics.group_sums import Groups, summarise
+from microagg.kernels.basics.group_sums import GroupSums, summarise
 from microagg.kernels.basics.rounding import without_offset
+from microagg.measures.utility.information_loss import squared_errors
 from microagg.orderings.neighbours import Neighbours, nearest_neighbours
 from microagg.orderings.tsp import TOUR_NEIGHBOURS
 from microagg.partitions.auto import LARGEST_TOUR, first_groups, needs_no_search, without_search
@@ -26,29 +27,36 @@ from microagg.partitions.splitting import split_large
 _LEAST_SHARE, _SHARE_FOR_RATIO = 0.5, 1.0
 # Ks in a chain, in which each begins with the groups of the one before; chains run side by side.
 _LONGEST_CHAIN = 10
-_TASK = "sweeping"
+TASK, BOUNDING = "sweeping", "bounding"
 _WARM_UP_RECORDS, _WARM_UP_K = 40, 3
 
 
 class MatrixSweep:
-    """What all ks share, and what was found for each: groups, bounds (if any) and seconds."""
+    """What all ks share, and what was found for each: groups, bounds (if any) and seconds.
+
+    `seeds` has one for each k. With `weights`, which count in the error but not in the search, the
+    error never falls as k grows either.
+    """
 
     def __init__(
-        self, X: Floats, ks: Sequence[int], effort: Effort, rng: np.random.Generator, n_jobs: int
+        self,
+        X: Floats,
+        ks: Sequence[int],
+        effort: Effort,
+        seeds: Sequence[int],
+        n_jobs: int,
+        weights: Floats | None = None,
     ) -> None:
         self.X = X
         self.ks = ks
         self.effort = effort
-        self.rng = rng
+        self.seeds = dict(zip(ks, seeds, strict=True))
         self.n_jobs = n_jobs
-        self.centred = without_offset(X)
-        self.found: dict[int, Groups] = {}
+        self.weights = weights
+        self.found: dict[int, GroupSums] = {}
         self.bounds: dict[int, float] = {}
         self.seconds = dict.fromkeys(ks, 0.0)
-        searched = [k for k in ks if not needs_no_search(self.X, k)]
         self.nearest: Neighbours | None = None
-        if searched:
-            self._list_nearest(max(searched))
 
     def _list_nearest(self, k: int) -> None:
         """List as many neighbours as the largest k needs, for the bounds and for the searches."""
@@ -65,30 +73,27 @@ class MatrixSweep:
 
     def find_groups(self) -> None:
         """Group by every k: in chains of neighbouring ks, the largest of a chain first."""
+        self.centred = without_offset(self.X)
+        if searched := [k for k in self.ks if not needs_no_search(self.X, k)]:
+            self._list_nearest(max(searched))
         n_chains = -(-len(self.ks) // _LONGEST_CHAIN)
         chains = [part.tolist() for part in np.array_split(self.ks[::-1], n_chains)]
-        seeds = dict(zip(self.ks, self.rng.integers(2**63, size=len(self.ks)), strict=True))
         before = {k: larger for chain in chains for larger, k in pairwise(chain)}
         threads = max(1, self.n_jobs // n_chains)
 
-        def group(k: int) -> tuple[Groups, float]:
+        def group(k: int) -> tuple[GroupSums, float]:
             began = time.perf_counter()
-            labels = self._labels(k, before.get(k), np.random.default_rng(seeds[k]), threads)
+            labels = self._labels(k, before.get(k), np.random.default_rng(self.seeds[k]), threads)
             return summarise(self.X, labels), time.perf_counter() - began
 
-        def advance(ks: tuple[int | None, ...]) -> None:
-            """Go on by one k in every chain that has not ended."""
+        for ks in zip_longest(*chains):  # the next k of every chain that has not ended
             going_on = [k for k in ks if k is not None]
             # On threads: all ks share the neighbours, which are larger than the table.
-            found = side_by_side(
-                group, going_on, n_jobs=self.n_jobs, task=_TASK, needs_threads=True
-            )
+            found = side_by_side(group, going_on, n_jobs=self.n_jobs, task=TASK, needs_threads=True)
             for k, (groups, seconds) in zip(going_on, found, strict=True):
                 self.found[k] = groups
                 self.seconds[k] += seconds
-
-        steps = list(zip_longest(*chains))
-        side_by_side(advance, steps, n_jobs=1, task=_TASK, needs_threads=True)
+            report(TASK, len(self.found), len(self.ks))
         self._let_none_lose_more_than_a_larger()
 
     def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
@@ -108,35 +113,62 @@ class MatrixSweep:
     def _let_none_lose_more_than_a_larger(self) -> None:
         """Take over the groups of a larger k where those of a smaller one have a higher error.
 
-        That can be where one chain ends and the next begins.
+        That can be where one chain ends and the next begins, and with weights.
         """
         for larger, k in pairwise(self.ks[::-1]):
-            if self.found[larger].sse < self.found[k].sse:
+            if self._error(self.found[larger]) < self._error(self.found[k]):
                 split = summarise(self.X, split_large(self.X, self.found[larger].labels, k))
                 # By a rounding, halves can have a higher error than the whole.
-                self.found[k] = min(split, self.found[larger], key=lambda groups: groups.sse)
+                self.found[k] = min(split, self.found[larger], key=self._error)
         for groups in self.found.values():
             groups.labels.flags.writeable = False
 
+    def _error(self, groups: GroupSums) -> float:
+        if self.weights is None:
+            return groups.sse
+        return squared_errors(self.X, groups.labels, weights=self.weights).sse
+
     def find_bounds(self) -> None:
-        """Bound the error at every k."""
-        found = side_by_side(
-            self._bound, self.ks, n_jobs=self.n_jobs, task="bounding", needs_threads=True
-        )
-        for k, (_, seconds) in zip(self.ks, found, strict=True):
-            self.seconds[k] += seconds
+        """Bound the error at every k, after the groups."""
+
+        def bound(k: int) -> None:
+            began = time.perf_counter()
+            self.bounds[k] = self._bound(k)
+            self.seconds[k] += time.perf_counter() - began
+
+        side_by_side(bound, self.ks, n_jobs=self.n_jobs, task=BOUNDING, needs_threads=True)
         # A bound for one k holds for every larger one.
-        highest = np.maximum.accumulate([bound for bound, _ in found]).tolist()
+        highest = np.maximum.accumulate([self.bounds[k] for k in self.ks]).tolist()
         self.bounds = dict(zip(self.ks, highest, strict=True))
 
-    def _bound(self, k: int) -> tuple[float, float]:
-        """Return the bound at this k, and the seconds it took."""
-        began = time.perf_counter()
+    def _bound(self, k: int) -> float:
         if needs_no_search(self.X, k):
-            bound = lower_bound(self.X, k)
-        else:
-            bound = neighbour_shares(self.X, k, self.nearest).bound
-        return bound, time.perf_counter() - began
+            return lower_bound(self.X, k)
+        return neighbour_shares(self.X, k, self.nearest).bound
+
+
+def sweep_all(sweeps: Sequence[MatrixSweep], *, with_bounds: bool, n_jobs: int) -> None:
+    """Find the groups, and the bounds if asked for, of many matrices side by side."""
+    # None is left to the end that takes long.
+    largest_first = sorted(sweeps, key=lambda one: -len(one.X))
+    n_ks = sum(len(one.ks) for one in sweeps)
+    side_by_side(
+        MatrixSweep.find_groups,
+        largest_first,
+        n_jobs=n_jobs,
+        task=TASK,
+        progress=lambda: (sum(len(one.found) for one in sweeps), n_ks),
+        needs_threads=True,
+    )
+    if with_bounds:
+        side_by_side(
+            MatrixSweep.find_bounds,
+            largest_first,
+            n_jobs=n_jobs,
+            task=BOUNDING,
+            progress=lambda: (sum(len(one.bounds) for one in sweeps), n_ks),
+            needs_threads=True,
+        )
 
 
 def share_of_trials(k: int, larger: int) -> float:
@@ -156,7 +188,7 @@ def compile_search(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
     few = np.ascontiguousarray(X[:: max(1, len(X) // _WARM_UP_RECORDS)][:_WARM_UP_RECORDS])
     k = min(_WARM_UP_K, len(few))
     with listening(None):
-        trial = MatrixSweep(few, [k], effort.part(0.0), np.random.default_rng(0), 1)
+        trial = MatrixSweep(few, [k], effort.part(0.0), [0], 1)
         trial.find_groups()
         if with_bounds:
             trial.find_bounds()

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from microagg.bounds.choices import NONE
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
-from microagg.core.progress import ProgressCallback, heard_by, listening, report
+from microagg.core.progress import ProgressCallback, listening, report, reporting_to
 from microagg.core.registry import ALL, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.utility.information_loss import Errors
-from microagg.plans.arguments import plan_of
+from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, estimator_of, group
@@ -27,6 +28,7 @@ from microagg.release.released import Released, aggregate
 from microagg.release.source import Source
 from microagg.release.suitability import check_method
 from microagg.studies.comparison import Comparison, Row, marked
+from microagg.studies.setting import Setting
 from microagg.tables.pairs import Original, original_of
 from microagg.tables.roles import Names
 
@@ -37,6 +39,7 @@ _WARM_UP_K, _WARM_UP_STARTS = 3, 2
 _NOT_OF_A_PLAN = ("table", "ks", "methods", "plan", "n_jobs", "progress")
 
 
+@alone_with_plan()
 def compare(
     table: Any,
     ks: int | Iterable[int] | None = None,
@@ -62,9 +65,9 @@ def compare(
 ) -> Comparison:
     """Return what each method would lose at each k, and the time it takes.
 
-    Nothing is released. Methods run in parallel; if one fails, its row says why, and the others go
-    on. Roles, types, strata, weights, blocks, constraints and information loss are those
-    of `protect`.
+    Nothing is released. Methods run in parallel; if one fails, or a stratum is too small for a k,
+    the row says why, and the others go on. Roles, types, strata, weights, blocks, constraints and
+    information loss are those of `protect`.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
-        method options go to its method; bound, key and time budget are for releases only.
+        method options go to its method; the result names options that have no effect.
     n_jobs : number of parallel runs; -1 for as many as there are cores, 1 for times that no other
         run affects
     progress : True for a bar where standard error is a terminal, or a function that is called
@@ -104,7 +107,8 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
     if plan is None:
         arguments["k"] = asked[0]  # type: ignore[index]
     chosen = plan_of(arguments, plan)
-    contest, listener = Contest.of(methods, chosen, n_jobs), heard_by(progress)
+    contest = Contest.of(methods, chosen, n_jobs, effort_given=plan is None)
+    listener = reporting_to(progress)
     with listener:
         return run_comparison(Source.of(table), asked or [chosen.k], contest)
 
@@ -122,15 +126,40 @@ class Contest:
     n_jobs: int
 
     @classmethod
-    def of(cls, methods: str | Iterable[str], plan: Plan, n_jobs: int | None) -> "Contest":
-        """Return the contest, after the checks that need no data."""
+    def of(
+        cls,
+        methods: str | Iterable[str],
+        plan: Plan,
+        n_jobs: int | None,
+        *,
+        effort_given: bool = True,
+    ) -> "Contest":
+        """Return the contest, after the checks that need no data.
+
+        An effort that was given for these methods needs one that takes it; the effort of a plan
+        that describes more than this comparison does not.
+        """
         names = method_names(methods)
         wanted = tuple(find_all(names))
-        if plan.effort != "balanced" and not any("effort" in method.options for method in wanted):
+        is_used = plan.effort == "balanced" or any("effort" in m.options for m in wanted)
+        if effort_given and not is_used:
             raise ParameterError(
                 "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
             )
         return cls(tuple(names), wanted, plan, check_jobs(n_jobs))
+
+    def unused(self) -> tuple[str, ...]:
+        """Return the options of the plan that are for releases, or for methods not compared."""
+        plan, compared = self.plan, {method.name for method in self.methods}
+        without_effect = {
+            "method": plan.method not in compared,
+            "method_options": plan.method not in compared,
+            "strict_k": not any(method.draws for method in self.methods),
+            "bound": plan.bound != NONE,
+            "time_budget": True,
+            "keep_key": True,
+        }
+        return tuple(name for name in plan.as_dict() if without_effect.get(name, False))
 
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
@@ -150,12 +179,12 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
-    has_chance = any(estimator_of(trial.plan_for(m, k)).has_chance() for m, k in runs)
+    uses_randomness = any(estimator_of(trial.plan_for(m, k)).uses_randomness() for m, k in runs)
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
-        roles=records.roles,
-        seed=seed if has_chance else None,
+        setting=Setting.of(records, plan, contest.unused()),
+        seed=seed if uses_randomness else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
         exit_code=failures[0] if len(failures) == len(results) else 0,

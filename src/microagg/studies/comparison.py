@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from html import escape
+from textwrap import wrap
 from typing import Any, overload
 
 import narwhals as nw
 from narwhals.typing import IntoDType
 
 from microagg.core.errors import ParameterError
-from microagg.core.tabulate import html_table, text_tables
+from microagg.core.tabulate import html_table, text_tables, text_width
 from microagg.core.words import decimals_for, short_seconds, spread
+from microagg.studies.setting import Setting
 from microagg.tables.frames import Frame, new_table
 from microagg.tables.roles import Roles
 
@@ -43,6 +45,7 @@ class Row:
     error: str | None = None
 
 
+_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _TEXTS, _COUNTS = ("method", "error"), ("k", "n_groups", "min_group", "max_group", "seed")
 SCHEMA: dict[str, IntoDType] = {
     field.name: nw.String
@@ -60,15 +63,15 @@ SCHEMA: dict[str, IntoDType] = {
 class Comparison(Sequence[Row]):
     """The rows of a comparison in the order asked for, with their context.
 
-    `exit_code` is 0 if any run succeeded, and otherwise that of the first failure. `seed` is None
-    if no method uses randomness. `left_out` are the methods that "all" does not run, because they
-    take one column only, or because their records draw their values, which guarantees less; the
-    latter are also in `drawn`.
+    `setting` says how the table was described. `exit_code` is 0 if any run succeeded, and otherwise
+    that of the first failure. `seed` is None if no method uses randomness. `left_out` are the
+    methods that "all" does not run, because they take one column only, or because their records
+    draw their values, which guarantees less; the latter are also in `drawn`.
     """
 
     rows: tuple[Row, ...]
     like: Frame
-    roles: Roles
+    setting: Setting
     seed: int | None
     left_out: tuple[str, ...]
     drawn: tuple[str, ...]
@@ -90,30 +93,44 @@ class Comparison(Sequence[Row]):
         return len(self.like)
 
     @property
+    def roles(self) -> Roles:
+        """The columns of the table by role."""
+        return self.setting.roles
+
+    @property
     def table(self) -> Any:
         """The rows as a DataFrame of the same kind as the input."""
         values = {name: [getattr(row, name) for row in self.rows] for name in SCHEMA}
         return new_table(self.like, values, SCHEMA)
 
     def failures(self) -> Iterator[str]:
-        """Return a line for every failure, with all k at which it occurred."""
-        found: dict[tuple[str, str], list[str]] = {}
+        """Return a line for every failure, with all methods and ks that it stopped."""
+        every = dict.fromkeys(row.method for row in self.rows)
+        found: dict[str, dict[str, list[str]]] = {}
         for row in self.rows:
             if row.error is not None:
-                found.setdefault((row.method, row.error), []).append(f"{row.k:,}")
-        for (method, error), ks in found.items():
-            yield f"{method} failed at k = {', '.join(ks)}: {error}"
+                found.setdefault(row.error, {}).setdefault(row.method, []).append(f"{row.k:,}")
+        for error, stopped in found.items():
+            together: dict[str, list[str]] = {}
+            for method, ks in stopped.items():
+                together.setdefault(", ".join(ks), []).append(method)
+            for at, methods in together.items():
+                is_every = len(methods) == len(every) > 1
+                who = "every method" if is_every else ", ".join(methods)
+                yield f"{who} failed at k = {at}: {error}"
 
     def __str__(self) -> str:
-        blocks = text_tables(list(self._blocks()))
-        return "\n\n".join((*blocks, "\n".join(self._legend())))
+        parts = [*text_tables(list(self._blocks())), "\n".join(self._legend())]
+        # In lines as wide as the tables; no name is broken.
+        parts += ["\n".join(wrap(line, text_width(), **_WHOLE)) for line in self.failures()]
+        return "\n\n".join(parts)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         blocks = (html_table(header, rows) for header, rows in self._blocks())
-        legend = "".join(f"<p>{escape(line)}</p>" for line in self._legend())
-        return "".join((*blocks, legend))
+        notes = "".join(f"<p>{escape(line)}</p>" for line in (*self._legend(), *self.failures()))
+        return "".join((*blocks, notes))
 
     def _blocks(self) -> Iterator[tuple[list[str], list[list[str]]]]:
         """Return a header and the cells of the rows of each k."""
@@ -133,6 +150,7 @@ class Comparison(Sequence[Row]):
         yield "+ not dominated by another row in loss and linkage"
         if any(row.error is None and (row.min_group or 0) < row.k for row in self.rows):
             yield "! some groups hold fewer than k records: they were drawn"
+        yield from self.setting.notes()
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the rows as plain values, ready for json.dumps."""

@@ -1,20 +1,19 @@
 """sweep(): what a table loses at every k of a range, and must lose at least, in one run."""
 
-import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from microagg.bounds import gap
+from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
-from microagg.core.progress import ProgressCallback, heard_by
-from microagg.core.tabulate import html_table, text_table, text_width
+from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import (
     SeedLike,
     check_choice,
@@ -24,145 +23,36 @@ from microagg.core.validation import (
     check_matrix,
     check_seed,
 )
-from microagg.core.words import decimals_for, short_seconds, spread
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS
-from microagg.partitions.search.improving import Effort
-from microagg.plans.arguments import plan_of
+from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import constrained_values, systems_of
+from microagg.release.grouping import in_table_weights
 from microagg.release.records import Records, open_records
 from microagg.release.source import Source
-from microagg.studies.chains import MatrixSweep, compile_search
-from microagg.tables.roles import Names, Roles
+from microagg.release.suitability import bound_for
+from microagg.studies.chains import MatrixSweep, compile_search, sweep_all
+from microagg.studies.setting import Setting
+from microagg.studies.sweep_result import Sweep, SweepRow
+from microagg.tables.roles import Names
 
-BOUNDS = ("fast", "none")
+EFFORT = FAST = "fast"
+BOUNDS = (FAST, NONE)
 _LARGEST_BY_DEFAULT = 20
-_LONGEST_BAR = 20
-_NOTE = "gap: the loss is at most this much above the least possible"
 # Options of a table that a matrix has as well.
-_OF_MATRIX = {"k", "random_state"}
+_OF_MATRIX = ("k", "random_state")
 _NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
+# Options of a plan that change a release, but no figure of a sweep.
+_UNUSED = (
+    *("method", "method_options", "strict_k", "time_budget", "valid_combinations", "keep_key"),
+)
+
+RowsOfStrata = Sequence[Labels]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SweepRow:
-    """The best groups found for one k, and how much better others could be.
-
-    Loss and bound are in per cent of the spread of X. `gap` is by how many per cent the loss is
-    above the least possible, at most, or None if that is unknown. `seconds` are those of the search
-    and the bound at this k, without the neighbours that all ks share.
-    """
-
-    k: int
-    information_loss: float
-    lower_bound: float | None
-    gap: float | None
-    sse: float
-    n_groups: int
-    min_group: int
-    max_group: int
-    seconds: float
-    labels: Labels = field(repr=False)
-    added_by_constraints: float | None = None
-
-    def figures(self) -> dict[str, Any]:
-        """Return everything except the labels."""
-        names = (part.name for part in fields(self) if part.name != "labels")
-        return {name: getattr(self, name) for name in names}
-
-
-class Sweep(Sequence[SweepRow]):
-    """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
-
-    `seed` is the one that was used; `roles` are those of the columns of a table.
-    """
-
-    def __init__(
-        self,
-        rows: Sequence[SweepRow],
-        seconds: float,
-        seed: int | None = None,
-        roles: Roles | None = None,
-        n_records: int | None = None,
-    ) -> None:
-        self._rows = tuple(rows)
-        self.seconds = seconds
-        self.seed = seed
-        self.roles = roles
-        self.n_records = len(self._rows[0].labels) if n_records is None else n_records
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, at: int) -> SweepRow: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[SweepRow, ...]: ...
-    def __getitem__(self, at: int | slice) -> SweepRow | tuple[SweepRow, ...]:
-        return self._rows[at]
-
-    def __str__(self) -> str:
-        text = text_table(*self._cells(with_bars=False))
-        if max(map(len, text.splitlines())) + _LONGEST_BAR + 2 <= text_width():
-            text = text_table(*self._cells(with_bars=True))
-        return f"{text}{self._note()}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"{html_table(*self._cells(with_bars=False))}<p>{self._note().strip()}</p>"
-
-    def _note(self) -> str:
-        return f"\n\n{_NOTE}" if any(row.gap is not None for row in self) else ""
-
-    def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
-        """Return a header and a line for each k, with a bar of its loss if asked for."""
-        bounded = any(row.lower_bound is not None for row in self)
-        added = any(row.added_by_constraints is not None for row in self)
-        shown = {
-            "k": True,
-            "loss %": True,
-            "added %": added,
-            "at least %": bounded,
-            "gap %": bounded,
-            "groups": True,
-            "sizes": True,
-            "seconds": True,
-            "": with_bars,
-        }
-        decimals = decimals_for([row.information_loss for row in self])
-        most = max(row.information_loss for row in self)
-        kept = [place for place, is_shown in enumerate(shown.values()) if is_shown]
-        lines = [[_line(row, decimals, most)[place] for place in kept] for row in self]
-        return [list(shown)[place] for place in kept], lines
-
-
-def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
-    return (
-        f"{row.k:,}",
-        f"{row.information_loss:.{decimals}f}",
-        "" if row.added_by_constraints is None else f"{row.added_by_constraints:.{decimals}f}",
-        # Rounded to the safe side: lower limits down, upper limits up.
-        "" if row.lower_bound is None else _rounded(row.lower_bound, decimals, math.floor),
-        "" if row.gap is None else _rounded(row.gap, 1, math.ceil),
-        f"{row.n_groups:,}",
-        spread(row.min_group, row.max_group),
-        short_seconds(row.seconds),
-        "#" * round(_LONGEST_BAR * row.information_loss / most) if most else "",
-    )
-
-
-def _rounded(value: float, decimals: int, to_whole: Callable[[float], int]) -> str:
-    """Write a number rounded by `math.floor` or `math.ceil`.
-
-    >>> _rounded(1.28, 1, math.floor), _rounded(1.22, 1, math.ceil)
-    ('1.2', '1.3')
-    """
-    return f"{to_whole(value * 10**decimals) / 10**decimals:.{decimals}f}"
-
-
+@alone_with_plan("effort", "bound")
 def sweep(
     table: Any,
     ks: int | Iterable[int] | None = None,
@@ -175,10 +65,11 @@ def sweep(
     scale: str = "standardise",
     missing: str = "error",
     strata: Names = None,
+    small_strata: str = "error",
     weights: str | None = None,
     blocks: Iterable[Iterable[str]] = (),
-    effort: str = "fast",
-    bound: str = "fast",
+    effort: str | None = None,
+    bound: str | None = None,
     random_state: SeedLike = None,
     plan: Plan | str | PathLike[str] | None = None,
     n_jobs: int | None = -1,
@@ -190,25 +81,28 @@ def sweep(
     So larger ks come first, and each smaller one starts with the groups of the one before, those
     of 2k or more split, or with the initial groups of `Auto`, whichever are better. From there it
     searches like `Auto`, but less. The bound never falls either: what bounds all groups of k or
-    more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds.
+    more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds. Only
+    if small strata are merged can both fall, where a larger k merges more of them.
 
-    One column is grouped optimally at every k. The work is fixed by `effort`, n and the ks, so that
-    the rows of a seed are the same on any number of threads. Memory O(n (d + k)) for the largest k,
-    and the labels of every k.
+    One column is grouped optimally at every k, unless there are weights. The work is fixed by
+    `effort`, n and the ks, so that the rows of a seed are the same on any number of threads. Strata
+    and blocks are swept side by side. Memory O(n (d + k)) for the largest k, and the labels of
+    every k.
 
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix of records
         by columns, which is used as it is
-    ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of records
-        if there are fewer.
+    ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
+        records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
-weights, blocks : as in `protect`, for DataFrames only. With weights there is no bound.
-    effort : "fast", "balanced" or "best", as for `Auto`
-    bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none
+small_strata, weights, blocks : as in `protect`, for DataFrames only
+    effort : "fast", "balanced" or "best", as for `Auto`. By default that of the plan, or "fast".
+    bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
+        "none" if the plan says so or there are weights, which no bound takes into account.
     random_state : seed of the search
     plan : a `Plan` that describes the table; of its options, only `effort` and `bound` may be given
-        with it
+        with it. Its k does not count, and the result names other options that have no effect.
     n_jobs : threads to use; -1 for all cores
     progress : True for a bar where standard error is a terminal, or a function that is called
         with (task, done, total)
@@ -226,47 +120,64 @@ weights, blocks : as in `protect`, for DataFrames only. With weights there is no
     asked = None if ks is None else check_ks(ks)
     if _is_table(table):
         chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
-        with heard_by(progress):
+        with reporting_to(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
     chosen = plan_of({**arguments, "k": 1})
-    unfit = (
-        ["the plan"] if plan is not None else [n for n in chosen.as_dict() if n not in _OF_MATRIX]
-    )
-    if unfit:
-        raise ParameterError(
-            "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
-            f"is. Leave {unfit[0]} out."
-        )
+    _refuse_options_of_tables(arguments, plan)
     matrix = check_matrix(table)
     wanted = _checked_ks(asked, len(matrix))
-    seed = check_seed(chosen.random_state)
-    with heard_by(progress):
-        return _sweep_parts([_Part(matrix)], wanted, work, seed)
+    everyone = [np.arange(len(matrix))]
+    with reporting_to(progress):
+        return _sweep(
+            _Study([matrix], dict.fromkeys(wanted, everyone)),
+            replace(work, effort=work.effort or EFFORT, bound=work.bound or FAST),
+            check_seed(chosen.random_state),
+        )
 
 
 @dataclass(frozen=True)
 class Work:
-    """How much work to do, and on how many threads."""
+    """How much work to do, and on how many threads; None is left to the plan."""
 
-    effort: Effort
-    with_bounds: bool
+    effort: str | None
+    bound: str | None
     n_jobs: int
 
     @classmethod
-    def of(cls, effort: str, bound: str, n_jobs: int | None) -> "Work":
+    def of(cls, effort: str | None, bound: str | None, n_jobs: int | None) -> "Work":
         """Return the work that these options ask for."""
-        check_choice("bound", bound, BOUNDS)
-        chosen = EFFORTS[check_choice("effort", effort, EFFORTS)]
-        return cls(chosen, bound != "none", check_jobs(n_jobs))
+        if effort is not None:
+            check_choice("effort", effort, EFFORTS)
+        if bound is not None:
+            check_choice("bound", bound, BOUNDS)
+        return cls(effort, bound, check_jobs(n_jobs))
+
+    def within(self, plan: Plan, records: Records) -> "Work":
+        """Return the work with what the plan says where nothing else was said."""
+        effort = plan.effort if "effort" in plan.model_fields_set else EFFORT
+        bound = bound_for(self.bound or (NONE if plan.bound == NONE else AUTO), records)
+        return replace(self, effort=self.effort or effort, bound=NONE if bound == NONE else FAST)
+
+    def unused(self, plan: Plan) -> tuple[str, ...]:
+        """Return the options of a plan that a sweep has no use for."""
+        said = [name for name in plan.as_dict() if name in _UNUSED]
+        if self.bound is None and plan.bound == "tight":
+            said.append("bound")
+        return tuple(said)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Records that are grouped separately, by the columns of one block."""
-
-    X: Floats
-    rows: Labels | None = None  # all of them
-    block: int = 0
+def _refuse_options_of_tables(
+    arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | None
+) -> None:
+    said = ["the plan"] if plan is not None else []
+    for name, value in arguments.items():
+        if name not in _OF_MATRIX and len(plan_of({name: value, "k": 1}).as_dict()) > 1:
+            said.append(name)
+    if said:
+        raise ParameterError(
+            "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
+            f"is. Leave {said[0]} out, or give a DataFrame."
+        )
 
 
 def _is_table(table: object) -> bool:
@@ -280,96 +191,171 @@ def _checked_ks(asked: Sequence[int] | None, n_records: int) -> list[int]:
 
 def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Work) -> Sweep:
     """Sweep over a table as a plan describes it."""
-    if plan.small_strata != "error":
-        raise ParameterError(
-            "which strata are merged depends on k, so a sweep cannot merge them. Use compare, "
-            "or leave out small_strata."
-        )
     wanted = _checked_ks(ks, len(source.frame))
     records = open_records(source, plan.with_types(source.types), largest_k=wanted[-1])
+    if ks is None and plan.small_strata == "error":
+        wanted = _up_to_smallest_stratum(wanted, records)
     systems = systems_of(plan.constraints, records)
-    seed = check_seed(plan.random_state)
-    strata = [None] if records.strata is None else records.strata.rows()
-    parts = [
-        _Part(block.X if rows is None else np.ascontiguousarray(block.X[rows]), rows, at)
-        for at, block in enumerate(records.blocks)
-        for rows in strata
-    ]
-    found = _sweep_parts(parts, wanted, work, seed, weights=records.weights)
-    rows = [_with_constraints(row, records, systems) for row in found]
-    return Sweep(rows, found.seconds, seed, records.roles, len(source.frame))
-
-
-def _sweep_parts(
-    parts: Sequence[_Part],
-    ks: Sequence[int],
-    work: Work,
-    seed: int,
-    *,
-    weights: Floats | None = None,
-) -> Sweep:
-    """Sweep over every part, and combine the parts at every k."""
-    with_bounds = work.with_bounds and weights is None
-    compile_search(parts[0].X, work.effort, with_bounds=with_bounds)
-    began = time.perf_counter()
-    rng = np.random.default_rng(seed)
-    swept = []
-    for part in parts:
-        one = MatrixSweep(part.X, ks, work.effort, rng, work.n_jobs)
-        one.find_groups()
-        if with_bounds:
-            one.find_bounds()
-        swept.append(one)
-    if len(parts) == 1 and weights is None:
-        rows = _rows_of(swept[0])
-    else:
-        rows = [_joined_row(k, parts, swept, weights) for k in ks]
-    return Sweep(rows, time.perf_counter() - began, seed)
-
-
-def _rows_of(one: MatrixSweep) -> list[SweepRow]:
-    """Return a row for every k of a single part."""
-    sst = squared_errors(one.X, np.zeros(len(one.X), dtype=np.intp)).sst
-    rows = []
-    for k in one.ks:
-        groups, bound = one.found[k], one.bounds.get(k)
-        errors = Errors(groups.sse, sst)
-        rows.append(_row(k, errors, bound, groups.sizes, one.seconds[k], groups.labels))
-    return rows
-
-
-def _joined_row(
-    k: int, parts: Sequence[_Part], swept: Sequence[MatrixSweep], weights: Floats | None
-) -> SweepRow:
-    """Combine the groups of all parts at one k."""
-    labels, errors = [], []
-    for block in dict.fromkeys(part.block for part in parts):
-        own = [(p, s) for p, s in zip(parts, swept, strict=True) if p.block == block]
-        n = sum(len(part.X) for part, _ in own)
-        joined, X, first = np.empty(n, dtype=np.intp), np.empty((n, own[0][0].X.shape[1])), 0
-        for part, one in own:
-            rows = np.arange(n) if part.rows is None else part.rows
-            joined[rows], X[rows] = one.found[k].labels + first, part.X
-            first += len(one.found[k].sizes)
-        labels.append(summarise(np.zeros((n, 1)), joined).labels)
-        errors.append(squared_errors(X, labels[-1], weights=weights))
-    total = Errors(sum(e.sse for e in errors), sum(e.sst for e in errors))
-    bounds = [one.bounds.get(k) for one in swept]
-    # Sums round; a bound must not be rounded up.
-    bound = None if None in bounds else sum(bounds) * (1.0 - 1e-12)  # type: ignore[arg-type]
-    return _row(
-        k,
-        total,
-        bound,
-        np.concatenate([np.bincount(own) for own in labels]),
-        sum(one.seconds[k] for one in swept),
-        labels[0] if len(labels) == 1 else np.column_stack(labels),
+    study = _Study(
+        [block.X for block in records.blocks],
+        _rows_of_strata(records, wanted, plan.small_strata),
+        records.weights,
+        records.weight_unit,
+    )
+    found = _sweep(study, work.within(plan, records), check_seed(plan.random_state))
+    return replace(
+        found,
+        rows=tuple(_with_constraints(row, records, systems) for row in found),
+        setting=Setting.of(records, plan, work.unused(plan)),
     )
 
 
-def _row(
-    k: int, errors: Errors, bound: float | None, sizes: Labels, seconds: float, labels: Labels
-) -> SweepRow:
+def _up_to_smallest_stratum(ks: list[int], records: Records) -> list[int]:
+    """Return the ks for which every stratum is large enough, or the least if none is."""
+    strata = records.stratified_for(1, "error").strata
+    if strata is None:
+        return ks
+    smallest = min(len(rows) for rows in strata.rows())
+    return [k for k in ks if k <= smallest] or ks[:1]
+
+
+def _rows_of_strata(records: Records, ks: Sequence[int], small: str) -> dict[int, RowsOfStrata]:
+    """Return the records of every stratum at every k."""
+    last: RowsOfStrata = [np.arange(len(records.frame))]
+    if not records.strata_columns:
+        return dict.fromkeys(ks, last)
+    found: dict[int, RowsOfStrata] = {}
+    for k in ks[::-1]:
+        strata = records.stratified_for(k, small).strata
+        assert strata is not None
+        if small == "error":  # all ks have those of the largest
+            return dict.fromkeys(ks, strata.rows())
+        rows = strata.rows()
+        if len(rows) != len(last):  # those of a larger k are made of those of a smaller one
+            last = rows
+        found[k] = last
+    return {k: found[k] for k in ks}
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    """What is swept: the matrix of every block, and the rows of every stratum at every k."""
+
+    matrices: Sequence[Floats]
+    strata: Mapping[int, RowsOfStrata]
+    weights: Floats | None = None
+    weight_unit: float = 1.0
+
+    @property
+    def ks(self) -> list[int]:
+        """Every k, in ascending order."""
+        return list(self.strata)
+
+    def parts(self) -> "list[_Part]":
+        """Return what is swept on its own: a stratum, at every k at which it exists, in a block."""
+        found: dict[bytes, tuple[Labels, list[int]]] = {}
+        for k, strata in self.strata.items():
+            for rows in strata:
+                found.setdefault(rows.tobytes(), (rows, []))[1].append(k)
+        return [
+            _Part(block, rows, ks)
+            for block in range(len(self.matrices))
+            for rows, ks in found.values()
+        ]
+
+    def matrix_of(self, part: "_Part") -> Floats:
+        """Return the records of a part."""
+        X = self.matrices[part.block]
+        return X if len(part.rows) == len(X) else np.ascontiguousarray(X[part.rows])
+
+    def weights_of(self, part: "_Part") -> Floats | None:
+        """Return the weights of a part."""
+        return None if self.weights is None else self.weights[part.rows]
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Records that are grouped separately, by the columns of one block, at some or all ks."""
+
+    block: int
+    rows: Labels
+    ks: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Partition:
+    """The groups of every block at one k, and their errors."""
+
+    labels: Sequence[Labels]
+    errors: Errors
+
+
+def _sweep(study: _Study, work: Work, seed: int) -> Sweep:
+    """Sweep over every part side by side, and combine the parts at every k."""
+    assert work.effort is not None
+    assert work.bound is not None
+    effort, with_bounds, parts = EFFORTS[work.effort], work.bound != NONE, study.parts()
+    compile_search(study.matrices[0], effort, with_bounds=with_bounds)
+    began = time.perf_counter()
+    rng = np.random.default_rng(seed)
+    swept = [
+        MatrixSweep(
+            study.matrix_of(part),
+            part.ks,
+            effort,
+            rng.integers(2**63, size=len(part.ks)).tolist(),
+            work.n_jobs,
+            study.weights_of(part),
+        )
+        for part in parts
+    ]
+    sweep_all(swept, with_bounds=with_bounds, n_jobs=work.n_jobs)
+    rows = _rows(study, list(zip(parts, swept, strict=True)))
+    seconds = time.perf_counter() - began
+    return Sweep(rows=rows, seconds=seconds, seed=seed, effort=work.effort, bound=work.bound)
+
+
+def _rows(study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -> tuple[SweepRow, ...]:
+    """Return a row for every k, the largest k first: none loses more than the one before.
+
+    Of each part that is so already, but sums round.
+    """
+    rows: list[SweepRow] = []
+    before: _Partition | None = None
+    for place in reversed(range(len(study.ks))):
+        k = study.ks[place]
+        own = [(part, one) for part, one in swept if k in part.ks]
+        found = _joined(k, study, own)
+        is_feasible = before is not None and study.strata[k] is study.strata[study.ks[place + 1]]
+        if before is not None and is_feasible and before.errors.sse < found.errors.sse:
+            found = before
+        rows.append(_row(k, found, [one for _, one in own]))
+        before = found
+    return tuple(rows[::-1])
+
+
+def _joined(k: int, study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -> _Partition:
+    """Combine the groups of all parts at one k."""
+    labels, errors = [], []
+    for block, X in enumerate(study.matrices):
+        joined, first = np.empty(len(X), dtype=np.intp), 0
+        for part, one in swept:
+            if part.block == block:
+                joined[part.rows] = one.found[k].labels + first
+                first += len(one.found[k].sizes)
+        labels.append(summarise(np.zeros((len(X), 1)), joined).labels)
+        errors.append(squared_errors(X, labels[-1], weights=study.weights))
+    return _Partition(labels, in_table_weights(errors, study.weight_unit))
+
+
+def _row(k: int, found: _Partition, swept: Sequence[MatrixSweep]) -> SweepRow:
+    errors, bounds = found.errors, [one.bounds[k] for one in swept if k in one.bounds]
+    bound = None
+    if bounds:  # sums round; a bound must not be rounded up
+        bound = bounds[0] if len(bounds) == 1 else sum(bounds) * (1.0 - 1e-12)
+    sizes = np.concatenate([np.bincount(own) for own in found.labels])
+    labels = found.labels[0] if len(found.labels) == 1 else np.column_stack(found.labels)
+    labels.flags.writeable = False
     return SweepRow(
         k=k,
         information_loss=errors.information_loss,
@@ -379,7 +365,7 @@ def _row(
         n_groups=len(sizes),
         min_group=int(sizes.min()),
         max_group=int(sizes.max()),
-        seconds=seconds,
+        seconds=sum(one.seconds[k] for one in swept),
         labels=labels,
     )
 
@@ -397,7 +383,8 @@ def _with_constraints(
         if system is not None
     )
     everyone = np.zeros(len(row.labels), dtype=np.intp)
-    sst = sum(
-        squared_errors(block.X, everyone, weights=records.weights).sst for block in records.blocks
-    )
+    errors = [
+        squared_errors(block.X, everyone, weights=records.weights) for block in records.blocks
+    ]
+    sst = in_table_weights(errors, records.weight_unit).sst
     return replace(row, added_by_constraints=Errors(added, sst).information_loss)

@@ -7,6 +7,8 @@ from typing import Any
 
 from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.values import Values
+from microagg.core.errors import ParameterError
+from microagg.core.validation import check_choice
 
 
 class ColumnType(StrEnum):
@@ -42,6 +44,7 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
     ColumnType.DATE: _NUMERIC,
     ColumnType.DATETIME: _NUMERIC,
 }
+RESOLUTIONS = ("day", "hour", "minute", "second")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,29 @@ class ColumnOptions:
     aggregate: str | None = None
     resolution: str | None = None
     weight: float = 1.0
+
+    @property
+    def stated_type(self) -> ColumnType | None:
+        """The type that was said; an order says that it is ordinal."""
+        return ColumnType.ORDINAL if self.type is None and self.order is not None else self.type
+
+    def check_for(self, kind: ColumnType, name: str) -> None:
+        """Refuse options that a column of this type does not have."""
+        if self.order is not None and kind != ColumnType.ORDINAL:
+            raise ParameterError(
+                f"column {name!r} has an order, which is for the type 'ordinal'; its type is "
+                f"{str(kind)!r}. Remove the order, or change the type."
+            )
+        if self.resolution is not None:
+            if kind not in (ColumnType.DATE, ColumnType.DATETIME):
+                raise ParameterError(
+                    f"column {name!r} has a resolution, which is for dates; its type is "
+                    f"{str(kind)!r}. Remove the resolution."
+                )
+            check_choice(f"the resolution of {name!r}", self.resolution, RESOLUTIONS)
+        if self.aggregate is not None:
+            what = f"the aggregate of {name!r}, which is {kind},"
+            check_choice(what, self.aggregate, AGGREGATES[kind])
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,7 @@ import polars as pl
 
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError
-from microagg.core.validation import check_choice
-from microagg.tables.columns import Coded, ColumnType
+from microagg.tables.columns import RESOLUTIONS, Coded, ColumnType
 from microagg.tables.polars_columns import nulled
 
 # Ways to write a date that do not confuse day and month.
@@ -19,7 +18,6 @@ _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d")
 _TIMES = ("%H:%M:%S", "%H:%M", "%H:%M:%S%.6f")
 _DATETIMES = tuple(f"%Y-%m-%d{between}{time}" for between in "T " for time in _TIMES)
 
-RESOLUTIONS = ("day", "hour", "minute", "second")
 _SECONDS = dict(zip(RESOLUTIONS, (86_400, 3_600, 60, 1), strict=True))
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -97,7 +95,7 @@ def rounded_to(coded: Coded, resolution: str | None, name: str, step: int | None
     numbers = coded.values.numbers
     units = {word: seconds * _PER_SECOND[coded.unit] for word, seconds in _SECONDS.items()}
     if resolution is not None:
-        unit = units[check_choice(f"the resolution of {name!r}", resolution, RESOLUTIONS)]
+        unit = units[resolution]
     elif step is not None:
         unit = step
     else:

@@ -108,7 +108,7 @@ class Encoding:
         points = [
             fitted.apply(column) for fitted, column in zip(self.columns, columns, strict=True)
         ]
-        return side_by_side(points, len(columns[0].values.numbers))
+        return joined_points(points, len(columns[0].values.numbers))
 
     def scaling_of(self, name: str) -> Scaling:
         """Return the mean and standard deviation of a numeric column, in its own units.
@@ -146,7 +146,7 @@ def encode(
     return Encoding.fit(columns, scale=scale, missing=missing, weights=weights).apply(columns)
 
 
-def side_by_side(columns: Sequence[Points], n_records: int) -> Floats:
+def joined_points(columns: Sequence[Points], n_records: int) -> Floats:
     """Return the points of all columns as one matrix."""
     matrix = np.empty((n_records, sum(column.width for column in columns)))
     at = 0

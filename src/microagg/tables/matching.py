@@ -93,7 +93,8 @@ def _common_columns(before: Frame, after: Frame, left_out: set[str]) -> list[str
         listing = ", ".join(map(repr, new[:12]))
         raise DataError(
             f"the protected table has columns that the original does not have: {listing}. Rename "
-            "them, or name them as identifiers (--identifier) to leave them out."
+            "them, or name them as identifiers (--identifier, or identifiers= in Python) to leave "
+            "them out."
         )
     common = [c for c in before.columns if c in after.columns and c not in left_out]
     if not common:
@@ -110,7 +111,7 @@ def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
             raise DataError(
                 "both tables must have the same records in the same order; the original has "
                 f"{len(before):,} and the protected one {len(after):,}. Name a column to match "
-                "them by (--key)."
+                "them by (--key, or key= in Python)."
             )
         return None
     ids = []
@@ -186,7 +187,7 @@ def _paired(
     if not types_of(frame, name):
         raise DataError(
             f"column {name!r} is stored as {both.dtype}, which cannot be measured. Name it as an "
-            "identifier (--identifier) to leave it out."
+            "identifier (--identifier, or identifiers= in Python) to leave it out."
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
@@ -233,7 +234,8 @@ def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
             return [side.cast(pl.Datetime("us", zones.copy().pop())) for side in sides]
     raise DataError(
         f"column {name!r} holds {_word(types[0])} in the original and {_word(types[1])} in the "
-        "protected table. Convert one of them, or leave the column out (--identifier)."
+        "protected table. Convert one of them, or leave the column out (--identifier, or "
+        "identifiers= in Python)."
     )
 
 

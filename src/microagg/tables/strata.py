@@ -62,12 +62,13 @@ def _with_missing(values: Values) -> NDArray[np.int64]:
 
 def _too_small(sizes: Labels, k: int, columns: Sequence[str]) -> str:
     small = np.flatnonzero(sizes < k)
-    listed = ", ".join(f"number {at + 1} ({sizes[at]})" for at in small[:5].tolist())
-    more = f" and {len(small) - 5} more" if len(small) > 5 else ""
+    listed = ", ".join(f"stratum {at + 1} holds {sizes[at]}" for at in small[:5].tolist())
+    more = f", and {len(small) - 5} others are too small" if len(small) > 5 else ""
     by = ", ".join(repr(name) for name in columns)
+    does = "does" if len(small) == 1 else "do"
     return (
-        f"every stratum must hold at least k={k} records; of the {len(sizes)} strata by {by}, in "
-        f"the order of their values, {listed}{more} hold fewer (records in brackets). Lower k, use "
+        f"every stratum must hold at least k={k} records; {len(small)} of the {len(sizes)} strata "
+        f"by {by} {does} not: {listed}{more} (numbered in the order of their values). Lower k, use "
         "coarser strata, or merge them (--small-strata merge, or small_strata='merge' in Python)."
     )
 

@@ -11,7 +11,6 @@ import numpy as np
 from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.validation import check_choice
 from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.dates import as_dates, rounded_to
@@ -96,7 +95,7 @@ def open_column(
         type=kind,
         values=coded.values,
         decode=coded.decode,
-        aggregate=_aggregate(kind, options, name),
+        aggregate=_aggregate(kind, options.aggregate),
         categories=coded.categories,
         unit=coded.unit,
         step=coded.step,
@@ -146,32 +145,20 @@ def _is_ordered(frame: Frame, name: str) -> bool:
 
 def _type(frame: Frame, name: str, options: ColumnOptions) -> ColumnType:
     possible = types_of(frame, name)
-    wanted = options.type or (ColumnType.ORDINAL if options.order is not None else possible[0])
+    wanted = options.stated_type or possible[0]
     if wanted not in possible:
         listing = ", ".join(repr(str(kind)) for kind in possible)
         raise DataError(
             f"column {name!r} is stored as {dtype_of(frame, name)} and cannot have the type "
             f"{str(wanted)!r}, only one of {listing}. Choose one of them, or convert it first."
         )
-    if options.order is not None and wanted != ColumnType.ORDINAL:
-        raise ParameterError(
-            f"column {name!r} has an order, which is for the type 'ordinal'; its type is "
-            f"{str(wanted)!r}. Remove the order, or change the type."
-        )
-    if options.resolution is not None and wanted not in (ColumnType.DATE, ColumnType.DATETIME):
-        raise ParameterError(
-            f"column {name!r} has a resolution, which is for dates; its type is {str(wanted)!r}. "
-            "Remove the resolution."
-        )
+    options.check_for(wanted, name)
     return wanted
 
 
-def _aggregate(kind: ColumnType, options: ColumnOptions, name: str) -> Aggregate:
+def _aggregate(kind: ColumnType, asked: str | None) -> Aggregate:
     possible = AGGREGATES[kind]
-    if options.aggregate is None:
-        return next(iter(possible.values()))
-    what = f"the aggregate of {name!r}, which is {kind},"
-    return possible[check_choice(what, options.aggregate, possible)]
+    return next(iter(possible.values())) if asked is None else possible[asked]
 
 
 def _numbers(coded: Coded, kind: ColumnType, name: str) -> Coded:

@@ -137,27 +137,35 @@ def test_only_bounds_of_both_sides(monkeypatch, kind, linkage):
 
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_a_partner_that_all_share_costs_few_looks(monkeypatch, linkage):
-    """Asked on one side alone, each of the 40 pairs would look again after each of 40 merges."""
+def test_a_partner_that_all_share_costs_few_searches(monkeypatch, linkage):
+    """With one bound alone, each of the 40 pairs would search again after each of 40 merges."""
     X = pairs_and_outliers(40, 40, 60, np.random.default_rng(0))
-    looks = []
-    look = merging.look
-    monkeypatch.setattr(merging, "look", lambda *args: (looks.append(args[2]), look(*args)))
+    searches = noted_searches(monkeypatch)
     monkeypatch.setattr(merging, "measure_centers", quick_measure)
     merged(X, 3, linkage)
-    assert len(looks) < 6 * len(X)
+    assert len(searches) < 6 * len(X)
 
 
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_equal_distances_cost_few_looks(monkeypatch, linkage):
+def test_equal_distances_cost_few_searches(monkeypatch, linkage):
     """All records equally far apart: everyone's first choice is the lowest row there is."""
-    looks = []
-    look = merging.look
-    monkeypatch.setattr(merging, "look", lambda *args: (looks.append(args[2]), look(*args)))
+    searches = noted_searches(monkeypatch)
     monkeypatch.setattr(merging, "measure_centers", quick_measure)
     merged(np.eye(90), 3, linkage)
-    assert len(looks) < 6 * 90
+    assert len(searches) < 6 * 90
+
+
+def noted_searches(monkeypatch):
+    """Return a list that gets the slot of every search for a partner."""
+    slots, search = [], merging.find_partner
+
+    def noting(clusters, side, slot, *others):
+        slots.append(slot)
+        search(clusters, side, slot, *others)
+
+    monkeypatch.setattr(merging, "find_partner", noting)
+    return slots
 
 
 def quick_measure(clusters, slot, start, stop, room):
@@ -177,7 +185,7 @@ def test_without_a_cap_every_merge_is_that_of_scipy(linkage):
         expected.append(expected[int(a)] | expected[int(b)])
     clusters, found = make_clusters(X, 60), [{frozenset([row]) for row in range(60)}]
     while len(found) < 60:
-        merging.merge_rounds(clusters, 60, LINKAGES[linkage], False, 1)  # one look or one merge
+        merging.merge_rounds(clusters, 60, LINKAGES[linkage], False, 1)  # one search or one merge
         now = {frozenset(np.flatnonzero(clusters.labels == label)) for label in clusters.labels}
         if now != found[-1]:
             found.append(now)

@@ -60,7 +60,7 @@ def test_prices_prove_every_step(run, seed):
     run.link_members(flow, fewest, most)
     at = 0
     while at < 2 * c:
-        at = run.mend(flow, search, fewest, most, at, 1)
+        at = run.rebalance(flow, search, fewest, most, at, 1)
         value = flow.distance - flow.price
         own = value[np.arange(n), flow.owner]
         assert (own <= value.min(axis=1) + 1e-9).all()

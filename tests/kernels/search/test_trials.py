@@ -15,7 +15,7 @@ from microagg.kernels.search.state import (
     enqueue,
     errors_of_touched,
     make_search,
-    take_back,
+    undo_trial,
 )
 from microagg.kernels.search.trials import (
     choose_groups,
@@ -129,7 +129,7 @@ def test_a_trial_can_be_taken_back(seed, n, k, ties):
         assert_the_books_balance(search, k)
         old, new = errors_of_touched(search)
         assert new - old == pytest.approx(search.assignment.errors.sum() - error, abs=1e-9)
-        take_back(search)
+        undo_trial(search)
         assert_the_books_balance(search, k)
         assert groups_of(search) == before
 
@@ -167,7 +167,7 @@ def test_spare_records_from_everywhere_make_one_more_group():
     (new,) = [group for group in groups_of(search) if len({row // 4 for row in group}) > 1]
     assert len(new) == 3
     assert sorted(map(len, groups_of(search))) == [3, 3, 3, 3, 4, 4]
-    take_back(search)
+    undo_trial(search)
     assert groups_of(search) == before
 
 

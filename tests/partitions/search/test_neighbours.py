@@ -17,8 +17,8 @@ from microagg.orderings.neighbours import nearest_neighbours
 from microagg.partitions import Auto
 from microagg.partitions.search import neighbours as module
 from microagg.partitions.search.neighbours import (
+    distinct_records,
     has_equal_records,
-    kinds_of_records,
     list_near,
     near_lists,
 )
@@ -60,7 +60,7 @@ grids = arrays(
 def test_lists_are_full_and_hold_no_record_that_has_equals_itself(X, count):
     near = near_lists(X, count)
     assert near.shape == (len(X), min(count, len(X) - 1))
-    sizes = kinds_of_records(X).sizes[kinds_of_records(X).of_record]
+    sizes = distinct_records(X).sizes[distinct_records(X).of_record]
     own = near == np.arange(len(X))[:, None]
     assert not own[sizes > 1].any()
     assert not own[:, 0].any()
@@ -68,7 +68,7 @@ def test_lists_are_full_and_hold_no_record_that_has_equals_itself(X, count):
 
 @given(grids)
 def test_kinds_are_those_of_equal_records(X):
-    kinds = kinds_of_records(X)
+    kinds = distinct_records(X)
     equal = (X[:, None] == X).all(axis=2)
     assert np.array_equal(kinds.of_record[:, None] == kinds.of_record, equal)
     assert np.array_equal(kinds.sizes[kinds.of_record], equal.sum(axis=1))

@@ -1,1 +1,1 @@
-"""Groups formed from the bottom up: clusters that merge while their sizes allow it."""
+"""Groups formed bottom-up: clusters that merge as long as their sizes allow."""

@@ -1,8 +1,8 @@
-"""Clusters on their way from single records to groups, and the joining of two of them.
+"""Clusters that grow from single records to groups, and the joining of two of them.
 
-Clusters lie in slots in the order of their age. A cluster never changes: joined with another it
-vanishes, and the youngest slot is that of the new one. What a cluster remembers of the older ones
-and of the younger ones is kept apart, so that every pair is known from both of its ends.
+Clusters are stored in slots, oldest first. A cluster never changes: when two are joined, both are
+removed and the new one gets the last slot. A cluster stores its best older partner and its best
+younger one separately, so that every pair is known from both sides.
 """
 
 from typing import NamedTuple
@@ -12,14 +12,14 @@ import numpy as np
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.compile import inner_kernel
 
-UNKNOWN = -1.0  # the key of a cluster that has not looked yet: below every real one
+UNKNOWN = -1.0  # the key of a cluster that has not searched yet: below every real one
 GONE = 0  # the size of a cluster that was merged
 USED, ALIVE, FIRST = range(3)  # the counts
 OLDER, YOUNGER = range(2)  # the sides
 
 
 class Clusters(NamedTuple):
-    """Clusters under way; a cluster is a chain of rows in ascending order, from its lowest."""
+    """The clusters; each is a linked list of rows in ascending order."""
 
     X: Floats
     next_row: Rows  # by row: the next member, -1 after the last
@@ -30,24 +30,24 @@ class Clusters(NamedTuple):
     centers: Floats  # column x slot
     radii: Floats  # with single linkage the largest distance from the centre, otherwise 0
     keys: Floats  # side x slot: at most the key of any pair with a cluster on that side
-    partners: Rows  # side x slot: the partner that had this key, -1 if there is none any more
-    partner_rows: Rows  # side x slot: lowest row of that partner, which decides between equal keys
-    squares: Floats  # scratch of a look: squared distances between centres
-    margin: float  # more than all roundings of a distance between centres
+    partners: Rows  # side x slot: the partner with this key, -1 if it is gone
+    partner_rows: Rows  # side x slot: lowest row of that partner, which decides ties
+    squares: Floats  # scratch of a search: squared distances between centres
+    margin: float  # more than the rounding error of a distance between centres
 
 
 def make_clusters(X: Floats, cap: int) -> Clusters:
-    """Every record a cluster, equal records merged up to the cap.
+    """Make a cluster of every record, with equal records merged up to the cap.
 
-    Equal records have distance zero under every linkage and would be merged first, the lower rows
-    before the others. To find that out pair by pair would take the cube of their number.
+    Equal records have distance zero with every linkage and would be merged first, lower rows before
+    higher ones. Pair by pair, that would take time cubic in their number.
     """
     n, d = X.shape
     labels, next_row = _merge_equal_records(X, cap)
     sizes = np.bincount(labels, minlength=n)
     alive = np.flatnonzero((sizes > 0) & (sizes < cap))
     used = len(alive)
-    # Slots are tidied up when half of them are empty, for the first time at 4/3 of these.
+    # Slots are compacted when half of them are empty, for the first time at 4/3 of these.
     slots = used + used // 2 + 2
     clusters = Clusters(
         X=X,
@@ -72,7 +72,7 @@ def make_clusters(X: Floats, cap: int) -> Clusters:
 
 
 def _merge_equal_records(X: Floats, cap: int) -> tuple[Rows, Rows]:
-    """Labels and chains of clusters of at most `cap` equal records, in the order of their rows."""
+    """Return labels and lists of clusters of at most `cap` equal records, in row order."""
     n = len(X)
     order = np.lexsort(X.T)
     is_first = np.ones(n, dtype=np.bool_)
@@ -88,18 +88,18 @@ def _merge_equal_records(X: Floats, cap: int) -> tuple[Rows, Rows]:
 
 @inner_kernel
 def has_partner(clusters: Clusters, side: int, slot: int) -> bool:
-    """Whether the partner that the cluster remembers on that side still exists."""
+    """Whether the cluster's stored partner on that side still exists."""
     partner = clusters.partners[side, slot]
     return partner >= 0 and clusters.sizes[partner] != GONE
 
 
 @inner_kernel
 def join_clusters(clusters: Clusters, slot: int, other: int, cap: int) -> int:
-    """Join two clusters to a new one, the youngest; returns its slot, -1 if it is at the cap."""
+    """Join two clusters into a new one; return its slot, or -1 if it has reached the cap."""
     counts, lowest, sizes = clusters.counts, clusters.lowest, clusters.sizes
     size = sizes[slot] + sizes[other]
     first = min(lowest[slot], lowest[other])
-    join_chains(clusters.next_row, first, max(lowest[slot], lowest[other]))
+    join_lists(clusters.next_row, first, max(lowest[slot], lowest[other]))
     row = first
     while row >= 0:
         clusters.labels[row] = first
@@ -136,8 +136,8 @@ def lowest_row(clusters: Clusters) -> int:
 
 
 @inner_kernel
-def join_chains(next_row: Rows, first: int, second: int) -> None:
-    """Hang the second chain into the first, which has the lower start; rows stay ascending."""
+def join_lists(next_row: Rows, first: int, second: int) -> None:
+    """Merge the second list into the first, which has the lower start; rows stay ascending."""
     last = first
     left, right = next_row[first], second
     while left >= 0 and right >= 0:
@@ -156,7 +156,7 @@ def place_center(clusters: Clusters, slot: int) -> None:
     X, next_row = clusters.X, clusters.next_row
     first = clusters.lowest[slot]
     for j in range(X.shape[1]):
-        total = 0.0  # about the first member: the mean of equal records must be exact
+        total = 0.0  # relative to the first member, so that the mean of equal records is exact
         row = next_row[first]
         while row >= 0:
             total += X[row, j] - X[first, j]
@@ -165,8 +165,8 @@ def place_center(clusters: Clusters, slot: int) -> None:
 
 
 @inner_kernel
-def tidy_up(clusters: Clusters) -> None:
-    """Move the clusters together, in their order, so that no slot is empty."""
+def compact(clusters: Clusters) -> None:
+    """Close the gaps between slots, keeping the order of the clusters."""
     counts, sizes = clusters.counts, clusters.sizes
     moved_to = np.full(counts[USED], -1, dtype=np.intp)
     alive = 0

@@ -1,8 +1,8 @@
-"""How far apart two clusters are: the linkages, and bounds on them from the centres alone.
+"""Distances between clusters: the linkages, and bounds on them from the centres alone.
 
-No linkage is smaller than the distance between the centres, except single linkage, which is
-smaller by the two radii at most. So the distances between centres, measured side by side, leave
-few pairs whose linkage has to be worked out.
+No linkage is smaller than the distance between the centres, except single linkage, which is smaller
+by the two radii at most. So the distances between centres, computed many at a time, leave few pairs
+whose linkage must be computed.
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ CHUNK = 256  # slots measured together: their running sums stay in the fastest c
 
 @inner_kernel
 def key_of_pair(clusters: Clusters, slot: int, other: int, linkage: int, priority: bool) -> float:
-    """What pairs are ranked by: their distance or, with `priority`, distance / joint size.
+    """The key that ranks a pair: its distance or, with `priority`, distance / joint size.
 
-    Expects the squared distance of their centres, as `measure_centers` leaves it.
+    Expects the squared distance between the centres in `squares`, as set by `measure_centers`.
     """
     size, other_size = clusters.sizes[slot], clusters.sizes[other]
     if linkage == CENTROID:
@@ -47,7 +47,7 @@ def key_of_pair(clusters: Clusters, slot: int, other: int, linkage: int, priorit
 
 @inner_kernel
 def distance_of_members(X: Floats, next_row: Rows, first: int, second: int, linkage: int) -> float:
-    """Smallest, largest or summed distance between the members of two chains."""
+    """Smallest, largest or total distance between the members of two clusters."""
     result = np.inf if linkage == SINGLE else 0.0
     a = first
     while a >= 0:
@@ -67,7 +67,7 @@ def distance_of_members(X: Floats, next_row: Rows, first: int, second: int, link
 
 @inner_kernel
 def reach_of_key(key: float, size: int, other_size: int, linkage: int, priority: bool) -> float:
-    """Distance between centres, less radii, beyond which no pair of these sizes has this key."""
+    """Distance between centres, minus radii, beyond which no pair of these sizes has this key."""
     reach = key * (size + other_size) if priority else key
     if linkage == WARD:
         reach /= np.sqrt(2.0 * size * other_size / (size + other_size))
@@ -88,13 +88,13 @@ def measure_radius(clusters: Clusters, slot: int) -> None:
 
 @inner_kernel
 def measure_centers(clusters: Clusters, slot: int, start: int, stop: int, room: int) -> int:
-    """Squared distances to the centres in a range of slots; returns the nearest that fits."""
+    """Compute squared distances to the centres in some slots; return the nearest that fits."""
     centers, squares, sizes = clusters.centers, clusters.squares, clusters.sizes
     best = np.inf
     near = -1
     for begin in range(start, stop, CHUNK):
         end = min(begin + CHUNK, stop)
-        first, last = np.uint64(begin), np.uint64(end)  # unsigned: cannot count from the end
+        first, last = np.uint64(begin), np.uint64(end)  # unsigned indices cannot be negative
         for i in range(first, last):
             squares[i] = 0.0
         for j in range(centers.shape[0]):

@@ -1,15 +1,14 @@
-"""Bottom-up merging of clusters of bounded size, without a matrix of distances.
+"""Bottom-up merging of clusters of bounded size, without a distance matrix.
 
-Each cluster remembers its best partner among the older ones. Clusters never change, they only
-vanish into new ones; hence a remembered key is a lower bound on what the cluster can still find,
-for every linkage and every ranking, also where merging brings clusters nearer to others. The loop
-takes the lowest key: if its partner still exists the pair is the best of all, otherwise the
-cluster looks again.
+Each cluster stores its best partner among the older ones. Clusters never change, they are only
+replaced by new ones; so a stored key is a lower bound on what the cluster can still find, for every
+linkage and ranking, even if merging brings clusters nearer to others. The loop takes the lowest
+key: if its partner still exists, the pair is the best of all; otherwise the cluster searches again.
 
-Where one cluster was the best partner of many, all of them would look again, merge after merge.
-But each cluster also knows how near the younger ones come at least, from their first looks. A pair
-comes no earlier than what either of its two says. So after a few looks in vain the loop takes the
-pair that comes first by both bounds, and lets both of its clusters look, each at its own side.
+If one cluster was the best partner of many, all of them would search again, merge after merge. But
+each cluster also has a lower bound for the younger ones, from their first searches, and a pair
+comes no earlier than either bound says. So after a few searches without a merge the loop takes the
+pair that comes first by both bounds, and both of its clusters search, each on its own side.
 """
 
 import numpy as np
@@ -23,9 +22,9 @@ from microagg.kernels.agglomeration.clusters import (
     USED,
     YOUNGER,
     Clusters,
+    compact,
     has_partner,
     join_clusters,
-    tidy_up,
 )
 from microagg.kernels.agglomeration.linkage import (
     SINGLE,
@@ -36,55 +35,55 @@ from microagg.kernels.agglomeration.linkage import (
 )
 from microagg.kernels.compile import inner_kernel, kernel
 
-PATIENCE = 8  # looks without a merge before both sides of the pairs are asked
+PATIENCE = 8  # searches without a merge before both bounds of the pairs are used
 
 
 @kernel
 def merge_rounds(clusters: Clusters, cap: int, linkage: int, priority: bool, work: int) -> bool:
-    """Merge until no two clusters fit under the cap; True when that is so.
+    """Merge until no two clusters fit under the cap; True if that is reached.
 
-    Comes back early after looking at about `work` values; call again to go on.
+    Returns early after reading about `work` values; call again to continue.
     """
     counts, keys, d = clusters.counts, clusters.keys, clusters.X.shape[1]
-    looks = 0  # since the last merge
+    searches = 0  # since the last merge
     while work > 0:
         work -= counts[USED]
         slot, other = first_in_line(clusters), -1
-        if slot >= 0 and looks >= PATIENCE and keys[OLDER, slot] != UNKNOWN:
+        if slot >= 0 and searches >= PATIENCE and keys[OLDER, slot] != UNKNOWN:
             slot, other = first_by_both_sides(clusters, cap)
         if slot < 0:
             return True
         if has_partner(clusters, OLDER, slot):
             merge(clusters, OLDER, slot, cap, linkage)
-            looks = 0
+            searches = 0
         elif other >= 0 and has_partner(clusters, YOUNGER, other):
             merge(clusters, YOUNGER, other, cap, linkage)
-            looks = 0
+            searches = 0
         else:
-            looks += keys[OLDER, slot] != UNKNOWN
-            look(clusters, OLDER, slot, cap, linkage, priority)
+            searches += keys[OLDER, slot] != UNKNOWN
+            find_partner(clusters, OLDER, slot, cap, linkage, priority)
             work -= slot * d
             if other >= 0:
-                look(clusters, YOUNGER, other, cap, linkage, priority)
+                find_partner(clusters, YOUNGER, other, cap, linkage, priority)
                 work -= (counts[USED] - other) * d
     return False
 
 
 @inner_kernel
 def merge(clusters: Clusters, side: int, slot: int, cap: int, linkage: int) -> None:
-    """Join a cluster with the partner that it remembers on that side."""
+    """Join a cluster with its stored partner on that side."""
     new = join_clusters(clusters, slot, clusters.partners[side, slot], cap)
     if new >= 0 and linkage == SINGLE:
         measure_radius(clusters, new)
     if clusters.counts[USED] >= 2 * clusters.counts[ALIVE]:
-        tidy_up(clusters)
+        compact(clusters)
 
 
 @inner_kernel
 def first_in_line(clusters: Clusters) -> int:
-    """Slot that remembers the best pair with an older cluster; -1 if no pair is left.
+    """The slot whose stored pair with an older cluster is best; -1 if no pair is left.
 
-    What a cluster remembers of a partner that is gone comes no later than what it will find.
+    The key of a partner that is gone comes no later than any that the cluster will find.
     """
     keys = clusters.keys
     best = np.inf
@@ -105,8 +104,8 @@ def first_in_line(clusters: Clusters) -> int:
 def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
     """Younger and older cluster of the pair that comes first by what both remember; -1 if none.
 
-    The bound on a pair is the later one of those of its two clusters. Nothing can come earlier
-    than the pair found, so if either cluster still has its partner, that is the best pair of all.
+    The bound on a pair is the later of those of its two clusters. Nothing can come before the pair
+    found, so if either cluster still has its partner, that is the best pair of all.
     """
     keys, sizes = clusters.keys, clusters.sizes
     found, found_older = -1, -1
@@ -136,9 +135,9 @@ def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
 def pair_comes_before(
     clusters: Clusters, side: int, slot: int, other_side: int, other: int
 ) -> bool:
-    """Whether one remembered pair has the lower key or, at equal keys, the lower rows.
+    """Whether one stored pair has the lower key or, at equal keys, the lower rows.
 
-    A partner that is gone counts as the lowest row there is by now: no other can come before.
+    A partner that is gone counts as the lowest row still present: no other can come before.
     """
     key, other_key = clusters.keys[side, slot], clusters.keys[other_side, other]
     if key != other_key:
@@ -151,10 +150,12 @@ def pair_comes_before(
 
 
 @inner_kernel
-def look(clusters: Clusters, side: int, slot: int, cap: int, linkage: int, priority: bool) -> None:
-    """Remember the best partner on one side; ties go to the lowest row.
+def find_partner(
+    clusters: Clusters, side: int, slot: int, cap: int, linkage: int, priority: bool
+) -> None:
+    """Find and store the best partner on one side; ties go to the lowest row.
 
-    The first look of a cluster, at the older ones, also tells these of a younger one.
+    The first search of a cluster, among the older ones, also offers itself to each as a partner.
     """
     sizes, lowest, radii, keys = clusters.sizes, clusters.lowest, clusters.radii, clusters.keys
     start, stop = (0, slot) if side == OLDER else (slot + 1, clusters.counts[USED])
@@ -176,7 +177,7 @@ def look(clusters: Clusters, side: int, slot: int, cap: int, linkage: int, prior
             best = key
             partner = other
         if is_first:
-            tell(clusters, other, slot, key)
+            offer_partner(clusters, other, slot, key)
     keys[side, slot] = best
     clusters.partners[side, slot] = partner
     if partner >= 0:
@@ -184,8 +185,8 @@ def look(clusters: Clusters, side: int, slot: int, cap: int, linkage: int, prior
 
 
 @inner_kernel
-def tell(clusters: Clusters, slot: int, younger: int, key: float) -> None:
-    """Let a cluster remember a younger one if that comes before what it remembers."""
+def offer_partner(clusters: Clusters, slot: int, younger: int, key: float) -> None:
+    """Store a younger cluster as partner if it comes before the stored one."""
     known, row = clusters.keys[YOUNGER, slot], clusters.lowest[younger]
     if key < known or (key == known and row < clusters.partner_rows[YOUNGER, slot]):
         clusters.keys[YOUNGER, slot] = key

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.basics.chance import Chance, draw_below, draw_between_0_and_1
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
+from microagg.kernels.basics.randomness import RandomState, draw_below, draw_between_0_and_1
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.rules.rules import Rules, all_met
+from microagg.kernels.rules.rules import Rules, alike, all_met
 
 # Places of the counters of an `Arrangement`.
 END, FREE, BUFFER, WORK = range(4)
@@ -34,7 +34,7 @@ class Arrangement(NamedTuple):
     free: Rows  # numbers of groups not in use, in the first places
     rows: Rows  # scratch
     counters: Rows
-    chance: Chance
+    rng_state: RandomState
 
 
 def make_arrangement(X: Floats, near: Rows, labels: Rows, most: int, seed: int) -> Arrangement:
@@ -54,7 +54,7 @@ def make_arrangement(X: Floats, near: Rows, labels: Rows, most: int, seed: int) 
         free=np.zeros(most, dtype=np.intp),
         rows=np.zeros(n + 1, dtype=np.intp),
         counters=np.zeros(4, dtype=np.intp),
-        chance=np.array([seed], dtype=np.uint64),
+        rng_state=np.array([seed], dtype=np.uint64),
     )
     arrange(arrangement, labels)
     return arrangement
@@ -188,6 +188,17 @@ def would_do(arrangement: Arrangement, rules: Rules, group: int, without: int, a
 
 
 @inner_kernel
+def may_exchange(arrangement: Arrangement, rules: Rules, row: int, other: int) -> bool:
+    """Whether two groups still meet the rules when two of their records change places."""
+    if alike(rules, row, other):
+        return True
+    A, B = arrangement.labels[row], arrangement.labels[other]
+    if not would_do(arrangement, rules, A, row, other):
+        return False
+    return would_do(arrangement, rules, B, other, row)
+
+
+@inner_kernel
 def move(arrangement: Arrangement, row: int, group: int) -> None:
     """Send a record to another group, and bring both up to date."""
     X, centers, source = arrangement.X, arrangement.centers, arrangement.labels[row]
@@ -247,10 +258,10 @@ def exchange(arrangement: Arrangement, row: int, other: int) -> None:
 @inner_kernel
 def draw(arrangement: Arrangement, below: int) -> int:
     """A random whole number from 0 to below - 1."""
-    return draw_below(arrangement.chance, below)
+    return draw_below(arrangement.rng_state, below)
 
 
 @inner_kernel
 def patience(arrangement: Arrangement) -> float:
-    """A random number above 0, 1 on average: what a step may lose, in units of the heat."""
-    return -np.log(draw_between_0_and_1(arrangement.chance))
+    """A random number above 0, 1 on average: what a step may lose, in units of the temperature."""
+    return -np.log(draw_between_0_and_1(arrangement.rng_state))

@@ -112,14 +112,14 @@ def propose(
     for row in members_of(arrangement, partner)[:_MOST_MEMBERS]:
         spares = arrangement.sizes[partner] > rules.k or failing[partner]
         cost = cost_of_joining(arrangement, row, group) - cost_of_leaving(arrangement, row)
-        if spares and cost < best and would_do(arrangement, rules, group, -1, row):
-            if failing[partner] or would_do(arrangement, rules, partner, row, -1):
-                best, coming, going, better = cost, row, -1, True
+        helps = spares and cost < best and would_do(arrangement, rules, group, -1, row)
+        if helps and (failing[partner] or would_do(arrangement, rules, partner, row, -1)):
+            best, coming, going, better = cost, row, -1, True
         for own in members_of(arrangement, group)[:_MOST_MEMBERS]:
             cost = cost_of_exchange(arrangement, own, row)
-            if cost < best and would_do(arrangement, rules, group, own, row):
-                if failing[partner] or would_do(arrangement, rules, partner, row, own):
-                    best, coming, going, better = cost, row, own, True
+            helps = cost < best and would_do(arrangement, rules, group, own, row)
+            if helps and (failing[partner] or would_do(arrangement, rules, partner, row, own)):
+                best, coming, going, better = cost, row, own, True
     if better:
         out_repairs.partners[group] = partner
         out_repairs.coming[group], out_repairs.going[group] = coming, going

@@ -8,12 +8,13 @@ from microagg.kernels.annealing.arrangement import (
     cost_of_joining,
     cost_of_leaving,
     exchange,
+    may_exchange,
     members_of,
     move,
     would_do,
 )
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.rules.rules import Rules, alike
+from microagg.kernels.rules.rules import Rules
 
 # A step must gain this share of the errors it touches: far above rounding, far below meaning.
 _WORTHWHILE = 1e-9
@@ -63,20 +64,17 @@ def make_best_step(arrangement: Arrangement, rules: Rules, row: int) -> int:
             best = -_WORTHWHILE * errors
         if can_leave:
             cost = cost_of_joining(arrangement, row, group) - gained
-            if cost < min(best, -_WORTHWHILE * errors):
-                if would_do(arrangement, rules, group, -1, row):
-                    best, home, partner = cost, group, -1
+            gains = cost < min(best, -_WORTHWHILE * errors)
+            if gains and would_do(arrangement, rules, group, -1, row):
+                best, home, partner = cost, group, -1
         if arrangement.sizes[group] > _LARGEST:
             continue
         arrangement.counters[WORK] += 4 * arrangement.sizes[group]
         for other in members_of(arrangement, group):
             cost = cost_of_exchange(arrangement, row, other)
-            if cost < min(best, -_WORTHWHILE * errors):
-                if alike(rules, row, other) or (
-                    would_do(arrangement, rules, source, row, other)
-                    and would_do(arrangement, rules, group, other, row)
-                ):
-                    best, home, partner = cost, group, other
+            gains = cost < min(best, -_WORTHWHILE * errors)
+            if gains and may_exchange(arrangement, rules, row, other):
+                best, home, partner = cost, group, other
     if home >= 0:
         if partner < 0:
             move(arrangement, row, home)
@@ -89,7 +87,7 @@ def make_best_step(arrangement: Arrangement, rules: Rules, row: int) -> int:
 def was_met(arrangement: Arrangement, near: Rows, place: int) -> bool:
     """Whether the group of a near record was that of a nearer one as well."""
     group = arrangement.labels[near[place]]
-    for nearer in range(place):
+    for nearer in range(place):  # noqa: SIM110
         if arrangement.labels[near[nearer]] == group:
             return True
     return False

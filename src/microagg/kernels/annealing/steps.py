@@ -1,8 +1,8 @@
 """The steps of annealing: records move, change places, and groups come and go.
 
-A step that breaks a rule is never made. One that loses is made if the loss is small for the heat:
-relative to the mean of a record's typical error in the table and in the groups it touches (the
-geometric one), so that neither sparse nor dense regions freeze long before the others.
+A step that breaks a rule is never made. One that loses is made if the loss is small for the
+temperature: relative to a record's mean error in the table and in the groups that it touches
+(their geometric mean), so that neither sparse nor dense regions freeze long before the others.
 """
 
 import numpy as np
@@ -19,6 +19,7 @@ from microagg.kernels.annealing.arrangement import (
     exchange,
     join,
     leave,
+    may_exchange,
     members_of,
     move,
     patience,
@@ -28,7 +29,7 @@ from microagg.kernels.annealing.arrangement import (
 )
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.rules.rules import Rules, alike
+from microagg.kernels.rules.rules import Rules
 
 # What a step takes, in units of looking at one member of a group.
 _WORK_OF_STEP = 16
@@ -42,35 +43,38 @@ _LARGEST = 128
 def anneal(
     arrangement: Arrangement, rules: Rules, until: int, total: int, hot: float, cold: float
 ) -> None:
-    """Make steps until so much work is done; the heat falls from `hot` to `cold` over the total."""
+    """Make steps until so much work is done.
+
+    The temperature falls from `hot` to `cold` over the total.
+    """
     n, width = arrangement.near.shape
     counters = arrangement.counters
     while counters[WORK] < until:
         counters[WORK] += _WORK_OF_STEP
-        heat = hot * (cold / hot) ** min(1.0, counters[WORK] / total)
+        temperature = hot * (cold / hot) ** min(1.0, counters[WORK] / total)
         luck = draw(arrangement, 100)
         row = draw(arrangement, n)
         if luck < _CHANGES_OF_NUMBER:
             if luck == 0:
-                dissolve(arrangement, rules, arrangement.labels[row], heat)
+                dissolve(arrangement, rules, arrangement.labels[row], temperature)
             elif luck == 1:
-                create(arrangement, rules, row, heat)
+                create(arrangement, rules, row, temperature)
             else:
-                split(arrangement, rules, row, heat)
+                split(arrangement, rules, row, temperature)
             continue
         group = arrangement.labels[arrangement.near[row, draw(arrangement, width)]]
         if group == arrangement.labels[row]:
             continue
         if luck < _CHANGES_OF_NUMBER + _MOVES:
-            try_move(arrangement, rules, row, group, heat)
+            try_move(arrangement, rules, row, group, temperature)
         else:
             own = members_of(arrangement, group)
-            try_exchange(arrangement, rules, row, own[draw(arrangement, own.shape[0])], heat)
+            try_exchange(arrangement, rules, row, own[draw(arrangement, own.shape[0])], temperature)
 
 
 @inner_kernel
 def try_move(
-    arrangement: Arrangement, rules: Rules, row: int, group: int, heat: float
+    arrangement: Arrangement, rules: Rules, row: int, group: int, temperature: float
 ) -> None:
     """Send a record to another group, if its own can spare it and the loss is small."""
     source = arrangement.labels[row]
@@ -79,7 +83,7 @@ def try_move(
     cost = cost_of_joining(arrangement, row, group) - cost_of_leaving(arrangement, row)
     error = arrangement.errors[source] + arrangement.errors[group]
     size = arrangement.sizes[source] + arrangement.sizes[group]
-    if cost >= may_lose(arrangement, error, size, heat):
+    if cost >= may_lose(arrangement, error, size, temperature):
         return
     if not would_do(arrangement, rules, source, row, -1):
         return
@@ -89,29 +93,27 @@ def try_move(
 
 @inner_kernel
 def try_exchange(
-    arrangement: Arrangement, rules: Rules, row: int, other: int, heat: float
+    arrangement: Arrangement, rules: Rules, row: int, other: int, temperature: float
 ) -> None:
     """Let two records change places, if the loss is small."""
     A, B = arrangement.labels[row], arrangement.labels[other]
     error = arrangement.errors[A] + arrangement.errors[B]
     size = arrangement.sizes[A] + arrangement.sizes[B]
-    if cost_of_exchange(arrangement, row, other) >= may_lose(arrangement, error, size, heat):
+    if cost_of_exchange(arrangement, row, other) >= may_lose(arrangement, error, size, temperature):
         return
-    if alike(rules, row, other) or (
-        would_do(arrangement, rules, A, row, other) and would_do(arrangement, rules, B, other, row)
-    ):
+    if may_exchange(arrangement, rules, row, other):
         exchange(arrangement, row, other)
 
 
 @inner_kernel
-def may_lose(arrangement: Arrangement, error: float, size: int, heat: float) -> float:
+def may_lose(arrangement: Arrangement, error: float, size: int, temperature: float) -> float:
     """The loss from which on a step is not made that touches groups of this error and size."""
     local = max(0.0, error) / size
-    return patience(arrangement) * heat * np.sqrt(local * arrangement.typical[0])
+    return patience(arrangement) * temperature * np.sqrt(local * arrangement.typical[0])
 
 
 @inner_kernel
-def dissolve(arrangement: Arrangement, rules: Rules, group: int, heat: float) -> None:
+def dissolve(arrangement: Arrangement, rules: Rules, group: int, temperature: float) -> None:
     """Send the members of a group to where they cost least, if the loss is small."""
     size, error = arrangement.sizes[group], arrangement.errors[group]
     if size > _LARGEST:
@@ -127,7 +129,7 @@ def dissolve(arrangement: Arrangement, rules: Rules, group: int, heat: float) ->
         homes[at] = home
         move(arrangement, rows[at], home)
         moved += 1
-    accepted = moved == size and cost < may_lose(arrangement, error, size, heat)
+    accepted = moved == size and cost < may_lose(arrangement, error, size, temperature)
     if accepted and all_do(arrangement, rules, homes):
         retire(arrangement, group)
         return
@@ -155,14 +157,14 @@ def cheapest_home(arrangement: Arrangement, row: int) -> int:
 @inner_kernel
 def all_do(arrangement: Arrangement, rules: Rules, groups: Rows) -> bool:
     """Whether all these groups meet the rules."""
-    for group in groups:
+    for group in groups:  # noqa: SIM110
         if not would_do(arrangement, rules, group, -1, -1):
             return False
     return True
 
 
 @inner_kernel
-def create(arrangement: Arrangement, rules: Rules, seed: int, heat: float) -> None:
+def create(arrangement: Arrangement, rules: Rules, seed: int, temperature: float) -> None:
     """Make a group of a record and near ones that their groups can spare, if the loss is small."""
     if arrangement.counters[FREE] == 0:
         return
@@ -187,7 +189,7 @@ def create(arrangement: Arrangement, rules: Rules, seed: int, heat: float) -> No
             break
     if complete:
         cost = arrangement.errors[group] - gain
-        if cost < may_lose(arrangement, gain, count, heat):
+        if cost < may_lose(arrangement, gain, count, temperature):
             arrangement.counters[FREE] -= 1
             return
     for at in range(count):
@@ -199,7 +201,7 @@ def create(arrangement: Arrangement, rules: Rules, seed: int, heat: float) -> No
 
 
 @inner_kernel
-def split(arrangement: Arrangement, rules: Rules, row: int, heat: float) -> None:
+def split(arrangement: Arrangement, rules: Rules, row: int, temperature: float) -> None:
     """Split the group of a record in two, around it and another member, if both meet the rules."""
     group = arrangement.labels[row]
     size, error = arrangement.sizes[group], arrangement.errors[group]
@@ -217,11 +219,11 @@ def split(arrangement: Arrangement, rules: Rules, row: int, heat: float) -> None
         refresh(arrangement, group)
         refresh(arrangement, half)
         cost = arrangement.errors[group] + arrangement.errors[half] - error
-        if cost < may_lose(arrangement, error, size, heat):
-            if would_do(arrangement, rules, group, -1, -1):
-                if would_do(arrangement, rules, half, -1, -1):
-                    arrangement.counters[FREE] -= 1
-                    return
+        accepted = cost < may_lose(arrangement, error, size, temperature)
+        accepted = accepted and would_do(arrangement, rules, group, -1, -1)
+        if accepted and would_do(arrangement, rules, half, -1, -1):
+            arrangement.counters[FREE] -= 1
+            return
     for at in range(size):
         if arrangement.labels[rows[at]] == half:
             leave(arrangement, rows[at])

@@ -1,1 +1,1 @@
-"""What an intruder would try: record linkage by distance, by agreement and by ranges."""
+"""Attacks of an intruder: record linkage by distance, by agreement and by ranges."""

@@ -1,7 +1,7 @@
-"""On which columns records agree: patterns of agreement, tallied without a table of all pairs.
+"""Patterns of agreement: the columns on which two records agree, counted without storing pairs.
 
-Records come column by column, in codes that are equal where values agree. Bit j of a pattern says
-that column j agrees.
+Records are given column by column, as codes that are equal where values agree. Bit j of a pattern
+says that column j agrees.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ Patterns = NDArray[np.uint16]
 
 # A pattern has 16 bits.
 MOST_COLUMNS = 16
-# Patterns that are worked out at a time: they stay in the processor's nearest cache.
+# Patterns that are computed at a time: they stay in the first-level cache.
 _CHUNK = 4096
 
 
@@ -46,7 +46,7 @@ def tally_patterns(
 ) -> None:
     """Add to `out_counts` how many pairs of records have each pattern.
 
-    Records are distinct, with how many there are of each.
+    Records are distinct, each with its count.
     """
     n = released.shape[1]
     chunk = np.empty(_CHUNK, dtype=np.uint16)
@@ -68,7 +68,7 @@ def count_better(
     out_better: Counts,
     out_equal: Counts,
 ) -> None:
-    """Count, for every query, the released records whose pattern ranks above and as its own.
+    """Count, for every query, the released records whose pattern ranks above its own, or ties.
 
     `ranks` has a number for every pattern, the larger the better.
     """

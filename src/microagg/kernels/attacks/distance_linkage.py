@@ -1,10 +1,10 @@
 """How many released points are nearer to a record than its own: its rank in record linkage.
 
-The points are laid out in leaves of neighbours, and a tree of boxes stands over the leaves. A query
-knows its radius, so that it looks at boxes within reach only, the nearer one first, and ends as
-soon as enough points are nearer. Nothing is approximate: all distances, that of a record's own
-point included, come from one loop, and a box is measured like a point, column by column; rounding
-is monotone, so that its bound never passes a computed distance of a point inside.
+Neighbouring points share a leaf, and a tree of boxes is built over the leaves. A query knows its
+radius, so it visits only boxes within reach, the nearer one first, and ends as soon as enough
+points are nearer. Nothing is approximate: all distances, including that of a record's own point,
+come from the same loop, and a box is measured like a point, column by column; rounding is monotone,
+so its bound never exceeds a computed distance to a point inside.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from microagg.kernels.neighbours.blocks import BLOCK, measure_block, split_into_
 class BoxTree(NamedTuple):
     """Points in leaves, and boxes: the children of node i are 2 i + 1 and 2 i + 2."""
 
-    values: Floats  # leaf x column x slot, so that distances are computed side by side
+    values: Floats  # leaf x column x slot, so that distances are vectorised
     counts: Rows  # leaf x slot: records at the point, 0 where there is none
     places: Rows  # leaf * BLOCK + slot of every point
     first: Rows  # node: its first leaf
@@ -29,7 +29,7 @@ class BoxTree(NamedTuple):
 
 
 def make_box_tree(points: Floats, counts: Rows) -> BoxTree:
-    """Lay out the points, each of which stands for `counts` records."""
+    """Build the tree; each point stands for `counts` records."""
     n, d = points.shape
     order = np.arange(n, dtype=np.intp)
     split_into_boxes(points, order)
@@ -45,7 +45,7 @@ def make_box_tree(points: Floats, counts: Rows) -> BoxTree:
         highest=np.full((n_nodes, d), -np.inf),
     )
     fill_leaves(points, counts, order, tree)
-    raise_boxes(tree)
+    build_boxes(tree)
     return tree
 
 
@@ -62,7 +62,7 @@ def fill_leaves(points: Floats, counts: Rows, order: Rows, out_tree: BoxTree) ->
 
 
 @kernel
-def raise_boxes(out_tree: BoxTree) -> None:
+def build_boxes(out_tree: BoxTree) -> None:
     """Give every node its leaves, halved as `split_into_boxes` does, and its box."""
     first, last, counts = out_tree.first, out_tree.last, out_tree.counts
     lowest, highest = out_tree.lowest, out_tree.highest
@@ -92,7 +92,7 @@ def raise_boxes(out_tree: BoxTree) -> None:
 
 @inner_kernel
 def box_bound(tree: BoxTree, node: int, point: Floats) -> float:
-    """Least squared distance that is possible in the box of a node."""
+    """Least squared distance to a point in the box of a node."""
     bound = 0.0
     for j in range(point.shape[0]):
         under = tree.lowest[node, j] - point[j]
@@ -109,7 +109,7 @@ def count_nearer(
 ) -> tuple[int, int]:
     """Records strictly nearer than the squared `radius`, and those exactly as near.
 
-    Ends as soon as `enough` are nearer, and then says `enough` and 0.
+    Ends as soon as `enough` are nearer, and then returns `enough` and 0.
     """
     less = 0
     equal = 0
@@ -154,8 +154,8 @@ def rank_own_points(
 ) -> None:
     """For each of the rows of X: records nearer than those at its own point, and as near.
 
-    `own` says which point of the tree belongs to which row of X. Ranks from `enough` on are not
-    told apart: there `out_less` is `enough` and `out_equal` 0.
+    `own` gives the point of the tree that belongs to each row of X. Ranks from `enough` on are not
+    distinguished: there `out_less` is `enough` and `out_equal` is 0.
     """
     stack = np.empty(64, dtype=np.intp)
     distances = np.empty(BLOCK)

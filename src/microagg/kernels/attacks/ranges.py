@@ -16,8 +16,8 @@ def count_rows_in_ranges(
 ) -> None:
     """Count, for every query, the rows whose code lies from low to high in every column.
 
-    Row j of `listed` has the rows in the order of their codes of column j, and those of code c
-    begin at `begins[j, c]`. Only rows that fit in the column where fewest do are looked at.
+    Row j of `listed` has the rows sorted by their codes in column j, and those with code c begin at
+    `begins[j, c]`. Only rows that fit in the most selective column are examined.
     """
     d = lows.shape[1]
     for q in range(lows.shape[0]):

@@ -8,7 +8,7 @@ from microagg.kernels.compile import inner_kernel
 
 @inner_kernel
 def squared_distance(point: Floats, other: Floats) -> float:
-    """Squared distance of two points."""
+    """Squared distance between two points."""
     total = 0.0
     for j in range(point.shape[0]):
         gap = point[j] - other[j]
@@ -18,16 +18,16 @@ def squared_distance(point: Floats, other: Floats) -> float:
 
 @inner_kernel
 def distance_between(X: Floats, a: int, b: int) -> float:
-    """Euclidean distance of two records."""
+    """Euclidean distance between two records."""
     return np.sqrt(squared_distance(X[a], X[b]))
 
 
 @inner_kernel
 def mean_and_error(X: Floats, rows: Rows, out_center: Floats) -> float:
-    """Mean of the records; returns their squared error.
+    """Compute the mean of the records; return their squared error.
 
-    Relative to the first of them, so that neither an offset nor a distant origin costs digits:
-    the error of close records is good to almost all digits, and that of equal ones is zero.
+    Sums are relative to the first record, so that an offset costs no digits: the error of close
+    records is accurate to almost all digits, and that of equal ones is zero.
     """
     squares = 0.0
     for j in range(X.shape[1]):

@@ -9,8 +9,8 @@ from microagg.core.arrays import Floats, Rows, Wholes
 from microagg.kernels.compile import kernel
 
 
-class Groups(NamedTuple):
-    """What there is to know of a partition; groups are numbered by their first record."""
+class GroupSums(NamedTuple):
+    """A partition with sizes, centres and error; groups are numbered by their first record."""
 
     labels: Rows
     sizes: Rows
@@ -18,12 +18,11 @@ class Groups(NamedTuple):
     sse: float
 
 
-def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
-    """Number the groups by their first record and sum them up; raw labels lie in 0..n-1.
+def summarise(X: NDArray[Any], raw_labels: Rows) -> GroupSums:
+    """Number the groups by their first record and summarise them; raw labels are from 0 to n-1.
 
-    The centre of a float64 group is its mean, that of an int64 group the mean rounded half away
-    from zero; the error counts about the centres. Sums of int64 must fit: whoever passes them has
-    called `microagg.core.validation.check_group_sums`.
+    The centre of a group is its mean, for int64 rounded half away from zero; the error is about the
+    centres. Sums of int64 must fit: check them with `microagg.core.validation.check_group_sums`.
     """
     n, d = X.shape
     labels, first = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
@@ -36,15 +35,15 @@ def summarise(X: NDArray[Any], raw_labels: Rows) -> Groups:
         sse = squared_error(X, labels, centers)
     else:
         sse = mean_centers(tally, centers)
-    return Groups(labels, tally[:, 0].astype(np.intp), centers, sse)
+    return GroupSums(labels, tally[:, 0].astype(np.intp), centers, sse)
 
 
 @kernel
 def number_by_first_record(raw_labels: Rows, n_raw: int, out_labels: Rows, out_first: Rows) -> int:
     """Number the groups 0, 1, ... by their first records, which `out_first` lists.
 
-    Returns how many there are. Whether a group was seen is kept in bytes, apart from its number:
-    they stay in the cache when there are millions of groups in random order.
+    Returns how many there are. Whether a group was seen is stored in bytes, apart from its number,
+    so that it stays in the cache if there are millions of groups in random order.
     """
     seen = np.zeros(n_raw, dtype=np.uint8)
     number = np.empty(n_raw, dtype=np.int32)
@@ -64,10 +63,10 @@ def number_by_first_record(raw_labels: Rows, n_raw: int, out_labels: Rows, out_f
 def tally_groups(X: Any, labels: Rows, first: Rows, out_tally: Any) -> None:
     """Sums and squares of every group relative to its first record.
 
-    A row of the tally, which comes zeroed, is: size, squares, first record, sums; they lie together
-    because groups of a large table are met in random order. Relative to a member of the group
-    neither a common offset nor other groups cost digits, and a group of equal records sums to
-    exactly zero. The squares of integers may wrap; nobody reads them.
+    A row of the tally, zero at first, is: size, squares, first record, sums; they are stored
+    together because the groups of a large table come in random order. Relative to a member of the
+    group, neither a common offset nor other groups cost digits, and a group of equal records sums
+    to exactly zero. The squares of integers may wrap around; they are not used.
     """
     n, d = X.shape
     for g in range(out_tally.shape[0]):
@@ -84,7 +83,7 @@ def tally_groups(X: Any, labels: Rows, first: Rows, out_tally: Any) -> None:
 
 @kernel
 def mean_centers(tally: Floats, out_centers: Floats) -> float:
-    """Mean of every group; returns the squared error of all, summed with compensation."""
+    """Compute the mean of every group; return the total squared error, by compensated summation."""
     d = out_centers.shape[1]
     total = 0.0
     lost = 0.0
@@ -118,7 +117,7 @@ def rounded_centers(tally: Wholes, out_centers: Wholes) -> None:
 
 @kernel
 def squared_error(X: Any, labels: Rows, centers: Any) -> float:
-    """Sum of squared distances from the records to their groups' centres, with compensation."""
+    """Sum of squared distances between records and their centres, by compensated summation."""
     total = 0.0
     lost = 0.0
     for i in range(X.shape[0]):

@@ -1,4 +1,4 @@
-"""Numbers rounded half away from zero, and large offsets removed without any rounding."""
+"""Rounding half away from zero, and exact removal of large offsets."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from microagg.core.arrays import Floats
 
 
 def half_away_from_zero(values: Floats) -> Floats:
-    """Return the nearest whole numbers; of two, the one farther from zero.
+    """Return the nearest whole numbers; halves are rounded away from zero.
 
     >>> half_away_from_zero(np.array([0.5, -1.5, 0.49999999999999994])).tolist()
     [1.0, -2.0, 0.0]
@@ -17,11 +17,11 @@ def half_away_from_zero(values: Floats) -> Floats:
 
 
 def without_offset(X: Floats) -> Floats:
-    """Subtract from each column its value nearest to zero, where that is exact; else leave it.
+    """Subtract from each column its value nearest to zero, if that is exact.
 
-    Floats of one sign within a factor of two have an exact difference (Sterbenz), so the
-    differences between records, and with them all ties, stay what they were; but the mean of a
-    column such as 1e9, 1e9 + 1, ... gains the digits that the offset took.
+    Floats of one sign within a factor of two have an exact difference (Sterbenz), so differences
+    between records, and hence all ties, are unchanged; but the mean of a column such as 1e9,
+    1e9 + 1, ... regains the digits that the offset took.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     if ((low <= 0) & (high >= 0)).all():

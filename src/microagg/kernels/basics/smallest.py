@@ -6,7 +6,7 @@ from microagg.kernels.compile import inner_kernel
 
 @inner_kernel
 def comes_before(distance: float, row: int, other_distance: float, other_row: int) -> bool:
-    """Nearer first, the lower row first among equals."""
+    """Whether a record comes before another: the nearer one does, the lower row in a tie."""
     return distance < other_distance or (distance == other_distance and row < other_row)
 
 
@@ -46,7 +46,7 @@ def heap_sink(distances: Floats, rows: Rows, size: int, distance: float, row: in
 def keep_smallest(
     value: float, place: int, count: int, out_values: Floats, out_places: Rows
 ) -> int:
-    """Insert into a short ascending list that holds at most its length; returns the new count."""
+    """Insert into a short ascending list, dropping the last if it is full; return the new count."""
     if count == out_values.shape[0]:
         if not value < out_values[count - 1]:
             return count

@@ -1,4 +1,4 @@
-"""A stable sort faster than a comparison sort: least significant digits first."""
+"""A stable radix sort, faster than a comparison sort: least significant digits first."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from microagg.kernels.compile import kernel
 Keys = NDArray[np.uint64]
 
 DIGIT_BITS = 8
-# Below this a comparison sort is as fast, and its code is already there.
+# Below this a comparison sort is as fast, and needs no compiling.
 FEW = 20_000
 
 
 def stable_sort(values: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
-    """Sort float64 or int64 without NaN; also the row each came from, lower rows first.
+    """Sort float64 or int64 without NaN; also return the row of each value, lower rows first.
 
     >>> values, order = stable_sort(np.array([3.0, -1.0, 3.0, -0.0, 0.0]))
     >>> values.tolist(), order.tolist()
@@ -52,7 +52,7 @@ def stable_sort(values: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
 def keys_from_bits(bits: Keys) -> None:
     """Turn the bits of floats into integers of the same order, in place.
 
-    The bits of positive floats are in order; those of negative ones run backwards.
+    The bits of positive floats are in ascending order, those of negative ones in descending order.
     """
     top = np.uint64(1 << 63)
     for i in range(bits.shape[0]):
@@ -69,7 +69,7 @@ def bits_from_keys(keys: Keys) -> None:
 
 @kernel
 def sort_by_digit(keys: Keys, order: Rows, shift: int, out_keys: Keys, out_order: Rows) -> bool:
-    """Distribute by one digit, stably; False, and nothing written, if it is the same for all."""
+    """Sort stably by one digit; False, and nothing is written, if it is the same for all."""
     n_buckets = 1 << DIGIT_BITS
     mask = np.uint64(n_buckets - 1)
     by = np.uint64(shift)

@@ -1,1 +1,1 @@
-"""What no partition can go below: bounds from neighbours and from column generation."""
+"""Lower bounds on the error of every partition: from neighbours, and from column generation."""

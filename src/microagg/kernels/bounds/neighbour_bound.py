@@ -1,4 +1,4 @@
-"""Loops of the neighbour bound: who would be chosen, and at what price."""
+"""Loops of the neighbour bound: which neighbours are chosen, and at what price."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ def choose(
 ) -> float:
     """Let every record choose its cheapest neighbours; returns the sum of what all pay.
 
-    The neighbours of record i are `ends[begins[i] : begins[i + 1]]`. Choosing a neighbour costs
-    its cost less its price, and the record pays its own price too; `out_times` counts how often
-    each record was chosen.
+    The neighbours of record i are `ends[begins[i] : begins[i + 1]]`. For each one chosen a record
+    pays its cost minus its price, and it also pays its own price; `out_times` counts how often each
+    record was chosen.
     """
     values = np.empty(n_chosen)
     places = np.empty(n_chosen, dtype=np.intp)
@@ -35,7 +35,7 @@ def choose(
 
 @kernel
 def move_prices(prices: Floats, times: Floats, n_chosen: int, scales: Floats, step: float) -> None:
-    """Raise the price of those chosen too seldom and lower that of those chosen too often."""
+    """Raise the prices of records chosen too rarely and lower those of records chosen too often."""
     for i in range(prices.shape[0]):
         excess = 1.0 - times[i] / n_chosen
         prices[i] += step * scales[i] * max(excess, -1.0)

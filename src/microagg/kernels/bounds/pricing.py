@@ -1,9 +1,9 @@
-"""Which groups cost less than their records pay? Found by depth-first search, root by root.
+"""Groups that cost less than their records pay, found by depth-first search from each record.
 
-Every record pays a dual; a group S of s records costs SSE(S), and a penalty for each cut of which
-it holds two records or more. Where it costs less than its members pay, the duals are lowered on the
-spot until it does not: a record whose groups have all been looked at is settled, and no later group
-needs to hold it. Duals only ever fall, so what was ruled out stays ruled out, and once all records
+Every record pays a dual; a group S of s records costs SSE(S), plus a penalty for each cut of which
+it holds two records or more. If it costs less than its members pay, the duals are lowered at once
+until it does not: a record whose groups have all been searched is settled, and no later search has
+to include it. Duals only ever decrease, so what was ruled out stays ruled out, and once all records
 are settled no group costs less than its members pay.
 
 With W the sum of squared distances over the pairs in S, SSE(S) = W / s. A partial group P that
@@ -22,7 +22,7 @@ from microagg.kernels.compile import inner_kernel, kernel
 
 
 class Cuts(NamedTuple):
-    """Triples of which one group at most may hold two; those of row i begin at `begins[i]`."""
+    """Triples of which at most one group may hold two; those of row i begin at `begins[i]`."""
 
     begins: Rows
     of: Rows
@@ -46,14 +46,14 @@ class SearchTree(NamedTuple):
     apart: Floats  # candidate x candidate: squared distances, once `known`
     known: Mask
     sums: Floats  # depth x candidate: squared distances to the partial group, summed
-    bounds: Floats  # depth x candidate: what groups with this next candidate cost at least
+    bounds: Floats  # depth x candidate: least cost of groups with this candidate next
     path: Rows  # depth: the candidate that was added
     pairs: Floats  # depth: squared distances within the partial group, summed
     penalties: Floats  # depth
 
 
 class Found(NamedTuple):
-    """Groups that cost too little, padded with -1, and counts: groups, nodes."""
+    """Groups that cost too little, padded with -1, and the numbers of groups and nodes."""
 
     groups: Rows
     counts: Rows
@@ -70,9 +70,10 @@ def settle_records(
     tree: SearchTree,
     found: Found,
 ) -> float:
-    """Settle the given records, one after another; returns by how much unfinished ones fell.
+    """Settle the given records one by one; return by how much unfinished searches lowered duals.
 
-    A search that needs more than `n_nodes` nodes ends, and its root pays for what may be left.
+    A search that needs more than `n_nodes` nodes is stopped, and the dual of its root is lowered by
+    the most that may be left.
     """
     distances = np.empty(X.shape[0])
     fallen = 0.0
@@ -81,7 +82,7 @@ def settle_records(
             distances[i] = squared_distance(X[root], X[i])
         stop = found.counts[1] + n_nodes
         lowest = 0.0
-        hold(prices.cuts, root, 1)
+        count_in_triples(prices.cuts, root, 1)
         for size in range(k, min(2 * k - 1, X.shape[0]) + 1):
             n_candidates, beyond = list_candidates(distances, root, size, slack, prices, tree)
             lowest = min(lowest, beyond)
@@ -90,7 +91,7 @@ def settle_records(
                     X, root, size, n_candidates, stop, slack, distances, prices, tree, found
                 )
                 lowest = min(lowest, left_open)
-        hold(prices.cuts, root, -1)
+        count_in_triples(prices.cuts, root, -1)
         prices.duals[root] += lowest
         fallen -= lowest
         prices.settled[root] = True
@@ -98,15 +99,15 @@ def settle_records(
 
 
 @inner_kernel
-def hold(cuts: Cuts, row: int, change: int) -> None:
-    """Count a record in, or out, of the triples that it is in."""
+def count_in_triples(cuts: Cuts, row: int, change: int) -> None:
+    """Add a record to the counts of its triples, or remove it."""
     for at in range(cuts.begins[row], cuts.begins[row + 1]):
         cuts.held[cuts.of[at]] += change
 
 
 @inner_kernel
 def penalty_of(cuts: Cuts, row: int) -> float:
-    """What adding a record costs: the penalties of triples of which one is already held."""
+    """Penalty for adding a record: that of the triples of which one record is already held."""
     total = 0.0
     for at in range(cuts.begins[row], cuts.begins[row + 1]):
         if cuts.held[cuts.of[at]] == 1:
@@ -118,10 +119,10 @@ def penalty_of(cuts: Cuts, row: int) -> float:
 def list_candidates(
     distances: Floats, root: int, size: int, slack: float, prices: Prices, tree: SearchTree
 ) -> tuple[int, float]:
-    """List who may be in a group with the root that costs too little, the most promising first.
+    """List records that may be in a group with the root that costs too little, best first.
 
-    Returns how many there are, and what a group costs at least, or zero, with one for whom there
-    was no room.
+    Returns how many there are, and a lower bound (at most zero) on the cost of groups with any
+    for which there was no room.
     """
     n = distances.shape[0]
     lacking = size - 1
@@ -161,7 +162,7 @@ def search_from_root(
     tree: SearchTree,
     found: Found,
 ) -> float:
-    """Look at all groups of one size with the root; returns what those left out cost at least."""
+    """Search all groups of one size with the root; return a lower bound for those left out."""
     tree.known[:n_candidates] = False
     for j in range(n_candidates):
         tree.sums[0, j] = distances[tree.rows[j]]
@@ -182,7 +183,7 @@ def search_from_root(
         next_of[depth] = j + 1
         if j >= n_candidates:
             if depth > 0:
-                hold(prices.cuts, tree.rows[tree.path[depth]], -1)
+                count_in_triples(prices.cuts, tree.rows[tree.path[depth]], -1)
             depth -= 1
         elif found.counts[1] >= stop:
             lowest = min(lowest, tree.bounds[depth, j])
@@ -208,7 +209,7 @@ def add_candidate(
     tree.path[depth + 1] = j
     tree.pairs[depth + 1] = tree.pairs[depth] + tree.sums[depth, j]
     tree.penalties[depth + 1] = tree.penalties[depth] + penalty_of(prices.cuts, row)
-    hold(prices.cuts, row, 1)
+    count_in_triples(prices.cuts, row, 1)
     for i in range(j + 1, n_candidates):
         tree.sums[depth + 1, i] = tree.sums[depth, i] + tree.apart[j, i]
 
@@ -226,7 +227,7 @@ def paid_by(root: int, depth: int, prices: Prices, tree: SearchTree) -> float:
 def bound_children(
     root: int, size: int, depth: int, n_candidates: int, prices: Prices, tree: SearchTree
 ) -> None:
-    """What groups cost at least that go on with each candidate and then with later ones only."""
+    """Least cost of groups that continue with each candidate and then only with later ones."""
     lacking = size - 1 - depth
     least, places = np.empty(max(lacking - 1, 1)), np.empty(max(lacking - 1, 1), dtype=np.intp)
     count = 0
@@ -256,7 +257,7 @@ def take_leaves(
     tree: SearchTree,
     found: Found,
 ) -> None:
-    """Complete the partial group by its last record, the best first, while it costs too little."""
+    """Complete the partial group with last records for which it costs too little, best first."""
     while True:
         best = -1
         for j in range(tree.path[depth] + 1, n_candidates):
@@ -278,7 +279,7 @@ def take_leaves(
 
 @inner_kernel
 def keep_group(root: int, size: int, depth: int, last: int, found: Found, tree: SearchTree) -> None:
-    """Note a group, as long as there is room."""
+    """Store a group, as long as there is room."""
     at = found.counts[0]
     if at == found.groups.shape[0]:
         return
@@ -292,7 +293,7 @@ def keep_group(root: int, size: int, depth: int, last: int, found: Found, tree: 
 
 @kernel
 def group_errors(X: Floats, groups: Rows, out_errors: Floats) -> None:
-    """SSE of each of the groups, which are padded with -1: pair by pair, nothing cancels."""
+    """SSE of each group, padded with -1: summed over pairs, so that nothing cancels."""
     for g in range(groups.shape[0]):
         size = 0
         pairs = 0.0
@@ -324,10 +325,10 @@ def violated_triples(
     out_triples: Rows,
     out_excess: Floats,
 ) -> int:
-    """Triples of which weighted groups hold two or more with a weight above 1 + `least`.
+    """List triples for which the groups that hold two or more have a weight above 1 + `least`.
 
-    The groups of record i are `of[begins[i] : begins[i + 1]]`. Only triples matter whose pairs all
-    share a group: else one record is in all groups that count. Returns how many there are.
+    The groups of record i are `of[begins[i] : begins[i + 1]]`. Only triples whose pairs all share
+    a group matter: otherwise one record is in all groups that count. Returns how many there are.
     """
     count = 0
     for i in range(begins.shape[0] - 1):

@@ -1,1 +1,1 @@
-"""Groups formed from scratch: around far records, by halving, from a spanning tree."""
+"""Groups formed from scratch: around distant records, by halving, from a spanning tree."""

@@ -1,7 +1,7 @@
 """Groups of exactly k, from the outside in: the loops of MDAV, CBFS and MD.
 
 Each loop stops when a given number of records is left, so that its caller can report progress, be
-interrupted, and lay out the remaining records anew. Groups are numbered as they are formed.
+interrupted, and lay out the remaining records again. Groups are numbered as they are formed.
 """
 
 import numpy as np
@@ -13,10 +13,10 @@ from microagg.kernels.neighbours.blocks import Blocks, farthest, nearest, remove
 
 @kernel
 def add_to_total(total: Floats, X: Floats, rows: Rows, sign: float) -> None:
-    """Add records to a running sum kept to twice the usual digits: total[0] + total[1].
+    """Add records to a running sum in double-double precision: total[0] + total[1].
 
-    The mean of what remains decides who is farthest; after millions of subtractions it must still
-    be the mean that a fresh sum would give.
+    The mean of the remaining records decides which is farthest; after millions of subtractions it
+    must still be what a fresh sum would give.
     """
     for row in rows:
         for j in range(X.shape[1]):
@@ -39,7 +39,7 @@ def mean_of_total(total: Floats, count: int, out_mean: Floats) -> None:
 def take_nearest(
     X: Floats, blocks: Blocks, total: Floats, point: Floats, members: Rows, distances: Floats
 ) -> None:
-    """Remove the records nearest to `point`, as many as `members` holds, and name them there."""
+    """Remove the records nearest to `point`, as many as `members` holds, and list them there."""
     nearest(blocks, point, distances, members)
     add_to_total(total, X, members, -1.0)
     remove(blocks, members)
@@ -56,11 +56,11 @@ def rounds_from_mean(
     labels: Rows,
     opposite: bool,
 ) -> int:
-    """Form groups while at least `stop_at` records are left; returns how many are.
+    """Form groups while at least `stop_at` records are left; return how many are.
 
-    Each round the record farthest from the mean takes its nearest and, with `opposite`, then the
-    one that was farthest from it. Writes `labels` and `total`, and takes the records out of
-    `blocks`.
+    In each round the record farthest from the mean is grouped with its nearest and, with
+    `opposite`, so is the one that was farthest from it. Writes `labels` and `total`, and removes
+    the records from `blocks`.
     """
     mean = np.empty(X.shape[1])
     members = np.empty(k, dtype=np.intp)
@@ -90,8 +90,8 @@ def md_rounds(
 ) -> int:
     """Form pairs of groups at the two most distant records; returns how many records are left.
 
-    `reach[row]` is never below the record's largest squared distance to a remaining record:
-    removing records only makes it too large, so it is measured again only where it matters.
+    `reach[row]` is an upper bound on the record's squared distance to any remaining record. It
+    stays valid when records are removed, so it is recomputed only where it matters.
     """
     members = np.empty(k, dtype=np.intp)
     distances = np.empty(k)
@@ -119,7 +119,7 @@ def farthest_pair(X: Floats, blocks: Blocks, reach: Floats) -> tuple[int, int]:
         row = start if visit < 0 else visit
         if visit == start or place[row] < 0 or reach[row] < best:
             continue
-        if reach[row] == best and row > low:  # no pair of this row could be a lower one
+        if reach[row] == best and row > low:  # no pair with this row could be lower
             continue
         other, reach[row] = farthest(blocks, X[row])
         first, second = min(row, other), max(row, other)
@@ -131,7 +131,7 @@ def farthest_pair(X: Floats, blocks: Blocks, reach: Floats) -> tuple[int, int]:
 
 @kernel
 def reach_of_box(X: Floats, out_reach: Floats) -> None:
-    """Squared distance from every record to the farthest corner of the box around all."""
+    """Squared distance of every record from the farthest corner of the bounding box."""
     for i in range(X.shape[0]):
         out_reach[i] = 0.0
     for j in range(X.shape[1]):

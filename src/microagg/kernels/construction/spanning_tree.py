@@ -1,7 +1,7 @@
 """The minimum spanning tree of all records, and its cut into parts of at least k.
 
-Edges are in order of length, then of their lower and their higher row, so that the tree is one and
-the same however it is grown.
+Edges are ordered by length, then by their lower and their higher row, so that the tree is unique,
+however it is grown.
 """
 
 import numpy as np
@@ -29,9 +29,9 @@ def grow_tree(
 ) -> None:
     """Prim's algorithm: extend the tree of order[:done] to `stop` records.
 
-    `blocks` holds the records outside. For each of them `parents` is the nearest record of the
-    tree and `lengths` the squared distance; a block whose longest such edge is shorter than its
-    box is far from the newest record need not be looked into.
+    `blocks` holds the records outside. For each of them, `parents` is the nearest record in the
+    tree and `lengths` its squared distance; a block can be skipped if its longest such edge is
+    shorter than the distance from its box to the newest record.
     """
     n_blocks = blocks.counts.shape[0]
     longest = np.empty(n_blocks)
@@ -67,7 +67,7 @@ def connect(
     parents: Rows,
     lengths: Floats,
 ) -> bool:
-    """Let the records of a block know the newest record of the tree; False if none is nearer."""
+    """Connect the records of a block to the newest record if that is nearer; False if none is."""
     count = blocks.counts[block]
     distances = blocks.distances
     measure_block(blocks.values, block, count, X[newest], distances)
@@ -116,20 +116,20 @@ def cut_tree(
 ) -> None:
     """Cut the edges, longest first, where both sides keep k records: out_cut[row] = 1.
 
-    An edge is named by its row away from the root. The neighbours of a row in the tree are
-    neighbours[starts[row] : starts[row + 1]]. Each side is counted to k and no further.
+    An edge is identified by its row farther from the root. The neighbours of a row in the tree are
+    neighbours[starts[row] : starts[row + 1]]. Each side is counted only up to k.
     """
     stack = np.empty((2, k + 1), dtype=np.intp)
     for row in longest_first:
         parent = parents[row]
-        if keeps(row, parent, k, parents, starts, neighbours, out_cut, stack) and keeps(
+        if keeps_k(row, parent, k, parents, starts, neighbours, out_cut, stack) and keeps_k(
             parent, row, k, parents, starts, neighbours, out_cut, stack
         ):
             out_cut[row] = 1
 
 
 @inner_kernel
-def keeps(
+def keeps_k(
     row: int,
     beyond: int,
     k: int,
@@ -139,7 +139,7 @@ def keeps(
     cut: Rows,
     stack: Rows,
 ) -> bool:
-    """Whether the part of `row` holds k records without the edge to `beyond`."""
+    """Whether the part with `row` has k records without the edge to `beyond`."""
     count = 1
     top = 0
     stack[0, 0], stack[1, 0] = row, beyond

@@ -1,8 +1,8 @@
 """Groups around the records farthest from fixed points, which may grow beyond k.
 
-As the points do not move, who is farthest is settled by sorting once. The loop stops when a given
-number of records is left, so that its caller can report progress, be interrupted, and lay out the
-remaining records anew. Groups are numbered as they are formed.
+As the points do not move, sorting once determines which record is farthest. The loop stops when a
+given number of records is left, so that its caller can report progress, be interrupted, and lay out
+the remaining records again. Groups are numbered as they are formed.
 """
 
 import numpy as np
@@ -30,12 +30,12 @@ def rounds_by_rank(
     stop_at: int,
     labels: Rows,
 ) -> tuple[int, int]:
-    """Form groups while at least `stop_at` records are left; returns how many of both there are.
+    """Form groups while at least `stop_at` records are left; return both numbers.
 
     Each row of `ranks` lists all records, farthest from one of the points first. The points take
-    turns: the first record on the list that is not in a group takes its k-1 nearest, and then,
+    turns: the first record on the list without a group is grouped with its k-1 nearest and then,
     with a positive `gain`, those that `grow` finds. Writes `labels`, -1 for records that are left,
-    and takes the others out of `blocks`.
+    and removes the others from `blocks`.
     """
     heads = np.zeros(ranks.shape[0], dtype=np.intp)
     members = np.empty(2 * k, dtype=np.intp)
@@ -65,7 +65,7 @@ def grow(X: Floats, k: int, blocks: Blocks, gain: float, members: Rows) -> int:
     while size < 2 * k - 1:
         row = -1
         near = np.inf
-        # The last members, farthest from the first, are the likeliest to have others around.
+        # The last members, farthest from the first, are the likeliest to have near neighbours.
         for m in range(size - 1, -1, -1):
             row, near = nearest_other(blocks, X[members[m]], members[m], row, near)
         if row < 0:

@@ -1,1 +1,1 @@
-"""Groups that are dissolved or shrunk where that lowers the squared error."""
+"""Dissolving and shrinking groups where that lowers the squared error."""

@@ -1,7 +1,7 @@
-"""Groups that change: their members, errors and centres, with an exact search for a new home.
+"""Groups that change: their members, errors and centres, with an exact search for a new group.
 
-The centres lie in blocks, as records do for the methods that form groups. A centre that moves
-widens the box of its block, so that the search stays exact; new layouts make the boxes tight again.
+The centres are stored in blocks, like records in the methods that form groups. A centre that moves
+widens the box of its block, so that the search stays exact; a new layout tightens the boxes.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Grouping(NamedTuple):
     errors: Floats  # squared error of each group
     centers: Floats
     blocks: Blocks  # of the centres
-    closed: Mask  # groups that the search for a new home passes over
+    closed: Mask  # groups that the search for a new group skips
 
 
 def make_grouping(X: Floats, labels: Rows, k: int) -> Grouping:
@@ -58,7 +58,7 @@ def make_grouping(X: Floats, labels: Rows, k: int) -> Grouping:
 
 
 def with_room(blocks: Blocks, more: int) -> Blocks:
-    """Append empty blocks for `more` entries; no bound lets a search look into them."""
+    """Append empty blocks for `more` entries; their bounds keep searches out."""
     capacity = blocks.values.shape[2]
     extra = -(-more // capacity)
     return blocks._replace(
@@ -94,7 +94,7 @@ def measure_groups(grouping: Grouping) -> None:
 
 @inner_kernel
 def cheapest_home(grouping: Grouping, point: Floats, limit: float) -> tuple[int, float]:
-    """Group that a record at `point` would join at least cost, below `limit`; -1 if none.
+    """The group that a record at `point` would join at least cost, below `limit`; -1 if none.
 
     Joining a group of s records costs s / (s + 1) times the squared distance from its centre.
     Closed groups do not count; ties go to the lower number.
@@ -124,7 +124,7 @@ def cheapest_home(grouping: Grouping, point: Floats, limit: float) -> tuple[int,
 
 @inner_kernel
 def split_and_update(grouping: Grouping, group: int) -> None:
-    """Bring a group whose members changed up to date; split it if it holds 2k or more."""
+    """Update a group whose members changed; split it if it has 2k or more."""
     members, sizes = grouping.members, grouping.sizes
     k = members.shape[1] // 4
     while sizes[group] >= 2 * k:
@@ -148,7 +148,7 @@ def split_and_update(grouping: Grouping, group: int) -> None:
 
 @inner_kernel
 def drop(grouping: Grouping, group: int) -> None:
-    """Take a group off; its number is free."""
+    """Remove a group; its number becomes free."""
     gone = np.array([group])
     remove(grouping.blocks, gone)
     grouping.sizes[group] = 0
@@ -157,7 +157,7 @@ def drop(grouping: Grouping, group: int) -> None:
 
 @inner_kernel
 def tightest_first(X: Floats, k: int, rows: Rows) -> None:
-    """Rearrange rows: some record and its k-1 nearest first, such that the split costs least."""
+    """Put a record and its k-1 nearest first, chosen so that the split costs least."""
     near = np.empty(k, dtype=np.intp)
     others = np.empty(rows.shape[0] - k, dtype=np.intp)
     distances = np.empty(k)
@@ -180,7 +180,7 @@ def tightest_first(X: Floats, k: int, rows: Rows) -> None:
 def k_nearest(
     X: Floats, rows: Rows, seed: int, distances: Floats, out_near: Rows, out_others: Rows
 ) -> None:
-    """The records of `rows` nearest to `seed`, as many as `out_near` holds, and the others."""
+    """Find the rows nearest to `seed`, as many as `out_near` holds, and the others."""
     k = out_near.shape[0]
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -196,7 +196,7 @@ def k_nearest(
 
 @inner_kernel
 def move_center(blocks: Blocks, group: int, center: Floats) -> None:
-    """Write the centre anew; its box only widens."""
+    """Update the centre; its box can only widen."""
     block, slot = divmod(blocks.place[group], blocks.values.shape[2])
     for j in range(center.shape[0]):
         blocks.values[block, j, slot] = center[j]
@@ -216,7 +216,7 @@ def insert_center(blocks: Blocks, group: int, center: Floats) -> None:
             at = block
     slot = blocks.counts[at]
     for j in range(center.shape[0]):
-        if slot == 0:  # the box is that of records long gone
+        if slot == 0:  # the box is still that of earlier entries
             blocks.lowest[j, at] = center[j]
             blocks.highest[j, at] = center[j]
     blocks.rows[at, slot] = group

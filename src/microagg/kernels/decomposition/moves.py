@@ -1,8 +1,8 @@
 """The two moves of iterative group decomposition: dissolve a group, shrink a group.
 
-A move is found from the centres and made only if the errors of all groups it touches, summed up
-again, fall beyond rounding error. So no sequence of moves can lead back to where it began, whatever
-ties and duplicates the data have.
+A move is found from the centres, and made only if the recomputed error of all groups it affects
+falls by more than rounding error. So no sequence of moves can return to where it began, whatever
+ties and duplicates the data contain.
 """
 
 import numpy as np
@@ -13,13 +13,13 @@ from microagg.kernels.basics.smallest import comes_before
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.decomposition.grouping import Grouping, cheapest_home, drop, split_and_update
 
-# Part of the touched groups' error that a move must save; sums are good to about 1e-14 of it.
+# Share of the affected groups' error that a move must save; sums are accurate to about 1e-14.
 LEAST_GAIN = 1e-9
 
 
 @kernel
 def sweep(grouping: Grouping, groups: Rows, shrinks: bool) -> int:
-    """Dissolve the groups in turn, or with `shrinks` else shrink them; returns how many moves."""
+    """Dissolve the groups in turn or, with `shrinks`, else shrink them; return how many moves."""
     moves = 0
     for group in groups:
         if grouping.sizes[group] > 0 and dissolve(grouping, group):
@@ -32,16 +32,16 @@ def sweep(grouping: Grouping, groups: Rows, shrinks: bool) -> int:
 
 @inner_kernel
 def dissolve(grouping: Grouping, group: int) -> bool:
-    """Send every member to another group if that lowers the error; the group is gone then.
+    """Move every member to another group and drop this one, if that lowers the error.
 
-    The members leave one by one, nearest to the centre first, each to the group it costs least to
-    join, counting those that have joined before.
+    The members leave one by one, nearest to the centre first, each for the group that it costs
+    least to join, taking into account those that joined before.
     """
     X = grouping.X
     members = by_distance(
         X, grouping.members[group, : grouping.sizes[group]], grouping.centers[group]
     )
-    homes = np.empty(members.shape[0], dtype=np.intp)  # numbers of the groups that take some in
+    homes = np.empty(members.shape[0], dtype=np.intp)  # numbers of the groups that receive some
     sizes = np.empty(members.shape[0], dtype=np.intp)
     centers = np.empty((members.shape[0], X.shape[1]))
     goes_to = np.empty(members.shape[0], dtype=np.intp)
@@ -71,12 +71,12 @@ def dissolve(grouping: Grouping, group: int) -> bool:
     grouping.closed[group] = False
     for h in range(n_homes):
         grouping.closed[homes[h]] = False
-    return found and rehouse(grouping, group, members, goes_to, homes[:n_homes])
+    return found and move_members(grouping, group, members, goes_to, homes[:n_homes])
 
 
 @inner_kernel
-def rehouse(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes: Rows) -> bool:
-    """Let members[m] join homes[goes_to[m]] and drop their group, if the error falls."""
+def move_members(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes: Rows) -> bool:
+    """Move members[m] to homes[goes_to[m]] and drop their group, if the error falls."""
     before = grouping.errors[group]
     after = 0.0
     center = np.empty(grouping.X.shape[1])
@@ -104,7 +104,7 @@ def rehouse(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes:
 def cheapest_open_home(
     point: Floats, sizes: Rows, centers: Floats, limit: float
 ) -> tuple[int, float]:
-    """As `cheapest_home`, among the few groups that have taken some in already."""
+    """As `cheapest_home`, among the few groups that have already received some."""
     best = -1
     for h in range(sizes.shape[0]):
         cost = squared_distance(point, centers[h]) * (sizes[h] / (sizes[h] + 1.0))
@@ -115,7 +115,7 @@ def cheapest_open_home(
 
 @inner_kernel
 def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
-    """The rows, nearest to the centre first, the lower row first among equals."""
+    """The rows, nearest to the centre first; ties go to the lower row."""
     ordered = np.empty_like(rows)
     distances = np.empty(rows.shape[0])
     for i in range(rows.shape[0]):
@@ -130,7 +130,7 @@ def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
 
 @inner_kernel
 def shrink(grouping: Grouping, group: int) -> bool:
-    """Send out the member with the largest gain, if there is any and k stay."""
+    """Move the member with the largest gain to another group, if any gains and k remain."""
     X, members, sizes = grouping.X, grouping.members, grouping.sizes
     size = sizes[group]
     if size <= members.shape[1] // 4:

@@ -1,1 +1,1 @@
-"""Records assigned to centres at least cost, with bounds on how many each centre takes."""
+"""The cheapest assignment of records to centres of limited sizes."""

@@ -1,4 +1,4 @@
-"""Which centres a record may be assigned to: the near ones, found among all of them."""
+"""Candidate centres of each record: the nearest ones."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from microagg.kernels.neighbours.blocks import Blocks, bound_from_below, measure
 def list_preferred(
     X: Floats, rows: Rows, lifted: Blocks, first_slot: int, out_centre: Rows
 ) -> None:
-    """List the centres that the given rows prefer, into the slots from `first_slot` on."""
+    """List the centres that the given rows prefer, in the slots from `first_slot` on."""
     width = out_centre.shape[1] - first_slot
     point = np.zeros(X.shape[1] + 1)
     distances = np.empty(width)
@@ -33,10 +33,10 @@ def offer_centres(
     used: Rows,
     out_centre: Rows,
 ) -> None:
-    """Make the centres candidates of the `count` records nearest to them, where they are not yet.
+    """Make each centre a candidate of the `count` records nearest to it, unless it is one already.
 
-    A centre far out is among the near ones of no record but its own; without offers it could
-    neither take nor give. used[i] is the next slot for offers to record i, up to `first_listed`.
+    An outlying centre is near no records but its own; otherwise it could neither take nor give any.
+    used[i] is the next free slot of record i, below `first_listed`.
     """
     distances = np.empty(count)
     rows = np.empty(count, dtype=np.intp)

@@ -1,13 +1,13 @@
-"""Records to centres at least cost, with bounds on how many each centre takes: a min-cost flow.
+"""The cheapest assignment of records to centres of limited sizes, as a min-cost flow.
 
 Every centre has a price, its dual variable: a record prefers the centre of least squared distance
 minus price. The solution is optimal when every record has the centre it prefers and the price is
 at least 0 where a centre holds the fewest allowed, at most 0 where it holds the most, and 0 in
-between. Prices and assignment start so that all of this is true except that a centre may hold more
-(`excess` > 0) or fewer (< 0) records than it keeps. Each step mends one unit of that along a
-shortest path: records move on from centre to centre, and the prices near the path rise or fall so
-that all of it stays true. Nothing is approximate: the paths are shortest by Dijkstra's algorithm
-with the prices as potentials, and end as soon as the first centre is reached that can give or take.
+between. Initially all of this holds, except that a centre may have more (`excess` > 0) or fewer
+(< 0) records than it is to keep. Each step removes one unit of that along a shortest path: records
+move from centre to centre, and the prices near the path rise or fall so that the rest still holds.
+Nothing is approximate: the paths are found by Dijkstra's algorithm with the prices as potentials,
+and end at the first centre that can give or take a record.
 """
 
 from typing import NamedTuple
@@ -27,15 +27,15 @@ UNTOUCHED = -2
 
 
 class Flow(NamedTuple):
-    """An assignment under way; `centre` and `distance` list the candidates of every record."""
+    """An assignment in progress; `centre` and `distance` list the candidates of every record."""
 
     centre: Rows  # record x candidate
     distance: Floats  # record x candidate: squared
     owner: Rows  # centre of every record
     paid: Floats  # squared distance of every record from it
     price: Floats
-    kept: Rows  # records that a centre keeps, from `fewest` to `most`
-    excess: Rows  # records that it holds beyond those it keeps
+    kept: Rows  # records that a centre is to keep, from `fewest` to `most`
+    excess: Rows  # records that it has beyond those
     first: Rows  # first member of every centre, -1 for none
     after: Rows  # next member of the same centre
     before: Rows
@@ -78,10 +78,10 @@ def prefer_another(
     stop: int,
     out_unhappy: Mask,
 ) -> None:
-    """Mark the records that prefer another centre, of all there are, to the one they have.
+    """Mark the records that prefer another of all centres to the one they have.
 
-    A record's own `home` is no such centre: it is always a candidate, at a distance of its own.
-    What is preferred by no more than the rounding of the prices does not count.
+    A record's `home` does not count: it is always a candidate, with a stretched distance. Nor does
+    a preference within the rounding of the prices.
     """
     highest = flow.price.max()
     rounding = TOLERANCE * np.abs(flow.price).max()
@@ -122,7 +122,7 @@ def take_preferred(flow: Flow, rows: Rows) -> None:
 
 @kernel
 def index_by_centre(flow: Flow) -> None:
-    """List the candidates by centre; `reverse_start` comes zeroed."""
+    """List the candidates by centre; `reverse_start` must be zero at first."""
     centre, out_start = flow.centre, flow.reverse_start
     n, width = centre.shape
     for i in range(n):
@@ -183,11 +183,11 @@ def unlink(flow: Flow, i: int, g: int) -> None:
 
 
 @kernel
-def mend(flow: Flow, search: PathSearch, fewest: int, most: int, at: int, work: int) -> int:
-    """Mend centre after centre from `at` on, lacking ones first, until the work is done.
+def rebalance(flow: Flow, search: PathSearch, fewest: int, most: int, at: int, work: int) -> int:
+    """Rebalance the centres from `at` on, those with too few records first, for so much `work`.
 
-    Centre g is looked at for a lack when `at` is g and for an excess when it is c + g. Returns
-    where to go on, 2c at the end. The work is counted in candidates that were looked at.
+    If `at` is g, centre g is checked for too few records, and if it is c + g for too many. Returns
+    where to continue, 2c at the end. Work is counted in candidates examined.
     """
     c = flow.price.shape[0]
     while at < 2 * c and work > 0:
@@ -204,10 +204,10 @@ def mend(flow: Flow, search: PathSearch, fewest: int, most: int, at: int, work: 
 def shift_one(
     flow: Flow, search: PathSearch, fewest: int, most: int, start: int, lacking: bool
 ) -> int:
-    """Bring one record to a centre that lacks it, or take one from it, along a shortest path.
+    """Move a record to a centre with too few, or from one with too many, along a shortest path.
 
-    The path ends at a centre with an excess (a lack), or at one that can keep one less (one more).
-    Returns the number of candidates that were looked at.
+    The path ends at a centre with too many (or too few), or at one that can keep one fewer (or one
+    more). Returns the number of candidates examined.
     """
     price, kept, excess = flow.price, flow.kept, flow.excess
     length, state, counts = search.length, search.state, search.counts
@@ -246,7 +246,7 @@ def shift_one(
 
 @inner_kernel
 def reach_givers(flow: Flow, search: PathSearch, g: int, bound: float) -> int:
-    """Lengthen the path that ends at g by every centre with a record that g could take."""
+    """Extend the path that ends at g to every centre with a record that g could take."""
     begin, stop = flow.reverse_start[g], flow.reverse_start[g + 1]
     for r in range(begin, stop):
         i = flow.reverse_row[r]
@@ -260,7 +260,7 @@ def reach_givers(flow: Flow, search: PathSearch, g: int, bound: float) -> int:
 
 @inner_kernel
 def reach_takers(flow: Flow, search: PathSearch, g: int, bound: float) -> int:
-    """Lengthen the path that ends at g by every centre that could take a record of g."""
+    """Extend the path that ends at g to every centre that could take a record of g."""
     width = flow.centre.shape[1]
     work = 0
     i = flow.first[g]

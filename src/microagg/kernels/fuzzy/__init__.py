@@ -1,1 +1,1 @@
-"""Memberships of records in fuzzy clusters, and draws by them."""
+"""Memberships of records in fuzzy clusters, and draws from them."""

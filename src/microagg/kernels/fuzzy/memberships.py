@@ -1,4 +1,4 @@
-"""How much each record belongs to each centre, for some rows at a time."""
+"""Memberships of records in fuzzy clusters, for some rows at a time."""
 
 import math
 
@@ -6,17 +6,17 @@ from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 
-# A squared distance below this share of the record's own square is rounding: the record is on the
-# centre.
+# A squared distance below this share of the record's squared norm is a rounding error: the record
+# is on the centre.
 _ON_CENTRE = 1e-30
 
 
 @inner_kernel
 def distances_to_all(record: Floats, columns: Floats, out: Floats) -> float:
-    """Squared distances of a record to all centres, given column by column; returns the smallest.
+    """Squared distances of a record to all centres, given by `columns`; returns the smallest.
 
-    Differences are squared, so that a record near a centre costs no digits; column by column, so
-    that several centres are done at once. Four columns a turn read and write `out` less often.
+    Differences are squared, so that no digits are lost near a centre; loops go column by column, so
+    that they are vectorised over centres. Four columns per pass read and write `out` less often.
     """
     d = columns.shape[0]
     rest = d % 4
@@ -50,13 +50,13 @@ def power_weights(
 ) -> None:
     """Weights (nearest / distance)^exponent, all squared; at most 1, so that nothing overflows.
 
-    A membership is its weight divided by `out_sums`. The power is the cost, and one is enough: with
-    exponent = 1 / (m - 1) the m-th power of a weight is the weight times nearest / distance, and
-    that is what `raised` leaves in `out`. A record on one or several centres has weight 1 there and
-    0 elsewhere; a huge exponent gives weight 1 to the nearest centre, or centres, alone.
+    A membership is its weight divided by `out_sums`. Powers take most of the time, and one is
+    enough: with exponent = 1 / (m - 1), the m-th power of a weight is the weight times nearest /
+    distance, which is what `raised` stores in `out`. A record on one or several centres has weight
+    1 there and 0 elsewhere; a huge exponent gives weight 1 to the nearest centres only.
 
-    By way of logarithms, which takes two thirds of the time of `**`. That costs digits of weights
-    far below 1 only: the larger the exponent, the more, and the less they count.
+    Powers are computed by logarithms, in two thirds of the time of `**`. That costs digits only in
+    weights far below 1, which hardly count.
     """
     for row in range(records.shape[0]):
         weights = out[row]
@@ -106,7 +106,7 @@ def exponential_weights(
 
 @kernel
 def draw_rows(weights: Floats, uniforms: Floats, out_labels: Rows) -> None:
-    """One centre for each row, with probabilities in proportion to its weights."""
+    """Draw a centre for each row, with probabilities proportional to its weights."""
     for row in range(weights.shape[0]):
         total = 0.0
         for weight in weights[row]:
@@ -114,7 +114,7 @@ def draw_rows(weights: Floats, uniforms: Floats, out_labels: Rows) -> None:
         left = uniforms[row] * total
         for i in range(weights.shape[1]):
             weight = weights[row, i]
-            if weight > 0.0:  # the last such centre takes what rounding left
+            if weight > 0.0:  # the last such centre takes what rounding leaves
                 out_labels[row] = i
                 left -= weight
                 if left < 0.0:
@@ -123,10 +123,10 @@ def draw_rows(weights: Floats, uniforms: Floats, out_labels: Rows) -> None:
 
 @kernel
 def first_alike(points: Floats, within: float, out_first: Rows) -> None:
-    """For each point the first one, itself included, at most `within` in squares away from it.
+    """Find for each point the first one, possibly itself, within the squared distance `within`.
 
-    Points that are the first of some stand for them and are never drawn to another, so no chain of
-    points joins its ends.
+    A point that represents others is never assigned to another, so chains of close points do not
+    merge from end to end.
     """
     c = points.shape[0]
     out_first[:] = -1

@@ -1,1 +1,1 @@
-"""The records nearest to, or farthest from, a point: exact searches among boxes of records."""
+"""Exact searches for the records nearest to, or farthest from, a point."""

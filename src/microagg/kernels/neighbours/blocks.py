@@ -1,14 +1,14 @@
 """Records in boxes: exact nearest and farthest queries on a set that shrinks.
 
 The records are laid out in blocks of 32 neighbours, each with its bounding box and its reach, the
-largest distance from a common origin. A query bounds all blocks first and looks at the records of
-those only that could still matter. Nothing is approximate, and ties always go to the lower row:
+largest distance from a common origin. A query first bounds all blocks, then examines the records
+only of those that could matter. Nothing is approximate, and ties always go to the lower row:
 
 - From below, a box is measured like a record, column by column; rounding is monotone, so the
-  bound never passes a computed distance of a record inside.
+  bound never exceeds a computed distance to a record inside.
 - From above, |x - p|^2 = |x|^2 + |p|^2 - 2 x.p (about the origin) with |x| at most the reach and
-  x.p smallest at a corner of the box; far tighter than the corner's own distance. This one is
-  rounded freely, and widened by more than all roundings together.
+  x.p smallest at a corner of the box; this is far tighter than the distance to the corner. It is
+  widened by more than all rounding errors together.
 """
 
 from typing import NamedTuple
@@ -20,14 +20,14 @@ from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
 from microagg.kernels.compile import inner_kernel, kernel
 
 BLOCK = 32
-# Up to here all records are one block: bounds would not spare enough to pay for themselves.
+# Up to here all records are one block: bounds would not save enough to be worth their cost.
 ONE_BLOCK = 1200
 
 
 class Blocks(NamedTuple):
     """Records that remain, in blocks; `place[row]` is block * capacity + slot, -1 once gone."""
 
-    values: Floats  # block x column x slot, so that a block's distances are computed side by side
+    values: Floats  # block x column x slot, so that a block's distances are vectorised
     squares: Floats  # block x slot: squared distance from the origin
     rows: Rows  # block x slot
     counts: Rows  # records left in each block: the first slots
@@ -69,7 +69,7 @@ def make_blocks(X: Floats, rows: Rows) -> Blocks:
 def split_into_boxes(X: Floats, order: Rows) -> None:
     """Rearrange `order` so that each run of BLOCK rows lies in a small box.
 
-    Halve at the median of the widest column, again and again; halves are whole blocks.
+    Split at the median of the widest column, recursively, into whole blocks.
     """
     keys = np.empty(order.shape[0])
     stack = [(0, order.shape[0])]
@@ -157,7 +157,7 @@ def fill_blocks(X: Floats, order: Rows, out_blocks: Blocks) -> None:
 
 @kernel
 def remove(blocks: Blocks, gone: Rows) -> None:
-    """Take records out; the last one of the block moves into the slot, and the box shrinks."""
+    """Remove records; the last one of the block moves into the slot, and the box shrinks."""
     values, squares, rows, place = blocks.values, blocks.squares, blocks.rows, blocks.place
     counts, lowest, highest, reach = blocks.counts, blocks.lowest, blocks.highest, blocks.reach
     capacity = values.shape[2]
@@ -169,7 +169,7 @@ def remove(blocks: Blocks, gone: Rows) -> None:
         rows[block, slot] = moved
         place[moved] = block * capacity + slot
         place[row] = -1
-        shrinks = count > 0 and counts.shape[0] > 1  # a single block is always looked at
+        shrinks = count > 0 and counts.shape[0] > 1  # a single block is always examined
         square = squares[block, slot]
         squares[block, slot] = squares[block, count]
         if shrinks and square == reach[block]:
@@ -209,8 +209,8 @@ def measure_block(
 ) -> None:
     """Squared distances between `point` and the first `count` slots of a block, or a few more.
 
-    Unsigned indices cannot count from the end, which spares a check that would keep the loops
-    from being vectorised; two columns a pass halve the traffic of the running sums.
+    Unsigned indices cannot be negative, which saves a check that would keep the loops from being
+    vectorised; two columns per pass halve the memory traffic of the running sums.
     """
     at = np.uint64(block)
     one = np.uint64(1)
@@ -237,7 +237,7 @@ def measure_block(
 
 @inner_kernel
 def bound_from_below(blocks: Blocks, point: Floats) -> int:
-    """Least squared distance possible in each box, into the scratch; returns the nearest box."""
+    """Compute the least squared distance to each box, in `bounds`; return the nearest box."""
     lowest, highest, bounds = blocks.lowest, blocks.highest, blocks.bounds
     bounds[:] = 0.0
     for j in range(lowest.shape[0]):
@@ -256,7 +256,7 @@ def bound_from_below(blocks: Blocks, point: Floats) -> int:
 
 @inner_kernel
 def bound_from_above(blocks: Blocks, point: Floats) -> int:
-    """Largest squared distance possible in each block, into the scratch; returns the farthest."""
+    """Bound the largest squared distance in each block, in `bounds`; return the farthest block."""
     lowest, highest, bounds = blocks.lowest, blocks.highest, blocks.bounds
     bounds[:] = 0.0
     squared = 0.0
@@ -307,7 +307,7 @@ def farthest(blocks: Blocks, point: Floats) -> tuple[int, float]:
 
 @inner_kernel
 def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows) -> int:
-    """The nearest records, nearest first, as many as `out_rows` holds; returns how many exist."""
+    """List the nearest records, nearest first, as many as fit; return how many there are."""
     first = bound_from_below(blocks, point)
     distances = blocks.distances
     wanted = out_rows.shape[0]
@@ -345,7 +345,7 @@ def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows
 
 @kernel
 def nearest_to_each(blocks: Blocks, points: Floats, out_rows: Rows) -> None:
-    """The nearest record of every point."""
+    """Find the nearest record of every point."""
     distance = np.empty(1)
     for i in range(points.shape[0]):
         nearest(blocks, points[i], distance, out_rows[i : i + 1])

@@ -1,4 +1,4 @@
-"""Lists of nearest neighbours: looked up among all records, or put in order among a few."""
+"""Lists of nearest neighbours: found among all records, or sorted from a few candidates."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from microagg.kernels.basics.smallest import comes_before
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest
 
-# Distances that differ by less than this share may have changed places.
+# Distances that differ by less than this share may be in the wrong order.
 CLEARLY = 1e-9
-# Squared distances down to here keep their digits.
+# Smaller squared distances may lose digits.
 SMALLEST = 1e-280
 
 
@@ -18,9 +18,9 @@ SMALLEST = 1e-280
 def list_nearest(
     points: Floats, rows: Rows, blocks: Blocks, out_distances: Floats, out_rows: Rows
 ) -> None:
-    """The records nearest to the points of the given rows, nearest first, the row itself left out.
+    """List the records nearest to the points in the given rows, without the row itself.
 
-    `blocks` may hold more columns than `points` has; a point is at zero in those.
+    `blocks` may have more columns than `points`; a point is zero in those.
     """
     width = out_rows.shape[1]
     point = np.zeros(blocks.values.shape[1])
@@ -46,11 +46,11 @@ def order_listed(
     out_rows: Rows,
     out_certain: Mask,
 ) -> None:
-    """The nearest records of those of some kinds, found among the kinds that are listed for them.
+    """List the nearest records of `some` distinct records, from the candidates listed for them.
 
-    Equal records are a kind: `members[begins[g] : begins[g] + sizes[g]]`, in ascending order, at
-    `points[g]`. A kind that is not listed is no nearer than the farthest one that is, less the
-    slack; where it could be among the nearest nevertheless, the record is not certain.
+    The rows equal to distinct record g, at `points[g]`, are `members[begins[g] : begins[g] +
+    sizes[g]]`, in ascending order. One that is not listed is no nearer than the farthest one that
+    is, minus the slack; if it could still be among the nearest, the row is not certain.
     """
     wanted = out_rows.shape[1] + 1  # the record itself is one of them
     distances = np.empty(wanted)
@@ -60,10 +60,10 @@ def order_listed(
         count = 0
         farthest = 0.0
         for slot in range(-1, listed.shape[1]):
-            kind = g if slot < 0 else listed[g, slot]
-            distance = squared_distance(points[kind], points[g])
+            other = g if slot < 0 else listed[g, slot]
+            distance = squared_distance(points[other], points[g])
             farthest = max(farthest, distance)
-            for at in range(begins[kind], begins[kind] + min(sizes[kind], wanted)):
+            for at in range(begins[other], begins[other] + min(sizes[other], wanted)):
                 count = insert(distance, members[at], count, distances, found)
         certain = all_listed
         if count == wanted and farthest > SMALLEST and not all_listed:
@@ -80,7 +80,7 @@ def order_listed(
 def write_others(
     row: int, distances: Floats, found: Rows, out_distances: Floats, out_rows: Rows
 ) -> None:
-    """Copy a list of records that is longer by one, without the row itself or without the last."""
+    """Copy a list with one entry too many, without the row itself or else the last entry."""
     slot = 0
     for at in range(found.shape[0]):
         if found[at] != row and slot < out_rows.shape[0]:
@@ -91,7 +91,7 @@ def write_others(
 
 @inner_kernel
 def insert(distance: float, row: int, count: int, distances: Floats, rows: Rows) -> int:
-    """Insert into a short list in order, which drops its last when full; returns the new count."""
+    """Insert into a short sorted list, dropping the last if it is full; return the new count."""
     if count == rows.shape[0]:
         if not comes_before(distance, row, distances[count - 1], rows[count - 1]):
             return count

@@ -5,16 +5,15 @@ cut the first e records ends with a window of s records, and
 
     cost[e] = min over s in k..2k-1 of cost[e - s] + error of the window of s records that ends at e
 
-in O(n k d) time. `microagg.partitions.path_cut` runs it on tiles of some hundred ends. It keeps its
-digits however long the sequence is:
+in O(n k d) time. `microagg.partitions.path_cut` runs it on tiles of some hundred ends. It stays
+accurate however long the sequence is:
 
 - The error of every window is built up from one record, relative to the window's own last record,
   by Welford's update. All its terms are positive, nothing is subtracted from a running total, so
   its relative error is a few roundings, whatever came before and whatever the offset.
 - The costs that compete lie at most 2k-1 records apart. Every 16 k ends they are made relative to
-  the smallest of them, and they are kept to twice the usual digits (as a sum of two numbers), so
-  that a difference is lost neither against a total that has grown large nor against one huge
-  window.
+  the smallest of them, and they are kept in double-double precision (as sums of two numbers), so
+  that no difference is lost to a large total or to one huge window.
 
 Equal costs go to the larger last group, so the cut is the same on every machine.
 """
@@ -33,9 +32,10 @@ REBASE_EVERY = 16
 
 @kernel
 def gather(X: Any, order: Rows, first: int, closed: bool, out_values: Any) -> None:
-    """Copy the records of the sequence from place `first` on, column by column.
+    """Copy the records of the sequence from position `first` on, column by column.
 
-    Before its beginning a closed sequence goes on from its end, another repeats its first record.
+    Before its beginning, a closed sequence continues from its end; an open one repeats its first
+    record.
     """
     n = order.shape[0]
     for i in range(out_values.shape[1]):
@@ -51,7 +51,7 @@ def gather(X: Any, order: Rows, first: int, closed: bool, out_values: Any) -> No
 
 @kernel
 def window_errors(values: Floats, k: int, out_errors: Floats) -> None:
-    """Squared error about its mean of every window of k..2k-1 values; adds over the columns.
+    """Squared error about its mean of every window of k..2k-1 values, summed over the columns.
 
     Window s at end t holds values[:, last-s+1 .. last] with last = t + 2k-2. The inner loops run
     over the ends, which do not depend on each other.
@@ -83,7 +83,7 @@ def window_errors(values: Floats, k: int, out_errors: Floats) -> None:
 def integer_window_errors(values: Wholes, k: int, out_errors: Wholes) -> None:
     """As `window_errors`, about the mean rounded to a whole number; exact.
 
-    A half may be rounded either way: both neighbours are equally far.
+    A half may be rounded either way: both give the same error.
     """
     n_ends = out_errors.shape[1]
     last = 2 * k - 2
@@ -118,11 +118,12 @@ def extend_cuts(
     unreachable: Any,
     out_sizes: NDArray[np.int32],
 ) -> float:
-    """Cheapest cut for each end of a tile, behind the 2k-1 costs before it; writes `costs` too.
+    """Find the cheapest cut for each end of a tile, after the 2k-1 costs before it.
 
-    A cost is costs[0] + costs[1]. The sequence starts at record `start`: before it nothing can be
-    cut, there the cost is zero. k ends in a row do not depend on each other, so they are taken
-    together, size by size. Returns what was subtracted from all costs on the way.
+    A cost is costs[0] + costs[1], and is written there. The sequence starts at record `start`,
+    where the cost is zero; before it nothing can be cut. k consecutive ends do not depend on each
+    other, so they are processed together, size by size. Returns what was subtracted from all costs
+    on the way.
     """
     n_ends = errors.shape[1]
     before = 2 * k - 1
@@ -135,7 +136,7 @@ def extend_cuts(
         if begin % (REBASE_EVERY * k) == 0:
             recent = slice(begin, begin + before)
             subtracted += rebase(high[recent], low[recent], unreachable)
-        # Unsigned indices cannot count from the end, which spares a check in the inner loop.
+        # Unsigned indices cannot be negative, which saves a check in the inner loop.
         width = np.uint64(min(k, n_ends - begin))
         here = np.uint64(begin)
         for size in range(k, 2 * k):

@@ -1,8 +1,8 @@
 """Short tours through all records: local search with 2-opt and Or-opt moves.
 
-A tour is an array of rows with `place`, its inverse. Every move is put together from flips, each of
-which reverses the shorter side of the tour. Only moves that join a record to one of its near
-neighbours are tried, and only at records whose surroundings changed since they were last tried.
+A tour is an array of rows with `place`, its inverse. Every move is composed of flips, each of which
+reverses the shorter side of the tour. Only moves that connect a record to one of its neighbours are
+tried, and only at records whose surroundings have changed since they were last tried.
 """
 
 from microagg.core.arrays import Floats, Rows
@@ -20,7 +20,7 @@ def shorten_tour(
 ) -> bool:
     """Improve `tour` in place for at most `n_tries` records of the queue; True when it is empty.
 
-    `queue` is a ring of rows to try, `state` its head and length; a row that waits in it is marked
+    `queue` is a ring of rows to try, `state` its head and length; a row in the queue is marked
     by state[2 + row] = 1.
     """
     for _ in range(n_tries):
@@ -117,7 +117,7 @@ def move_segment(
                 continue
             split = distance_between(X, left, right)
             gain = freed + split - join - distance_between(X, other_end, beyond)
-            # Beside the whole edges: what is freed may be no more than their roundings.
+            # Relative to whole edges: what is freed may be no more than their rounding error.
             if gain > LEAST_SHORTENING * (ends + split):
                 keeps_direction = (left == neighbour) == leads
                 splice(tour, place, before, first, last, behind, left, right, keeps_direction)
@@ -139,7 +139,7 @@ def splice(
     right: int,
     keeps_direction: bool,
 ) -> None:
-    """Take first..last out from between `before` and `behind`, put it between left and right."""
+    """Move first..last from between `before` and `behind` to between `left` and `right`."""
     flip(tour, place, before, first, left, right)
     if left != behind:
         flip(tour, place, before, left, behind, last)
@@ -170,7 +170,7 @@ def flip(tour: Rows, place: Rows, a: int, b: int, c: int, d: int) -> None:
 
 @inner_kernel
 def step_along(tour: Rows, place: Rows, row: int, steps: int) -> int:
-    """Record that many steps further on the tour."""
+    """The record that many steps further along the tour."""
     n = tour.shape[0]
     at = place[row] + steps
     if at >= n:
@@ -191,7 +191,7 @@ def in_segment(place: Rows, first: int, length: int, row: int, n: int) -> bool:
 
 @inner_kernel
 def enqueue_row(queue: Rows, state: Rows, row: int) -> None:
-    """Put a row at the end of the queue unless it waits there."""
+    """Append a row to the queue unless it is in there."""
     if state[2 + row]:
         return
     state[2 + row] = 1

@@ -1,4 +1,4 @@
-"""Walks through all records, always on to the group of the nearest one that is left."""
+"""Walks through all records, always on to the group of the nearest one left."""
 
 from typing import NamedTuple
 
@@ -14,22 +14,22 @@ LARGE = 2000
 
 
 class Insertion(NamedTuple):
-    """A path through a group under way: its two ends first, the others enter one by one.
+    """A path through a group, built by insertion: first its two ends, then the others one by one.
 
-    Records on the path have a slot each, in the order in which they came: a linked list, so that
-    nothing needs to be shifted. Coordinates are kept side by side, column x record.
+    Each record on the path has a slot, in order of insertion, and the path is a linked list, so
+    that nothing is shifted. Coordinates are stored as column x record.
     """
 
     rows: Rows  # slot -> record
     points: Floats
-    next_slot: Rows  # -1 behind the last
+    next_slot: Rows  # -1 after the last
     edges: Floats  # distance from each slot to the next
-    waiting: Rows  # records that still wait
+    waiting: Rows  # records still to be inserted
     waiting_points: Floats
-    after: Rows  # slot behind which each is cheapest to insert; -1 if not known
-    cost: Floats  # what that would cost, or, if it is not known, costs at least
+    after: Rows  # slot after which each is cheapest to insert; -1 if not known
+    cost: Floats  # cost of that or, if it is not known, a lower bound
     gaps: Floats  # scratch: distances
-    counts: Rows  # slots in use, records that wait
+    counts: Rows  # slots in use, records waiting
 
 
 @kernel
@@ -47,7 +47,7 @@ def walk_by_groups(
 
     The next group is entered at the record nearest to the last one on the path. The members of
     group g are members[starts[g] : starts[g + 1]]. Returns how many records are on the path, and
-    the entry to a large group where it came to one, else -1.
+    the entry to a large group if one comes next, else -1.
     """
     distance = np.empty(1)
     entry = np.empty(1, dtype=np.intp)
@@ -72,7 +72,7 @@ def walk_by_groups(
 
 @kernel
 def room_for_insertion(capacity: int, d: int) -> Insertion:
-    """Room for paths through groups of up to `capacity` records, one after another."""
+    """Memory for paths through groups of up to `capacity` records, one after another."""
     return Insertion(
         np.empty(capacity, dtype=np.intp),
         np.empty((d, capacity)),
@@ -117,7 +117,7 @@ def begin_insertion(X: Floats, insertion: Insertion, members: Rows, entry: int) 
 
 @inner_kernel
 def put_on_path(X: Floats, insertion: Insertion, row: int, before: int) -> int:
-    """Give a record the next slot, behind the slot `before`, which is -1 for the first."""
+    """Give a record the next slot and put it after slot `before`, which is -1 for the first."""
     rows, next_slot, edges = insertion.rows, insertion.next_slot, insertion.edges
     slot = insertion.counts[0]
     insertion.counts[0] += 1
@@ -137,12 +137,12 @@ def put_on_path(X: Floats, insertion: Insertion, row: int, before: int) -> int:
 
 @kernel
 def insert_more(X: Floats, insertion: Insertion, how_many: int) -> int:
-    """Insert up to so many of the waiting records into the path; returns how many still wait.
+    """Insert up to `how_many` waiting records into the path; return how many still wait.
 
-    It is always the one and the place that lengthen the path least (distances, not squares). Each
-    waiting record keeps its cheapest place. When that place is gone, what it cost bounds all other
-    places from below; only if the record comes to the front with that bound are they looked
-    through. Time about O(s^2 d) for s members.
+    The next record and its place are always those that lengthen the path least (by distances, not
+    squares). Each waiting record keeps its cheapest place. When that place is gone, its cost is a
+    lower bound for all others; they are searched only if the record is next by that bound. Time
+    about O(s^2 d) for s members.
     """
     waiting, after, cost = insertion.waiting, insertion.after, insertion.cost
     counts = insertion.counts
@@ -177,7 +177,7 @@ def write_path(insertion: Insertion, out_path: Rows) -> None:
 
 @inner_kernel
 def cheapest_insertion(point: Floats, insertion: Insertion) -> tuple[float, int]:
-    """Least detour by way of `point`, and the slot behind which it lies."""
+    """Least detour via `point`, and the slot after which it is."""
     gaps, next_slot, edges = insertion.gaps, insertion.next_slot, insertion.edges
     distances_to_point(insertion.points, point, insertion.counts[0], gaps)
     best = np.inf
@@ -193,7 +193,7 @@ def cheapest_insertion(point: Floats, insertion: Insertion) -> tuple[float, int]
 
 @inner_kernel
 def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -> None:
-    """The edge behind `before` became two: see whom they suit better, and who lost a place."""
+    """Update the cheapest places of waiting records: the edge after `before` became two."""
     waiting, after, cost, gaps = (
         insertion.waiting,
         insertion.after,
@@ -207,7 +207,7 @@ def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -
     for w in range(insertion.counts[1]):
         if after[w] == before:
             after[w] = -1
-        # A detour is at least 2 (gap - edge) by the triangle inequality; a bit less, for rounding.
+        # A detour is at least 2 (gap - edge) by the triangle inequality; a bit less for rounding.
         if 1.999999 * (gaps[w] - left) < cost[w]:
             extra = distance_between(X, first, waiting[w]) + gaps[w] - left
             if extra < cost[w]:
@@ -220,10 +220,10 @@ def update_insertions(X: Floats, insertion: Insertion, before: int, slot: int) -
 
 @inner_kernel
 def distances_to_point(points: Floats, point: Floats, count: int, out_distances: Floats) -> None:
-    """Distances of the first `count` points, column by column, from one point.
+    """Distances of the first `count` points, given column by column, from one point.
 
-    Unsigned indices cannot count from the end, which spares a check that would keep the loops from
-    being vectorised.
+    Unsigned indices cannot be negative, which saves a check that would keep the loops from being
+    vectorised.
     """
     some = np.uint64(count)
     for i in range(some):

@@ -45,7 +45,7 @@ def all_met(rules: Rules, rows: Rows, size: int) -> bool:
     """Whether a group of the first `size` rows meets all rules."""
     if size < rules.k:
         return False
-    for rule in range(rules.kinds.shape[0]):
+    for rule in range(rules.kinds.shape[0]):  # noqa: SIM110
         if not is_met(rules, rule, rows, size):
             return False
     return True
@@ -200,9 +200,9 @@ def alike(rules: Rules, row: int, other: int) -> bool:
     for rule in range(rules.kinds.shape[0]):
         if rules.codes[rule, row] != rules.codes[rule, other]:
             return False
-        if rules.kinds[rule] >= P_PERCENT:
-            if rules.amounts[rule, row] != rules.amounts[rule, other]:
-                return False
+        counts = rules.kinds[rule] >= P_PERCENT
+        if counts and rules.amounts[rule, row] != rules.amounts[rule, other]:
+            return False
     return True
 
 

@@ -8,15 +8,16 @@ from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 
-# A change must gain this share of the errors it touches: far above rounding, far below meaning.
+# A change must gain this share of the errors it affects: far above rounding, far below any
+# difference that matters.
 WORTHWHILE = 1e-10
 
 
 class Assignment(NamedTuple):
-    """Who is in which group, and what a step needs to know of it.
+    """The group of every record, and what steps need to know about the groups.
 
-    There is room for n // k groups of 2k-1 records; a group of size 0 is not in use. What is known
-    of a group is worked out anew from its members whenever they change, so no error builds up.
+    There is room for n // k groups of 2k-1 records; a group of size 0 is not in use. Everything
+    about a group is recomputed from its members whenever they change, so no error accumulates.
     """
 
     labels: Rows  # group of each record
@@ -28,11 +29,11 @@ class Assignment(NamedTuple):
     own: Floats  # squared distance of each record from the centre of its group
     changed: Rows  # step at which each group last changed
     clock: Rows  # one number: steps so far
-    noise: Floats  # squared error that rounding alone can make of the records of each group
+    noise: Floats  # squared error in each group that rounding alone can cause
 
 
 def make_assignment(X: Floats, labels: Rows, k: int) -> Assignment:
-    """Assign the records of X to groups, numbered from 0, that hold k to 2k-1 records each."""
+    """Assign the records of X to groups, numbered from 0, of k to 2k-1 records each."""
     n, d = X.shape
     room = n // k
     assignment = Assignment(
@@ -53,7 +54,7 @@ def make_assignment(X: Floats, labels: Rows, k: int) -> Assignment:
 
 @kernel
 def regroup(X: Floats, assignment: Assignment, labels: Rows, n_groups: int) -> None:
-    """Assign all records to new groups; those that keep their members keep number and past."""
+    """Assign all records to new groups; those with unchanged members keep number and history."""
     number = numbers_of_same_groups(assignment, labels, n_groups)
     in_use = np.zeros(assignment.sizes.shape[0], dtype=np.bool_)
     for g in range(n_groups):
@@ -84,7 +85,7 @@ def regroup(X: Floats, assignment: Assignment, labels: Rows, n_groups: int) -> N
 
 @inner_kernel
 def numbers_of_same_groups(assignment: Assignment, labels: Rows, n_groups: int) -> Rows:
-    """For each new group the number of the present one with the same members, or -1."""
+    """For each new group, the number of the present one with the same members, or -1."""
     number = np.full(n_groups, -2)  # not seen yet
     counts = np.zeros(n_groups, dtype=np.intp)
     for i in range(labels.shape[0]):
@@ -142,7 +143,7 @@ def refresh(X: Floats, assignment: Assignment, group: int) -> None:
 
 @inner_kernel
 def reassign(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> float:
-    """Send each of the rows to its target group, all at once; returns the gain in squared error."""
+    """Move each row to its target group, all at once; return the gain in squared error."""
     count = rows.shape[0]
     sources = np.empty(count, dtype=np.intp)
     for i in range(count):
@@ -165,7 +166,7 @@ def reassign(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> fl
 
 @inner_kernel
 def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
-    """What a change that touches these groups must gain to be worth it."""
+    """Least gain for which a change to these groups is worth it."""
     total = 0.0
     for group in groups:
         total += assignment.noise[group] + WORTHWHILE * assignment.errors[group]
@@ -174,7 +175,7 @@ def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
 
 @inner_kernel
 def improve(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> bool:
-    """Send each of the rows to its target group if that lowers the squared error."""
+    """Move each row to its target group if that lowers the squared error."""
     origins = assignment.labels[rows]
     if reassign(X, assignment, rows, targets) > 0.0:
         return True

@@ -2,11 +2,11 @@
 
 A path begins with a member of a group, which takes the place of a member of a second group, which
 takes the place of one of a third, and so on; its end takes the place of the first. A path may also
-pass a group as such: a record joins it and nobody leaves, and another group gives one up. The gains
-add up only if no group occurs twice, so the groups are ranked, and paths only lead to higher ranks:
-what remains is a shortest path in a graph without cycles. It is looked for among the groups nearest
-to the first, ranked by their distance from it; if that gains nothing, ranked as a chain in which
-each group is the nearest to the one before. The number of nodes is bounded, whatever k is.
+visit a group as a whole: a record joins it and none leaves, and another group gives one up. The
+gains add up only if no group occurs twice, so the groups are ranked, and paths only lead to higher
+ranks: what remains is a shortest path in an acyclic graph. It is sought among the groups nearest to
+the first, ranked by their distance from it; if that gains nothing, ranked as a chain in which each
+group is the nearest to the one before. The number of nodes is bounded, whatever k is.
 """
 
 import numpy as np
@@ -33,8 +33,9 @@ def shift_from_groups(
 ) -> int:
     """Make the best cyclic shift that begins at each of the groups, in turn; returns how many.
 
-    `blocks` holds the centres of the groups `in_use`. `tried` says at which step each group was
-    last tried in vain: it is tried again only if one of its `n_near` nearest has changed since.
+    `blocks` holds the centres of the groups `in_use`. `tried` is the step at which each group was
+    last tried without gain: it is tried again only if it or one of its `n_near` nearest has
+    changed since.
     """
     distances = np.empty(n_near + 1)
     near = np.empty(n_near + 1, dtype=np.intp)
@@ -79,7 +80,7 @@ def any_changed(assignment: Assignment, groups: Rows, since: int) -> bool:
 
 @inner_kernel
 def rank_as_chain(centers: Floats, ranked: Rows) -> None:
-    """Rearrange the groups behind the first so that each is the nearest to the one before."""
+    """Rearrange the groups after the first so that each is the nearest to the one before."""
     for place in range(1, ranked.shape[0] - 1):
         best = place
         least = np.inf
@@ -112,10 +113,10 @@ def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
 
 @inner_kernel
 def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
-    """Nodes in the order of their ranks: the members of each group, then the group as such.
+    """Nodes in the order of their ranks: the members of each group, then the group as a whole.
 
-    Returns their rows, -1 for a group as such, and their ranks. Those of the first group are where
-    paths begin: the sources. Of large groups only the members farthest from the centre count.
+    Returns their rows, -1 for a group as a whole, and their ranks. Those of the first group are the
+    sources, where paths begin. Of large groups only the members farthest from the centre count.
     """
     n_nodes = 0
     for group in ranked:
@@ -139,7 +140,7 @@ def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
 def distances_from_centers(
     X: Floats, assignment: Assignment, ranked: Rows, node_rows: Rows
 ) -> Floats:
-    """Squared distance of each record among the nodes from the centre of each group."""
+    """Squared distances of the nodes' records from the centre of each group."""
     distances = np.zeros((node_rows.shape[0], ranked.shape[0]))
     for node in range(node_rows.shape[0]):
         if node_rows[node] >= 0:
@@ -236,7 +237,7 @@ def shift_along(
     end: int,
     source: int,
 ) -> bool:
-    """Shift the records along the path to `end` and round to its source, if that gains."""
+    """Shift the records along the path to `end` and back to its source, if that gains."""
     rows = np.empty(ranked.shape[0] + 1, dtype=np.intp)
     targets = np.empty(ranked.shape[0] + 1, dtype=np.intp)
     count = 0

@@ -1,13 +1,13 @@
 """Steps that lower the squared error: migrations, exchanges and chains of two migrations.
 
 D(i, B) is the squared distance of record i from the centre of group B, a and b are the sizes of
-A and B. Record i of A
+A and B. The squared error changes as follows if record i of A
 
 - moves to B: b/(b+1) D(i, B) - a/(a-1) D(i, A);
 - changes places with j of B: D(i, B) + D(j, A) - D(i, A) - D(j, B) - |i-j|^2 (1/a + 1/b);
-- is replaced in A by j: D(j, A) - D(i, A) - |i-j|^2 / a.
+- is replaced in A by j, in A alone: D(j, A) - D(i, A) - |i-j|^2 / a.
 
-Looked at are only groups that hold a near neighbour of the record.
+Only groups with a near neighbour of the record are tried.
 """
 
 import numpy as np
@@ -19,21 +19,21 @@ from microagg.kernels.search.state import (
     MARK,
     WAITING,
     Search,
-    bring_up_to_date,
     dequeue,
     send,
     touch,
+    update_group,
 )
 
-# Neighbours of a record that are asked for the second half of a chain.
+# Neighbours of a record that are tried for the second half of a chain.
 _NEAREST = 8
-# Rounding of a centre, as a share of what counts as noise of its records.
+# Rounding of a centre, as a share of its group's noise.
 _OF_NOISE = 0.1
 
 
 @kernel
 def descend(search: Search, k: int, most: int) -> int:
-    """Improve until no record that waits can gain, or `most` were looked at; returns how many."""
+    """Improve until no queued record can gain, or `most` were tried; return how many were."""
     seen = 0
     while search.counters[WAITING] > 0 and seen < most:
         row = dequeue(search)
@@ -44,7 +44,7 @@ def descend(search: Search, k: int, most: int) -> int:
 
 @inner_kernel
 def improve_record(search: Search, k: int, i: int) -> bool:
-    """Make the best step that begins with record i, if any gains."""
+    """Make the best step that starts with record i, if any gains."""
     assignment = search.assignment
     A = assignment.labels[i]
     change, j, B, C = best_between_two(search, k, i, -assignment.noise[A])
@@ -53,7 +53,7 @@ def improve_record(search: Search, k: int, i: int) -> bool:
         j, B, C = filler, home, A
     if B < 0:
         return False
-    third = A  # the group beside A and B that has a part in it, if any
+    third = A  # the third group that takes part, if any
     if j >= 0:
         third = C if C != A else assignment.labels[j]
     least = least_gain(assignment, (A, B)) + least_gain(assignment, (third, third))
@@ -65,19 +65,19 @@ def improve_record(search: Search, k: int, i: int) -> bool:
     if j >= 0:
         send(search, j, C)
     join(assignment, i, B)
-    bring_up_to_date(search, A)
-    bring_up_to_date(search, B)
+    update_group(search, A)
+    update_group(search, B)
     if third not in (A, B):
-        bring_up_to_date(search, third)
+        update_group(search, third)
     return True
 
 
 @inner_kernel
 def rounding_of(search: Search, i: int, j: int, groups: tuple[int, int, int]) -> float:
-    """How far off the change of a step can be, because the centres are rounded.
+    """How inaccurate the computed change of a step can be, because centres are rounded.
 
     In tight groups of large numbers that is more than the noise of their errors, and steps that
-    change nothing would be made for ever.
+    change nothing would be repeated for ever.
     """
     assignment, X = search.assignment, search.X
     reach = np.sqrt(assignment.own[i])
@@ -92,9 +92,9 @@ def rounding_of(search: Search, i: int, j: int, groups: tuple[int, int, int]) ->
 
 @inner_kernel
 def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[float, int, int, int]:
-    """The best change of record i's group: change, j, B, C; i goes to B, and j (or -1) to C.
+    """The best move or exchange of record i: change, j, B, C; i goes to B, and j (or -1) to C.
 
-    Notes the groups with room that i could join, for `best_refill`.
+    Also notes the groups with room that i could join, for `best_refill`.
     """
     assignment, X = search.assignment, search.X
     A = assignment.labels[i]
@@ -129,10 +129,10 @@ def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[floa
 
 @inner_kernel
 def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, int]:
-    """The member of B with which record i changes places at the least change below `limit`.
+    """The member of B with which exchanging record i changes the error least, below `limit`.
 
-    The four distances come down to 2 (x_i - x_j).(c_A - c_B). Only where the distances of the two
-    from their centres add up to more than that of the centres can an exchange gain.
+    The four distances reduce to 2 (x_i - x_j).(c_A - c_B). An exchange can gain only if the
+    distances of the two from their centres add up to more than that between the centres.
     """
     assignment, X = search.assignment, search.X
     A = assignment.labels[i]
@@ -162,7 +162,7 @@ def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, 
 def best_push(
     search: Search, k: int, i: int, B: int, entry: float, limit: float
 ) -> tuple[float, int, int]:
-    """Record i joins B, and a member j of B goes on to a third group C; `entry` is the rest."""
+    """Record i joins B, and a member j of B moves to a third group C; `entry` is i's part."""
     assignment, X = search.assignment, search.X
     A, b = assignment.labels[i], assignment.sizes[B]
     best_j, best_C = -1, -1
@@ -206,7 +206,7 @@ def best_refill(search: Search, k: int, i: int, limit: float) -> tuple[float, in
                 continue
             entry = cost if home != C else second_cost
             change = entry - own - assignment.own[j] * c / (c - 1)
-            if change - own / (a - 1) >= limit:  # no filler saves more than i itself cost
+            if change - own / (a - 1) >= limit:  # no filler saves more than i itself costs
                 continue
             change += squared_distance(X[j], assignment.centers[A])
             change -= squared_distance(X[i], X[j]) / a

@@ -1,7 +1,7 @@
 """Migrations and exchanges of records between two groups: the best for each group, exactly.
 
 Group A has a members, centre c_A and radius r_A, the largest distance of a member from c_A; L is
-the distance of two centres. Two facts spare most pairs of groups, and lose none that matters:
+the distance between two centres. Two facts rule out most pairs of groups, and none that matters:
 
 - An exchange of i in A with j in B changes the squared error by
   (2 - h) L^2 - (2 - 2h) w.s - h |s|^2, where h = 1/a + 1/b, w = c_B - c_A, s = (x_i - c_A) -
@@ -23,7 +23,7 @@ from microagg.kernels.search.assignment import Assignment, improve, least_gain
 
 
 class Changes(NamedTuple):
-    """The best change that each group can take part in: `row` leaves it and `other` enters."""
+    """The best change of each group: a row that leaves it and another that enters."""
 
     gains: Floats  # 0 if none gains
     partners: Rows
@@ -32,7 +32,7 @@ class Changes(NamedTuple):
 
 
 def no_changes(room: int) -> Changes:
-    """Return that no group knows of a change yet."""
+    """Return the state in which no changes are known."""
     nothing = np.full(room, -1, dtype=np.intp)
     return Changes(np.zeros(room), nothing, nothing.copy(), nothing.copy())
 
@@ -88,13 +88,13 @@ def search_changes(
 def reach_of_groups(
     k: int, size: int, radius: float, other_size: int, other_radius: float
 ) -> float:
-    """Distance of centres from which on two groups cannot gain; other_size -1 is any size."""
+    """Distance between centres from which two groups cannot gain; other_size -1 is any size."""
     limit = radius + other_radius
     if size > k and other_size < 2 * k - 1:
         limit = max(limit, (2.0 + 1.0 / k) * radius)
     if size < 2 * k - 1 and (other_size > k or other_size < 0):
         limit = max(limit, (2.0 + 1.0 / k) * other_radius)
-    return limit * (1.0 + 1e-9)  # more than all roundings together
+    return limit * (1.0 + 1e-9)  # more than all rounding errors together
 
 
 @inner_kernel
@@ -107,7 +107,7 @@ def try_migrations(
     leaves: bool,
     out_changes: Changes,
 ) -> None:
-    """Keep the best migration from `source` to `target`, for the group that `leaves` says."""
+    """Keep the best migration, as a change of `source` if `leaves`, else of `target`."""
     a, b = assignment.sizes[source], assignment.sizes[target]
     if a <= k or b >= 2 * k - 1:
         return
@@ -138,7 +138,7 @@ def try_exchanges(
         return
     h = 1.0 / a + 1.0 / b
     threshold = least_gain(assignment, (group, other))
-    freed = np.empty(b)  # what the other's members gain, each on its own, by this centre
+    freed = np.empty(b)  # gain of each member of the other group by this centre
     most_freed = -np.inf
     for slot in range(b):
         rival = assignment.members[other, slot]
@@ -169,7 +169,7 @@ def try_exchanges(
 
 @inner_kernel
 def most_gain(freed: float, span: float, square: float, h: float) -> float:
-    """Bound of the gain of an exchange that frees so much without its term h |x_i - x_j|^2.
+    """Upper bound on the gain of an exchange; `freed` is all but its term h |x_i - x_j|^2.
 
     |x_i - x_j|^2 = |s|^2 - 2 w.s + L^2, where |s| is at most the span and 2 w.s = freed + 2 L^2.
     """
@@ -180,7 +180,7 @@ def most_gain(freed: float, span: float, square: float, h: float) -> float:
 def apply_best(
     X: Floats, assignment: Assignment, changes: Changes, order: Rows, pool_size: int
 ) -> int:
-    """Make the changes of the groups in `order`, if none before touched either group.
+    """Make the changes of the groups in `order`, unless one before affected either group.
 
     At most `pool_size`; returns how many.
     """

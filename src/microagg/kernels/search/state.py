@@ -1,7 +1,7 @@
-"""Groups under search, with a journal that can take a trial back.
+"""The groups of a search, with a journal to undo a trial.
 
-A trial changes a handful of groups. The first time it touches one, the members are written down;
-when the trial ends badly, they are put back. So taking back costs what was touched, whatever n is.
+A trial changes a handful of groups. Before it first changes one, the members are saved; if the
+trial is rejected, they are restored. So undoing costs only what was touched, whatever n is.
 """
 
 from typing import NamedTuple
@@ -9,19 +9,19 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Mask, Rows
-from microagg.kernels.basics.chance import Chance, draw_below, draw_between_0_and_1
+from microagg.kernels.basics.randomness import RandomState, draw_below, draw_between_0_and_1
 from microagg.kernels.compile import inner_kernel
 from microagg.kernels.search.assignment import Assignment, join, leave, make_assignment, refresh
 
-# Places of the counters of a `Search`.
+# Indices of the counters of a `Search`.
 TRIAL, TOUCHED, FREE, HEAD, WAITING, MARK = range(6)
 
 
 class Search(NamedTuple):
-    """An assignment, the neighbours of its records, a journal and a queue of records to look at."""
+    """An assignment, the neighbours of its records, a journal and a queue of records to try."""
 
     X: Floats
-    near: Rows  # record x place: its nearest others, nearest first
+    near: Rows  # record x neighbour, nearest first
     assignment: Assignment
     old_members: Rows  # members, sizes and errors of the groups touched, as they were
     old_sizes: Rows
@@ -29,14 +29,14 @@ class Search(NamedTuple):
     touched_in: Rows  # trial in which each group was last touched
     touched: Rows  # groups touched in this trial
     free: Rows  # numbers of groups not in use, in the first places
-    free_place: Rows  # where each of them stands
+    free_place: Rows  # position of each of them there
     queue: Rows  # ring of records
     queued: Mask
-    marked: Rows  # of groups: the last look at candidates that met each of them
-    homes: Rows  # the two cheapest groups for the record that is looked at
+    marked: Rows  # by group: the last pass over candidates that included it
+    homes: Rows  # the two cheapest groups for the present record
     home_costs: Floats
     counters: Rows
-    chance: Chance
+    rng_state: RandomState
 
 
 def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Search:
@@ -66,20 +66,20 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
         homes=np.full(2, -1, dtype=np.intp),
         home_costs=np.full(2, np.inf),
         counters=counters,
-        chance=np.array([seed], dtype=np.uint64),
+        rng_state=np.array([seed], dtype=np.uint64),
     )
 
 
 @inner_kernel
 def draw(search: Search, below: int) -> int:
     """A random whole number from 0 to below - 1."""
-    return draw_below(search.chance, below)
+    return draw_below(search.rng_state, below)
 
 
 @inner_kernel
 def draw_share(search: Search) -> float:
     """A random number above 0 and below 1."""
-    return draw_between_0_and_1(search.chance)
+    return draw_between_0_and_1(search.rng_state)
 
 
 @inner_kernel
@@ -91,7 +91,7 @@ def begin_trial(search: Search) -> None:
 
 @inner_kernel
 def touch(search: Search, group: int) -> None:
-    """Write down a group before it changes, once in a trial."""
+    """Save a group before it changes, once per trial."""
     counters = search.counters
     if search.touched_in[group] == counters[TRIAL]:
         return
@@ -107,7 +107,7 @@ def touch(search: Search, group: int) -> None:
 
 @inner_kernel
 def errors_of_touched(search: Search) -> tuple[float, float]:
-    """Squared error of the touched groups before the trial and now."""
+    """Squared error of the touched groups, before the trial and now."""
     before = 0.0
     after = 0.0
     for at in range(search.counters[TOUCHED]):
@@ -118,7 +118,7 @@ def errors_of_touched(search: Search) -> tuple[float, float]:
 
 
 @inner_kernel
-def take_back(search: Search) -> None:
+def undo_trial(search: Search) -> None:
     """Undo the trial."""
     assignment = search.assignment
     for at in range(search.counters[TOUCHED]):
@@ -139,7 +139,7 @@ def take_back(search: Search) -> None:
 
 @inner_kernel
 def release_number(search: Search, group: int) -> None:
-    """The group is no longer in use."""
+    """Mark a group as no longer in use."""
     at = search.counters[FREE]
     search.free[at] = group
     search.free_place[group] = at
@@ -149,7 +149,7 @@ def release_number(search: Search, group: int) -> None:
 
 @inner_kernel
 def use_number(search: Search, group: int) -> None:
-    """The group is in use from now on."""
+    """Mark a group as in use."""
     search.counters[FREE] -= 1
     last = search.free[search.counters[FREE]]
     at = search.free_place[group]
@@ -160,7 +160,7 @@ def use_number(search: Search, group: int) -> None:
 
 @inner_kernel
 def enqueue(search: Search, row: int) -> None:
-    """Have a record looked at, unless it waits already."""
+    """Queue a record, unless it is queued already."""
     if search.queued[row]:
         return
     search.queued[row] = True
@@ -172,7 +172,7 @@ def enqueue(search: Search, row: int) -> None:
 
 @inner_kernel
 def dequeue(search: Search) -> int:
-    """The record that waited longest."""
+    """Remove the record that was queued first."""
     head = search.counters[HEAD]
     row = search.queue[head]
     search.counters[HEAD] = head + 1 if head + 1 < search.queue.shape[0] else 0
@@ -182,8 +182,8 @@ def dequeue(search: Search) -> int:
 
 
 @inner_kernel
-def bring_up_to_date(search: Search, group: int) -> None:
-    """Sum up a group whose members changed, and have them looked at."""
+def update_group(search: Search, group: int) -> None:
+    """Recompute a group whose members changed, and queue them."""
     assignment = search.assignment
     refresh(search.X, assignment, group)
     for slot in range(assignment.sizes[group]):
@@ -192,7 +192,7 @@ def bring_up_to_date(search: Search, group: int) -> None:
 
 @inner_kernel
 def send(search: Search, row: int, group: int) -> None:
-    """Move a record to another group; `bring_up_to_date` must follow for both."""
+    """Move a record to another group; `update_group` must follow for both."""
     touch(search, search.assignment.labels[row])
     touch(search, group)
     leave(search.assignment, row)

@@ -1,4 +1,4 @@
-"""Trials: shake a few neighbouring groups, let them settle, keep what came out or take it back."""
+"""Trials of simulated annealing: perturb a few neighbouring groups, improve them, keep or undo."""
 
 import numpy as np
 
@@ -13,21 +13,21 @@ from microagg.kernels.search.state import (
     TOUCHED,
     Search,
     begin_trial,
-    bring_up_to_date,
     draw,
     draw_share,
     errors_of_touched,
     make_search,
     release_number,
     send,
-    take_back,
     touch,
+    undo_trial,
+    update_group,
     use_number,
 )
 
-# A trial shakes so many groups at most.
+# Largest number of groups that a trial perturbs.
 MOST_GROUPS = 6
-# One trial in so many looks at spare records all over the table: that takes longer.
+# One trial in so many gathers spare records from the whole table, which takes longer.
 _RARELY = 24
 _UNTIL_ALL_IS_SETTLED = 1 << 62
 
@@ -36,29 +36,30 @@ _UNTIL_ALL_IS_SETTLED = 1 << 62
 def run_trials(
     search: Search, k: int, begin: int, stop: int, total: int, hot: float, cold: float
 ) -> None:
-    """Make trials `begin` to `stop` of `total`; a worse outcome is kept more and more rarely.
+    """Make trials `begin` to `stop` of `total`; a worse outcome is accepted less and less often.
 
-    It is kept with probability exp(-loss / (t * error)), error that of the groups touched before,
-    so that sparse and dense regions cool alike; t falls from `hot` to `cold` geometrically.
+    It is accepted with probability exp(-loss / (t * error)), where `error` is that of the touched
+    groups before, so that sparse and dense regions cool alike; the temperature t falls
+    geometrically from `hot` to `cold`.
     """
     groups = np.empty(MOST_GROUPS + 2, dtype=np.intp)
     rows = np.empty((MOST_GROUPS + 2) * 2 * k, dtype=np.intp)
     distances = np.empty(rows.shape[0])
     for trial in range(begin, stop):
-        heat = hot * (cold / hot) ** (trial / total)
+        temperature = hot * (cold / hot) ** (trial / total)
         begin_trial(search)
         if draw(search, _RARELY) == 0:
             gather_spare_records(search, k)
-        elif not shake_neighbours(search, k, groups, rows, distances):
+        elif not perturb_neighbours(search, k, groups, rows, distances):
             continue
         descend(search, k, _UNTIL_ALL_IS_SETTLED)
         before, after = errors_of_touched(search)
-        if after > before + heat * before * -np.log(draw_share(search)):
-            take_back(search)
+        if after > before + temperature * before * -np.log(draw_share(search)):
+            undo_trial(search)
 
 
 def compile_search() -> None:
-    """Search through a few records, so that all that a search calls is compiled."""
+    """Search among a few records, so that everything a search calls is compiled."""
     n = 8
     X = np.random.default_rng(0).normal(size=(n, 2))
     near = np.array([np.delete(np.arange(n), i) for i in range(n)])
@@ -68,8 +69,8 @@ def compile_search() -> None:
 
 
 @inner_kernel
-def shake_neighbours(search: Search, k: int, groups: Rows, rows: Rows, distances: Floats) -> bool:
-    """Make some neighbouring groups anew, or let some of their records change places."""
+def perturb_neighbours(search: Search, k: int, groups: Rows, rows: Rows, distances: Floats) -> bool:
+    """Rebuild some neighbouring groups, or exchange some of their records."""
     count = choose_groups(search, groups)
     if count < 2:
         return False
@@ -82,10 +83,10 @@ def shake_neighbours(search: Search, k: int, groups: Rows, rows: Rows, distances
 
 @inner_kernel
 def gather_spare_records(search: Search, k: int) -> None:
-    """Make one more group, of the records nearest to a random one that their groups can spare.
+    """Make one more group, of the spare records nearest to a random one.
 
-    Spare records may lie far apart, one here and one there, so that no group that is made of
-    neighbours can hold them.
+    Spare records, those beyond k in their groups, may be far apart, so that no group made of
+    neighbours could collect them.
     """
     sizes, members = search.assignment.sizes, search.assignment.members
     donor = choose_donor(search, k)
@@ -107,7 +108,7 @@ def gather_spare_records(search: Search, k: int) -> None:
                     best, nearest = distance, row
         send(search, nearest, group)
     for at in range(search.counters[TOUCHED]):
-        bring_up_to_date(search, search.touched[at])
+        update_group(search, search.touched[at])
 
 
 @inner_kernel
@@ -158,15 +159,15 @@ def exchange_some(search: Search, groups: Rows, count: int) -> None:
         i, j = members[A, slot], members[B, other]
         members[A, slot], members[B, other] = j, i
         search.assignment.labels[i], search.assignment.labels[j] = B, A
-        bring_up_to_date(search, A)
-        bring_up_to_date(search, B)
+        update_group(search, A)
+        update_group(search, B)
 
 
 @inner_kernel
 def rebuild(
     search: Search, k: int, groups: Rows, count: int, rows: Rows, distances: Floats
 ) -> None:
-    """Make as many groups, one more or one fewer, of the same records, around random ones."""
+    """Make as many groups, or one more or fewer, of the same records, around random ones."""
     assignment = search.assignment
     m = 0
     for g in range(count):
@@ -182,12 +183,12 @@ def rebuild(
     for at in range(left):
         join_cheapest(search, k, groups, count, rows[at])
     for g in range(count):
-        bring_up_to_date(search, groups[g])
+        update_group(search, groups[g])
 
 
 @inner_kernel
 def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> int:
-    """Decide how many groups to make of m records, and give or take their numbers."""
+    """Decide how many groups to make of m records; take or free a number accordingly."""
     luck = draw(search, 4)
     least = (m + 2 * k - 2) // (2 * k - 1)
     if luck == 0 and count - 1 >= least:
@@ -205,7 +206,7 @@ def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> in
 def form_random_group(
     search: Search, k: int, group: int, rows: Rows, left: int, distances: Floats
 ) -> int:
-    """A random one of the first `left` rows and its k-1 nearest become a group; the rest is left.
+    """Make a group of a random one of the first `left` rows and its k-1 nearest.
 
     Returns how many rows are left.
     """
@@ -227,7 +228,7 @@ def form_random_group(
 
 @inner_kernel
 def join_cheapest(search: Search, k: int, groups: Rows, count: int, row: int) -> None:
-    """Add a record to that of the groups with room where it costs least."""
+    """Add a record to the group with room where it costs least."""
     assignment = search.assignment
     best, home = np.inf, -1
     for g in range(count):

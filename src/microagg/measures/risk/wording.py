@@ -10,17 +10,17 @@ from microagg.measures.risk.informed import InformedLinkage
 from microagg.measures.risk.intervals import IntervalDisclosure
 from microagg.measures.risk.linkage import DistanceLinkage
 from microagg.measures.risk.probabilistic import ProbabilisticLinkage
-from microagg.measures.wording import Row, estimate, in_per_cent
+from microagg.measures.wording import FigureRow, estimate, in_per_cent
 
 # Columns count as grouped one by one if at least this share of the records fits.
 _MOSTLY = 0.99
 
 
-def class_rows(classes: ClassSizes) -> Iterator[Row]:
+def class_rows(classes: ClassSizes) -> Iterator[FigureRow]:
     """Word the sizes of the groups."""
     others = classes.smallest - 1
     unique = in_per_cent(classes.unique_after)
-    yield Row(
+    yield FigureRow(
         "smallest group",
         counted(classes.smallest, "record"),
         f"Every record shares its quasi-identifiers with at least {counted(others, 'other')}."
@@ -28,21 +28,21 @@ def class_rows(classes: ClassSizes) -> Iterator[Row]:
         else f"{unique} of the records have quasi-identifiers that no other record has.",
         public=True,
     )
-    yield Row(
+    yield FigureRow(
         "unique records",
         f"{unique} (before: {in_per_cent(classes.unique_before)})",
         "Share of records with a combination of quasi-identifiers that no other record has.",
     )
 
 
-def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[Row]:
+def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:
     """Word distance linkage; in groups of at least `smallest` records it is limited."""
     first, *_, last = found.linked
     sizes = found.n_sampled, found.n_records
     limit = f" at most {in_per_cent(1 / smallest)} in groups of {smallest:,} or more," * (
         smallest > 1
     )
-    yield Row(
+    yield FigureRow(
         "linked by distance",
         estimate(found.linked[first], found.standard_errors[first], *sizes),
         "Share of records that an intruder links correctly, knowing all the true quasi-identifiers "
@@ -50,7 +50,7 @@ def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[Row]:
         f"{in_per_cent(found.guessed[first])} by guessing.",
         public=True,
     )
-    yield Row(
+    yield FigureRow(
         f"among the {last} nearest",
         estimate(found.linked[last], found.standard_errors[last], *sizes),
         f"Share of records whose own released record is among the {last} most similar; "
@@ -59,9 +59,9 @@ def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[Row]:
     )
 
 
-def probabilistic_row(found: ProbabilisticLinkage) -> Row:
+def probabilistic_row(found: ProbabilisticLinkage) -> FigureRow:
     """Word probabilistic linkage."""
-    return Row(
+    return FigureRow(
         "probabilistic linkage",
         estimate(found.linked[1], found.standard_errors[1], found.n_sampled, found.n_records),
         "The same as linked by distance, but the intruder compares column by column, and agreement "
@@ -71,7 +71,7 @@ def probabilistic_row(found: ProbabilisticLinkage) -> Row:
     )
 
 
-def informed_rows(found: InformedLinkage) -> Iterator[Row]:
+def informed_rows(found: InformedLinkage) -> Iterator[FigureRow]:
     """Word what an intruder gains by knowing the method; nothing if no column takes part."""
     if not (found.columns or found.drawn):
         return
@@ -92,10 +92,10 @@ def informed_rows(found: InformedLinkage) -> Iterator[Row]:
         meaning = (
             "The columns were not grouped one by one, so the order of the values rules nothing out."
         )
-    yield Row("knowing the method", figure, meaning, public=True)
+    yield FigureRow("knowing the method", figure, meaning, public=True)
 
 
-def nearness_rows(intervals: IntervalDisclosure, found: DRisk) -> Iterator[Row]:
+def nearness_rows(intervals: IntervalDisclosure, found: DRisk) -> Iterator[FigureRow]:
     """Word how close the released values are to the true ones."""
     for words, meaning, shares in (
         (
@@ -111,9 +111,9 @@ def nearness_rows(intervals: IntervalDisclosure, found: DRisk) -> Iterator[Row]:
         ),
     ):
         for width, share in _middle(shares):
-            yield Row(words.format(in_per_cent(width)), in_per_cent(share), meaning)
+            yield FigureRow(words.format(in_per_cent(width)), in_per_cent(share), meaning)
     for width, share in found.share.items():
-        yield Row(
+        yield FigureRow(
             f"dRisk({width:g})",
             f"{share:.5g}",
             f"sdcMicro's measure, from 0 to 1: share of records with every value within {width:g} "
@@ -127,16 +127,16 @@ def _middle(shares: Mapping[float, float]) -> list[tuple[float, float]]:
     return listed[len(listed) // 2 : len(listed) // 2 + 1]
 
 
-def attribute_rows(found: AttributeDisclosure) -> Iterator[Row]:
+def attribute_rows(found: AttributeDisclosure) -> Iterator[FigureRow]:
     """Word what groups reveal about each sensitive column."""
     for name, column in found.columns.items():
         yield from _column_rows(name, column)
 
 
-def _column_rows(name: str, found: ColumnDisclosure) -> Iterator[Row]:
+def _column_rows(name: str, found: ColumnDisclosure) -> Iterator[FigureRow]:
     groups = counted(found.homogeneous_classes, "group")
     revealed = f"Anyone known to be in such a group is known to have its value of {name!r}."
-    yield Row(
+    yield FigureRow(
         f"{name}: groups with one value",
         f"{groups} ({counted(found.homogeneous_records, 'record')})",
         f"{revealed if found.homogeneous_classes else 'Every group has several values.'} "
@@ -144,7 +144,7 @@ def _column_rows(name: str, found: ColumnDisclosure) -> Iterator[Row]:
         f"at least {found.smallest_entropy:.3g} (l-diversity).",
         public=True,
     )
-    yield Row(
+    yield FigureRow(
         f"{name}: distance from the table",
         f"{found.largest_distance:.3g}",
         "Largest distance between the distribution in a group and in the whole table, from 0 (the "

@@ -9,13 +9,13 @@ from microagg.measures.utility.il1s import IL1s
 from microagg.measures.utility.models import ModelComparison
 from microagg.measures.utility.moments import Moments
 from microagg.measures.utility.propensity import Propensity
-from microagg.measures.wording import Row
+from microagg.measures.wording import FigureRow
 
 # Smaller changes, in standard deviations, are rounding error.
 _NOTHING = 1e-9
 
 
-def loss_rows(loss: ColumnLoss) -> Iterator[Row]:
+def loss_rows(loss: ColumnLoss) -> Iterator[FigureRow]:
     """Word the information loss of the released values."""
     if loss.information_loss is None:
         return
@@ -28,19 +28,19 @@ def loss_rows(loss: ColumnLoss) -> Iterator[Row]:
     if len(known) > 1:
         worst = max(known, key=lambda name: known[name])
         meaning += f" The highest is that of {worst!r}: {known[worst]:.3g} %."
-    yield Row("loss of released values", f"{loss.information_loss:.4g} %", meaning)
+    yield FigureRow("loss of released values", f"{loss.information_loss:.4g} %", meaning)
 
 
-def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[Row]:
+def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[FigureRow]:
     """Word the two measures of sdcMicro."""
     if cells.mean is not None:
-        yield Row(
+        yield FigureRow(
             "IL1s",
             f"{cells.total:,.6g} in total, {cells.mean:.3g} per value",
             "sdcMicro's measure: change of the values, in units of 1.41 standard deviations.",
         )
     if found.change is not None:
-        yield Row(
+        yield FigureRow(
             "eigenvalues",
             f"{found.change if found.change > _NOTHING else 0:.3g}",
             "sdcMicro's measure: sum of the relative changes of the eigenvalues of the correlation "
@@ -48,13 +48,13 @@ def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[Row]:
         )
 
 
-def moment_rows(found: Moments) -> Iterator[Row]:
+def moment_rows(found: Moments) -> Iterator[FigureRow]:
     """Word the largest changes of means, variances and correlations."""
     means = {n: abs(c.mean_change) for n, c in found.columns.items() if c.mean_change is not None}
     if means:
         worst = max(means, key=lambda name: means[name])
         moved = means[worst] > _NOTHING
-        yield Row(
+        yield FigureRow(
             "means",
             f"{means[worst]:.3g} standard deviations" if moved else "unchanged",
             f"Largest change of a mean, in {worst!r}." if moved else "Every mean is preserved.",
@@ -66,7 +66,7 @@ def moment_rows(found: Moments) -> Iterator[Row]:
     }
     if variances:
         worst = max(variances, key=lambda name: abs(variances[name]))
-        yield Row(
+        yield FigureRow(
             "variances",
             f"{100 * variances[worst]:+.3g} %",
             f"Largest change of a variance, in {worst!r}."
@@ -75,14 +75,14 @@ def moment_rows(found: Moments) -> Iterator[Row]:
     pearson = found.pearson
     if pearson.largest is not None and pearson.most_changed is not None:
         a, b = pearson.most_changed
-        yield Row(
+        yield FigureRow(
             "correlations",
             f"{pearson.largest:.3g}, on average {pearson.mean:.3g}",
             f"The largest change is between {a!r} and {b!r}. Correlations range from -1 to 1.",
         )
 
 
-def distribution_rows(found: Distributions) -> Iterator[Row]:
+def distribution_rows(found: Distributions) -> Iterator[FigureRow]:
     """Word the largest distances between the distributions of a column."""
     for words, figure, meaning in (
         (
@@ -103,15 +103,15 @@ def distribution_rows(found: Distributions) -> Iterator[Row]:
         ),
     ):
         if figure is not None:
-            yield Row(words, f"{figure:.3g}", meaning)
+            yield FigureRow(words, f"{figure:.3g}", meaning)
 
 
-def propensity_rows(found: Propensity) -> Iterator[Row]:
+def propensity_rows(found: Propensity) -> Iterator[FigureRow]:
     """Word pMSE, unless there are no predictors."""
     if found.ratio is None:
         return
     error = "" if found.sampling_error is None else f" ± {found.sampling_error:.2g}"
-    yield Row(
+    yield FigureRow(
         "pMSE",
         f"{found.pmse:.3g}{error}, {found.ratio:.3g} times the expected value",
         "How well a model distinguishes released from original records, from 0 (not at all) to "
@@ -119,13 +119,13 @@ def propensity_rows(found: Propensity) -> Iterator[Row]:
     )
 
 
-def model_rows(found: ModelComparison | None) -> Iterator[Row]:
+def model_rows(found: ModelComparison | None) -> Iterator[FigureRow]:
     """Word how well models trained on the release predict the original."""
     for name, score in {} if found is None else found.models.items():
         if found is None or score.before is None or score.after is None:
             continue
         error = "" if score.standard_error is None else f" ± {score.standard_error:.2g}"
-        yield Row(
+        yield FigureRow(
             f"predicting {found.target}: {name}",
             f"{score.after:.3g} (trained on the original: {score.before:.3g})",
             f"{found.score} of a model trained on the released table and tested on original "

@@ -1,4 +1,4 @@
-"""One search for better groups under requirements: steps that cool down, then settle."""
+"""One search for better groups: steps until none gains, then simulated annealing."""
 
 import math
 import time
@@ -8,87 +8,88 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
-from microagg.kernels.annealing.arrangement import WORK, make_arrangement, refresh_all
-from microagg.kernels.annealing.settling import settle
-from microagg.kernels.annealing.steps import anneal
-from microagg.kernels.rules.rules import Rules
+from microagg.kernels.search.descent import descend
+from microagg.kernels.search.state import WAITING, make_search
+from microagg.kernels.search.trials import run_trials
 
 Offer = Callable[[float, Labels], None]
 
-# Units of work in a trial, so that one takes as long as a trial of the search without requirements.
-_WORK_PER_TRIAL = 1_000
-# Trials between two looks at the clock, and parts of all trials after which groups are written down.
-_TRIALS_PER_CALL = 2_000
+# Work between two checks of the clock: a fraction of a second. The amounts are fixed, so that the
+# clock decides nothing else.
+_TRIALS_PER_CALL = 1_000  # at k = 3
+_ROWS_PER_CALL = 2_000
+# Parts of the trials, after each of which a copy of the groups is kept for recombining.
 _SNAPSHOTS = 12
 
 
 class Annealing:
-    """Groups that wander under rules while they cool down; whenever they are better, offered."""
+    """Simulated annealing of groups of k to 2k-1 records; each new best is passed to `offer`."""
 
     def __init__(
         self,
         X: Floats,
         near: Labels,
         labels: Labels,
-        rules: Rules,
+        k: int,
         *,
         seed: int,
-        heat: tuple[float, float],
+        temperatures: tuple[float, float],
         offer: Offer,
     ) -> None:
-        numbered = np.unique(labels, return_inverse=True)[1]
-        most = max(int(numbered.max()) + 1, len(X) // rules.k)
-        self.arrangement = make_arrangement(X, near, numbered, most, seed)
-        self.rules = rules
-        self.heat = heat
-        self.offer = offer
-        self.error = math.inf
-        self.labels = numbered
+        self.k = k
+        self.search = make_search(X, near, labels, k, seed)
+        self.error = np.inf
+        self.labels = labels
+        self.snapshots: list[Labels] = []
         self.n_made = 0  # trials
-        self.deadline = math.inf
+        self.temperatures = temperatures
+        self.offer = offer
+        self.began, self.deadline = 0.0, math.inf
 
     def run(self, trials: int, seconds: float = math.inf) -> list[Labels]:
-        """Make so many trials, or until the time is over; returns the best and other late groups.
+        """Make the trials, or as many as fit in the time; return the best and other late groups.
 
-        With a deadline, the groups cool down as fast as the time allows.
+        A worse outcome is accepted less and less often towards the last trial; with a time limit,
+        which one that will be is estimated.
         """
-        began = time.monotonic()
-        self.deadline = began + seconds
-        self._remember()
-        met = []
+        self.deadline = time.monotonic() + seconds
+        self._settle()
+        self.began = time.monotonic()
         part = max(1, -(-trials // _SNAPSHOTS))
-        total = trials * _WORK_PER_TRIAL
         for begin in range(0, trials, part):
-            for done in range(begin, min(begin + part, trials), _TRIALS_PER_CALL):
-                if time.monotonic() >= self.deadline:
-                    break
-                stop = min(done + _TRIALS_PER_CALL, begin + part, trials)
-                if done and not math.isinf(seconds):
-                    per_trial = (time.monotonic() - began) / done
-                    total = int(min(trials, max(stop, seconds / per_trial))) * _WORK_PER_TRIAL
-                until = stop * _WORK_PER_TRIAL
-                anneal(self.arrangement, self.rules, until, total, *self.heat)
-                self.n_made = stop
-                self._remember()
-                report("searching", stop, trials)
-            met.append(self.arrangement.labels.copy())
-        self.settle()
-        return [self.labels, *met[_SNAPSHOTS // 2 :]]
+            self._make_trials(begin, min(begin + part, trials), trials)
+            self.snapshots.append(self.search.assignment.labels.copy())
+        return [self.labels, *self.snapshots[_SNAPSHOTS // 2 :]]
 
-    def settle(self) -> None:
-        """Make steps that gain until there is none left, or the time is over."""
-        n = len(self.labels)
-        waiting, rows, at = np.ones(n, dtype=np.bool_), np.arange(n), 0
-        while waiting.any() and time.monotonic() < self.deadline:
-            until = self.arrangement.counters[WORK] + _TRIALS_PER_CALL * _WORK_PER_TRIAL
-            at += settle(self.arrangement, self.rules, rows[at:], waiting, until)
-            at = 0 if at >= n else at
-            report("searching", self.n_made, max(1, self.n_made))
+    def _settle(self) -> None:
+        while self.search.counters[WAITING] > 0 and time.monotonic() < self.deadline:
+            descend(self.search, self.k, _ROWS_PER_CALL)
+            report("searching", 0, 1)
         self._remember()
+
+    def _make_trials(self, first: int, last: int, total: int) -> None:
+        at_once = max(1, int(_TRIALS_PER_CALL * (3 / self.k) ** 2))
+        for begin in range(first, last, at_once):
+            if time.monotonic() >= self.deadline:
+                break
+            stop = min(begin + at_once, last)
+            run_trials(
+                self.search, self.k, begin, stop, self._last(stop, total), *self.temperatures
+            )
+            self.n_made = stop
+            self._remember()
+            report("searching", stop, total)
+
+    def _last(self, stop: int, planned: int) -> int:
+        """The trial at which the search will end: as planned, or estimated from the deadline."""
+        if math.isinf(self.deadline) or self.n_made == 0:
+            return planned
+        per_second = self.n_made / max(time.monotonic() - self.began, 1e-9)
+        return int(min(planned, max(stop, per_second * (self.deadline - self.began))))
 
     def _remember(self) -> None:
         """Keep the groups if they are the best so far."""
-        error = refresh_all(self.arrangement)
+        error = float(self.search.assignment.errors.sum())
         if error < self.error:
-            self.error, self.labels = error, self.arrangement.labels.copy()
+            self.error, self.labels = error, self.search.assignment.labels.copy()
             self.offer(error, self.labels)

@@ -15,7 +15,7 @@ from microagg.kernels.neighbours.blocks import Blocks, make_blocks
 from microagg.kernels.search.assignment import make_assignment
 from microagg.kernels.search.exchanges import apply_best, largest_radii, no_changes, search_changes
 
-# Changes made before the best are looked for again, at least; of many groups, a tenth of them.
+# Changes made before searching again: this many, or a tenth of the number of groups if more.
 _POOL = 100
 
 
@@ -41,11 +41,11 @@ class Limits:
         return self.deadline - time.monotonic()
 
     def out_of_time(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time is up."""
         return self.seconds_left() <= 0.0
 
     def reached(self, iterations: int) -> bool:
-        """Whether a search that made so many iterations has to end."""
+        """Whether a search has to end after this many iterations."""
         return iterations >= self.max_iterations or self.out_of_time()
 
 
@@ -53,7 +53,7 @@ NO_LIMITS = Limits()
 
 
 class Exchanging:
-    """Groups of k to 2k-1 records under way, with what is known of their best changes."""
+    """Groups of k to 2k-1 records, and the best change known for each."""
 
     def __init__(self, X: Floats, labels: Labels, k: int, limits: Limits = NO_LIMITS) -> None:
         self.X = X
@@ -71,11 +71,11 @@ class Exchanging:
 
     @property
     def n_groups(self) -> int:
-        """Groups at present."""
+        """Number of groups at present."""
         return int(np.count_nonzero(self.assignment.sizes))
 
     def make_pool(self) -> bool:
-        """Make the best migrations and exchanges that concern different groups, if any gains."""
+        """Make the best migrations and exchanges between different groups, if any gains."""
         self._search_changes()
         gains = self.changes.gains * (self.assignment.sizes > 0)
         order = np.flatnonzero(gains > 0.0)
@@ -84,9 +84,9 @@ class Exchanging:
         return apply_best(self.X, self.assignment, self.changes, order, pool_size) > 0
 
     def _search_changes(self) -> None:
-        """Look for the best changes of groups that changed, or whose partner did.
+        """Find the best changes of groups that changed, or whose partner did.
 
-        What the others could gain with those that changed is found from the other side.
+        Gains of the others with those that changed are found from the side of the latter.
         """
         assignment, changes = self.assignment, self.changes
         in_use, blocks = self._centers()
@@ -99,20 +99,20 @@ class Exchanging:
             self.searched[some] = assignment.clock[0]
 
     def _in_calls(self, groups: Labels) -> Iterator[Labels]:
-        """Yield the groups part by part, until all are through or the time is over."""
+        """Yield the groups part by part, until all are done or the time is up."""
         for some in paced(groups):
             yield some
             if self.limits.out_of_time():
                 break
             settled = np.count_nonzero(self._settled() & (self.assignment.sizes > 0))
-            report("improving until all is settled", int(settled), self.n_groups)
+            report("improving", int(settled), self.n_groups)
 
     def _centers(self) -> tuple[Labels, Blocks]:
         in_use = np.flatnonzero(self.assignment.sizes)
         return in_use, make_blocks(self.assignment.centers[in_use], np.arange(len(in_use)))
 
     def _settled(self) -> Mask:
-        """Which groups have nothing to gain, as far as is known."""
+        """Which groups have nothing to gain, as far as known."""
         settled: Mask = self.searched >= self.assignment.changed
         settled &= self.changes.gains == 0.0
         return settled

@@ -1,6 +1,7 @@
-"""Rounds of searches that improve a partition: side by side on one table, or region by region."""
+"""Rounds of searches that improve a partition, in parallel: of the whole table, or by region."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,70 +10,74 @@ from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import Best, side_by_side, threads_available
 from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions.search import regions
+from microagg.partitions.search.annealing import Annealing
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.neighbours import near_lists, near_within
 from microagg.partitions.search.recombining import recombine
-from microagg.partitions.search.wandering import Wandering
+from microagg.partitions.search.ruled import RuledAnnealing
+from microagg.requirements.coded import GroupRule, pack
 
-# Neighbours of a record whose groups are looked at, at least; 3k of them for large k.
+# Neighbours of a record whose groups are tried, or 3k of them if that is more.
 _NEIGHBOURS = 25
-# What recombining may take when the time is over: else a search that was cut short would lose what
-# its islands found.
+# Seconds that recombining may take even if the time is up; otherwise a search that was cut short
+# would lose what its islands found.
 _LEAST_SECONDS = 1.0
-# Rounds of a large table: the borders of one are inside the regions of the next.
+# Rounds for a large table: the borders in one round lie inside regions in the next.
 _ROUNDS = 8
-# How much less heat a search begins with where the groups are good already.
+# Factor of the first temperature for groups that are already good.
 _COOLER = 0.1
 
 
 def n_neighbours(k: int) -> int:
-    """How many neighbours of each record a search for groups of k looks at."""
+    """How many neighbours of each record a search for groups of k uses."""
     return max(_NEIGHBOURS, 3 * k)
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work to do; a trial shakes a few groups, which takes a fraction of a millisecond."""
+    """How much work to do; a trial perturbs a few groups, in a fraction of a millisecond."""
 
-    trials_per_record: int  # of all searches together, at k = 3, in a small table
-    most_trials: int  # of a small table
-    least_trials: int  # of a tiny one
-    trials_per_further_record: float  # of a large one, on top of that
-    islands: int  # searches of a small table side by side, whose groups are recombined
-    rounds: int  # of a small table, each of which ends with recombining
+    trials_per_record: int  # by all searches together, at k = 3, in a small table
+    most_trials: int  # in a small table
+    least_trials: int  # in a tiny one
+    trials_per_further_record: float  # in a large one, on top of that
+    islands: int  # parallel searches of a small table, whose groups are recombined
+    rounds: int  # for a small table, each of which ends with recombining
     share: float = 1.0  # of these trials
-    # Share of their error that groups may lose, on average, where a loss is kept: first and last.
-    heat: tuple[float, float] = (3e-3, 6e-5)
+    # First and last temperature: the mean loss that is accepted, as a share of the groups' error.
+    temperatures: tuple[float, float] = (3e-3, 6e-5)
+    growth: float = 2.0  # the cost of a trial grows with k to this power
 
     def trials(self, n_records: int, k: int) -> float:
-        """Trials for a table; the cost of one grows with k squared, or nearly."""
+        """Number of trials for a table."""
         most = self.most_trials + self.trials_per_further_record * n_records
         trials = max(self.least_trials, min(self.trials_per_record * n_records, most))
-        return trials * (3 / k) ** 2 * self.share
+        return float(trials * (3 / k) ** self.growth * self.share)
 
     def turn(self, number: int, rounds: int) -> "Effort":
-        """Return what one of several rounds does, each of which begins as cool as the last ended.
+        """Return the effort of one of several rounds; each begins as cool as the last one ended.
 
-        >>> effort = Effort(10, 0, 0, 0, 0, 2, heat=(4e-3, 1e-3))
-        >>> [round(heat, 6) for heat in effort.turn(0, 2).heat + effort.turn(1, 2).heat]
+        >>> effort = Effort(10, 0, 0, 0, 0, 2, temperatures=(4e-3, 1e-3))
+        >>> both = effort.turn(0, 2).temperatures + effort.turn(1, 2).temperatures
+        >>> [round(temperature, 6) for temperature in both]
         [0.004, 0.002, 0.002, 0.001]
         """
-        hot, cold = self.heat
+        hot, cold = self.temperatures
         first, last = (hot * (cold / hot) ** ((number + end) / rounds) for end in (0, 1))
-        return replace(self.part(1.0 / rounds), heat=(first, last))
+        return replace(self.part(1.0 / rounds), temperatures=(first, last))
 
     def part(self, share: float) -> "Effort":
-        """Return the same with a share of the trials."""
+        """Return the same effort with a share of the trials."""
         return replace(self, share=self.share * share)
 
     def for_good_groups(self, share: float) -> "Effort":
-        """Return a share of it, for groups that are good already.
+        """Return a share of the effort, for groups that are already good.
 
-        One search, since a longer one gains more than two whose groups are recombined; and cool
-        from the start, so that it keeps what is good.
+        A single search, as a longer one gains more than two whose groups are recombined; and cool
+        from the start, so that good groups survive.
         """
-        hot, cold = self.heat
-        return replace(self.part(share), islands=1, heat=(hot * _COOLER, cold))
+        hot, cold = self.temperatures
+        return replace(self.part(share), islands=1, temperatures=(hot * _COOLER, cold))
 
 
 class Region:
@@ -93,10 +98,11 @@ class Region:
 
 
 class Improving:
-    """A partition into groups of k to 2k-1 records, under improvement.
+    """A partition that is being improved: groups of k to 2k-1 records, or of any size under rules.
 
-    `near` lists the nearest others of every record, nearest first: `n_neighbours(k)` of them, where
-    there are so many. If it is not given, the search begins with finding them.
+    Under `rules`, the searches of a small table may begin with `other_starts` as well. `near` lists
+    the nearest neighbours of every record, nearest first: `n_neighbours(k)` of them, if there are
+    that many. If it is not given, they are found first.
     """
 
     def __init__(
@@ -108,6 +114,8 @@ class Improving:
         rng: np.random.Generator,
         n_jobs: int,
         near: Labels | None = None,
+        rules: Sequence[GroupRule] = (),
+        other_starts: Sequence[Labels] = (),
     ) -> None:
         self.X = X
         self.near = near
@@ -116,18 +124,20 @@ class Improving:
         self.limits = limits
         self.rng = rng
         self.n_jobs = n_jobs
+        self.rules = rules
+        self.other_starts = other_starts
         self.regions: list[Region] = []
-        self.under_way: list[Wandering] = []
-        self.n_trials = self.n_made = 0  # trials to be made, and those of the rounds before
-        self.ended: list[int] = []  # trials that were to be made by the searches that ended
+        self.running: list[Annealing | RuledAnnealing] = []
+        self.n_trials = self.n_made = 0  # trials planned, and those of previous rounds
+        self.ended: list[int] = []  # trials planned for the searches that have ended
 
     def run(self, effort: Effort) -> None:
-        """Search as much as the effort says, or until the time is over."""
+        """Search with the given effort, or until the time is up."""
         if self.near is None:
             self.near = near_lists(self.X, n_neighbours(self.k), self.n_jobs)
         self.n_trials = int(effort.trials(len(self.X), self.k))
         if len(self.X) > regions.size_limit(len(self.X), self.k):
-            # Without recombination there is nothing to gain from heating again.
+            # Without recombination there is nothing to gain from reheating.
             rounds = [effort.turn(turn, _ROUNDS) for turn in range(_ROUNDS)]
         else:
             rounds = [effort.part(1.0 / effort.rounds)] * effort.rounds
@@ -145,19 +155,11 @@ class Improving:
 
         def search(place: int) -> list[Labels]:
             region, island = searches[place]
-            wandering = Wandering(
-                region.X,
-                region.near,
-                region.labels,
-                self.k,
-                seed=int(seeds[place]),
-                heat=effort.heat,
-                offer=lambda error, labels: region.best.offer(error, island, labels),
-            )
-            self.under_way.append(wandering)
+            annealing = self._annealing(region, island, int(seeds[place]), effort.temperatures)
+            self.running.append(annealing)
             n_trials = int(trials * len(region.X) / len(self.X))
             seconds = self._seconds_for(n_trials, at_once)
-            late = wandering.run(n_trials, seconds)
+            late = annealing.run(n_trials, seconds)
             self.ended.append(n_trials)
             return late if islands > 1 else []
 
@@ -167,24 +169,44 @@ class Improving:
             n_jobs=self.n_jobs,
             task="searching",
             progress=self._progress,
-            needs_threads=True,  # an interrupt must find the best groups of every search
+            needs_threads=True,  # at an interrupt, the best groups of every search are at hand
         )
-        self.adopt_what_was_found()
-        self.n_made += sum(wandering.n_made for wandering in self.under_way)
-        self.under_way.clear()
+        self.adopt_best()
+        self.n_made += sum(annealing.n_made for annealing in self.running)
+        self.running.clear()
         if islands > 1:
             pool = [self.labels, *(labels for late in found for labels in late)]
             seconds = max(_LEAST_SECONDS, self.limits.seconds_left())
-            self.regions[0].labels = recombine(self.X, pool, seconds)
+            self.regions[0].labels = recombine(self.X, pool, seconds, self.rules)
             self.regions[0].begin_round()
             self.labels = self.regions[0].labels
 
+    def _annealing(
+        self, region: Region, island: int, seed: int, temperatures: tuple[float, float]
+    ) -> Annealing | RuledAnnealing:
+        """Lay out one search of a region, which offers it the best groups found."""
+
+        def offer(error: float, labels: Labels) -> None:
+            region.best.offer(error, island, labels)
+
+        X, near, labels = region.X, region.near, region.labels
+        if not self.rules:
+            return Annealing(
+                X, near, labels, self.k, seed=seed, temperatures=temperatures, offer=offer
+            )
+        if len(self.regions) == 1 and self.n_made == 0 and 0 < island <= len(self.other_starts):
+            labels = self.other_starts[island - 1]
+        rules = pack([rule.within(region.rows) for rule in self.rules], self.k, len(X))
+        return RuledAnnealing(
+            X, near, labels, rules, seed=seed, temperatures=temperatures, offer=offer
+        )
+
     def is_complete(self) -> bool:
-        """Whether all trials were made, but for those lost to rounding."""
+        """Whether all trials were made, except for those lost to rounding."""
         return self.n_made >= self.n_trials - len(self.regions) * _ROUNDS
 
     def _seconds_for(self, n_trials: int, at_once: int) -> float:
-        """The part of the time left that one of several searches at once may take."""
+        """The part of the remaining time that one of several parallel searches may take."""
         left = self.limits.seconds_left()
         if math.isinf(left):
             return left
@@ -192,8 +214,8 @@ class Improving:
         return max(0.0, left) * min(1.0, n_trials * at_once / to_come)
 
     def _progress(self) -> tuple[int, int]:
-        """Trials made so far, in this round and those before, and in all."""
-        made = self.n_made + sum(wandering.n_made for wandering in list(self.under_way))
+        """Trials made so far, in this and all previous rounds, and their total."""
+        made = self.n_made + sum(annealing.n_made for annealing in list(self.running))
         return min(made, self.n_trials), self.n_trials
 
     def _cut_into_regions(self) -> None:
@@ -216,8 +238,8 @@ class Improving:
         else:
             self.regions[0].begin_round()
 
-    def adopt_what_was_found(self) -> None:
-        """Take over the best groups of every region."""
+    def adopt_best(self) -> None:
+        """Take the best groups found in every region."""
         first = 0
         labels = np.empty_like(self.labels)
         for region in self.regions:

@@ -1,4 +1,4 @@
-"""The near neighbours of every record, whose groups a search looks at."""
+"""The nearest neighbours of every record, whose groups a search tries."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,23 +10,23 @@ from microagg.core.progress import paced, report
 from microagg.kernels.neighbours.listing import order_listed
 from microagg.orderings.neighbours import Neighbours, fill_in, nearest_neighbours
 
-# Standard deviations by which a record is moved to break ties of neighbours.
+# Standard deviations by which records are moved to break ties between neighbours.
 _TIE_BREAK = 1e-12
 
 
-class Kinds(NamedTuple):
-    """Records sorted so that equal ones stand side by side: a kind is a stretch of equal ones."""
+class DistinctRecords(NamedTuple):
+    """Records sorted so that equal ones are next to each other: each run is a distinct record."""
 
-    of_record: Labels
-    rows: Labels  # in that order
-    begins: Labels  # where each kind begins
-    sizes: Labels
+    of_record: Labels  # the distinct record that each row equals
+    rows: Labels  # sorted
+    begins: Labels  # where each run begins
+    sizes: Labels  # how many rows are equal
 
 
-def kinds_of_records(X: Floats) -> Kinds:
-    """Find out which records are equal.
+def distinct_records(X: Floats) -> DistinctRecords:
+    """Find which records are equal.
 
-    >>> kinds_of_records(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]])).of_record.tolist()
+    >>> distinct_records(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]])).of_record.tolist()
     [0, 1, 0]
     """
     rows = np.lexsort(X.T)
@@ -35,55 +35,56 @@ def kinds_of_records(X: Floats) -> Kinds:
     begins = np.flatnonzero(is_new)
     of_record = np.empty(len(X), dtype=np.intp)
     of_record[rows] = np.cumsum(is_new) - 1
-    return Kinds(of_record, rows, begins, np.diff(begins, append=len(X)))
+    return DistinctRecords(of_record, rows, begins, np.diff(begins, append=len(X)))
 
 
 def has_equal_records(X: Floats) -> bool:
     """Whether any two records are equal."""
-    return len(kinds_of_records(X).sizes) < len(X)
+    return len(distinct_records(X).sizes) < len(X)
 
 
 @dataclass(frozen=True, eq=False)
-class NearKinds:
-    """The nearest kinds of every kind of equal records: a list that a search and a bound share.
+class DistinctNeighbours:
+    """The nearest distinct records of every distinct record, for a search and for a bound.
 
-    A search is given one record of each kind (`for_search`): of more, a heap of equal ones would
-    fill its list, and the groups on the other side of the heap would never be looked at. A tour or
-    a bound needs the exact neighbours (`exact`), which are nearly always among those listed.
+    A search gets one row of each (`for_search`): otherwise many equal records would fill its lists,
+    and groups beyond them would never be tried. A tour or a bound needs the exact neighbours
+    (`exact`), which are nearly always among those listed.
     """
 
-    kinds: Kinds
-    listed: Labels  # kind x neighbours
-    count: int  # neighbours of a record that a search looks at
-    slack: float  # how much nearer a kind that is not listed may be than the farthest listed one
+    distinct: DistinctRecords
+    listed: Labels  # distinct record x neighbours
+    count: int  # neighbours of a record that a search uses
+    slack: float  # how much nearer than the farthest listed record an unlisted one may be
 
     def for_search(self) -> Labels:
-        """The nearest other records of every record, nearest first, one of each kind.
+        """Return the nearest other records of every record, nearest first, one of several equal.
 
-        Which one is drawn for each list anew. Where there are not as many kinds of records as the
-        list is long, it goes through them again.
+        Which one is drawn separately for each list. If there are fewer distinct records than
+        entries in a list, it goes through them again.
         """
-        kinds, others = self.kinds, self.listed
-        if len(kinds.sizes) == len(kinds.rows):
+        distinct, others = self.distinct, self.listed
+        if len(distinct.sizes) == len(distinct.rows):
             return others
-        own = np.arange(len(kinds.sizes))[:, None]
+        own = np.arange(len(distinct.sizes))[:, None]
         with_own = np.hstack((own, others))
         if (short := self.count - others.shape[1]) > 0:
             others = np.pad(with_own, ((0, 0), (0, short)), mode="wrap")[:, 1:]
             with_own = np.hstack((own, others))
-        return _one_of_each(kinds, np.where(kinds.sizes[:, None] > 1, with_own[:, :-1], others))
+        has_equals = distinct.sizes[:, None] > 1
+        return _one_of_each(distinct, np.where(has_equals, with_own[:, :-1], others))
 
     def exact(self, X: Floats, width: int, n_jobs: int = 1) -> Neighbours:
-        """What `nearest_neighbours` lists, of the matrix that these lists were made of.
+        """Return what `nearest_neighbours` would, for the matrix that these lists were made from.
 
-        Only where the lists do not settle it are neighbours looked for among all records.
+        All records are searched only where the lists do not settle it.
         """
-        n, kinds = len(X), self.kinds
+        n, distinct = len(X), self.distinct
         width = min(width, n - 1)
         found = Neighbours(np.empty((n, width)), np.empty((n, width), dtype=np.intp))
         certain = np.zeros(n, dtype=np.bool_)
-        points, done = X[kinds.rows[kinds.begins]], 0
-        members = (kinds.rows, kinds.begins, kinds.sizes)
+        points, done = X[distinct.rows[distinct.begins]], 0
+        members = (distinct.rows, distinct.begins, distinct.sizes)
         for some in paced(np.arange(len(points))):
             order_listed(
                 *(points, some, self.listed, *members, self.slack),
@@ -96,49 +97,50 @@ class NearKinds:
         return found
 
 
-def list_near(X: Floats, count: int, n_jobs: int = 1) -> NearKinds:
-    """List the nearest kinds of records, as many as a search for `count` neighbours needs."""
+def list_near(X: Floats, count: int, n_jobs: int = 1) -> DistinctNeighbours:
+    """List the nearest distinct records, as many as a search with `count` neighbours needs."""
     count = min(count, len(X) - 1)
-    kinds = kinds_of_records(X)
-    if len(kinds.sizes) == len(X):
+    distinct = distinct_records(X)
+    if len(distinct.sizes) == len(X):
         own = np.arange(len(X))
-        kinds = Kinds(own, own, own, np.ones(len(X), dtype=np.intp))
+        distinct = DistinctRecords(own, own, own, np.ones(len(X), dtype=np.intp))
         points = X
     else:
-        points = X[kinds.rows[kinds.begins]]
+        points = X[distinct.rows[distinct.begins]]
     moved = points + _TIE_BREAK * points.std(axis=0) * np.random.default_rng(0).normal(
         size=points.shape
     )
-    # Ties are broken by moving records, and a distance changes by no more than its two ends do:
-    # once where it is compared with that of the farthest one listed, and once for that one.
+    # Moving records changes a distance by no more than its two ends move; here two distances are
+    # compared: that of an unlisted record, and that of the farthest one listed.
     slack = 4.0 * float(np.sqrt(((moved - points) ** 2).sum(axis=1).max()))
-    return NearKinds(kinds, nearest_neighbours(moved, count, n_jobs=n_jobs).rows, count, slack)
+    listed = nearest_neighbours(moved, count, n_jobs=n_jobs).rows
+    return DistinctNeighbours(distinct, listed, count, slack)
 
 
 def near_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
-    """The nearest other records of every record, nearest first, one of each kind of equal ones."""
+    """Return the nearest other records of every record, nearest first, one of several equal."""
     return list_near(X, count, n_jobs).for_search()
 
 
-def _one_of_each(kinds: Kinds, listed: Labels) -> Labels:
-    """For every record, a random other record of each kind that is listed for its own."""
+def _one_of_each(distinct: DistinctRecords, listed: Labels) -> Labels:
+    """Return for every record a random other row equal to each distinct record in its list."""
     rng = np.random.default_rng(0)
-    n = len(kinds.rows)
+    n = len(distinct.rows)
     place = np.empty(n, dtype=np.intp)
-    place[kinds.rows] = np.arange(n)
+    place[distinct.rows] = np.arange(n)
     near = np.empty((n, listed.shape[1]), dtype=np.intp)
     for column in range(listed.shape[1]):
-        kind = listed[kinds.of_record, column]
-        is_own = kind == kinds.of_record
-        drawn = rng.integers(np.maximum(1, kinds.sizes[kind] - is_own)) + kinds.begins[kind]
-        near[:, column] = kinds.rows[drawn + (is_own & (drawn >= place) & (kinds.sizes[kind] > 1))]
+        other = listed[distinct.of_record, column]
+        is_own, sizes = other == distinct.of_record, distinct.sizes[other]
+        drawn = rng.integers(np.maximum(1, sizes - is_own)) + distinct.begins[other]
+        near[:, column] = distinct.rows[drawn + (is_own & (drawn >= place) & (sizes > 1))]
     return near
 
 
 def near_within(near: Labels, rows: Labels) -> Labels:
-    """Each row's listed neighbours that are among the rows, as their places there.
+    """Return the listed neighbours of each row that are among the rows, by their index there.
 
-    A row stands in for those that it lacks: that is no neighbour to any search.
+    Missing neighbours are filled with the row itself, which searches ignore.
 
     >>> near_within(np.array([[1, 2], [0, 2], [1, 0]]), np.array([1, 2])).tolist()
     [[1, 0], [0, 1]]

@@ -1,4 +1,4 @@
-"""What the second phase of TFRP and IGD share: sweeps that dissolve and shrink groups."""
+"""Sweeps that dissolve and shrink groups, for IGD and the second phase of TFRP."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from microagg.kernels.decomposition.grouping import Grouping, labels_of, make_gr
 from microagg.kernels.decomposition.moves import sweep
 from microagg.partitions.splitting import split_large
 
-# Values a loop may look at before it comes back to report: a fraction of a second.
+# Values that a loop reads before it returns to report progress: a fraction of a second.
 _WORK_PER_CALL = 50_000_000
 
 
 def refine(X: Floats, labels: Labels, k: int, *, shrinks: bool) -> Labels:
     """Return groups of k to 2k-1 records with a squared error that is never larger.
 
-    Groups of 2k or more records are split first. Then every sweep goes through the groups, largest
-    error first, and dissolves them, or with `shrinks` else shrinks them, where that lowers the
-    error; the last one finds nothing to do.
+    Groups of 2k or more records are split first. Then sweeps go through the groups, largest error
+    first, and dissolve them (or, with `shrinks`, else shrink them) where that lowers the error,
+    until a sweep finds nothing to do.
     """
     labels = split_large(X, labels, k)
     while True:

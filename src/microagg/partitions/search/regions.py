@@ -1,16 +1,16 @@
-"""Regions: parts of a large table that are improved side by side, cut anew in every round."""
+"""Regions: parts of a large table that are improved in parallel, different in every round."""
 
 import numpy as np
 
 from microagg.core.arrays import Floats, Labels
 
-# A table of more records is cut into regions: two, then four, then more. The fewer there are, the
-# fewer records lie at a border, where they miss some of their neighbours; in many columns most do.
+# Larger tables are cut into regions: two, then four, then more. The fewer there are, the fewer
+# records lie at a border, where some of their neighbours are missing; with many columns most do.
 _ONE_REGION, _HALF, _LARGEST = 5_000, 10_000, 50_000
 
 
 def size_limit(n_records: int, k: int) -> int:
-    """Records in a region of groups of k, at most: there must be groups to choose from.
+    """Largest number of records in a region of groups of k, with enough groups to choose from.
 
     >>> [size_limit(n, k=5) for n in (5_000, 16_000, 100_000, 1_000_000)]
     [5000, 8010, 25000, 50000]
@@ -22,10 +22,10 @@ def size_limit(n_records: int, k: int) -> int:
 def split_into_regions(
     centers: Floats, sizes: Labels, rng: np.random.Generator, most: int
 ) -> list[Labels]:
-    """Return the groups of each region: at most `most` records of groups that lie together.
+    """Return the groups of each region: nearby groups of at most `most` records in all.
 
-    Halves again and again at the median along a random direction; other directions in another
-    round, so that no group stays at a border.
+    Regions are halved at the median along a random direction, until they are small enough. Other
+    rounds have other directions, so that no group stays at a border.
     """
     pending = [np.arange(len(sizes))]
     regions = []
@@ -35,7 +35,7 @@ def split_into_regions(
             regions.append(np.sort(groups))
             continue
         spread = centers[groups] - centers[groups].mean(axis=0)
-        # Sums by einsum, not by a linear algebra library, which rounds as it has threads.
+        # Sums by einsum: rounding in a linear algebra library depends on its threads.
         along_random = np.einsum("ij,j->i", spread, rng.normal(size=centers.shape[1]))
         direction = np.einsum("ij,i->j", spread, along_random)
         along = groups[np.argsort(np.einsum("ij,j->i", spread, direction), kind="stable")]

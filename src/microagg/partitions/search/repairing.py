@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Labels, Mask
 from microagg.core.progress import paced, report
 from microagg.kernels.annealing.arrangement import Arrangement, make_arrangement
 from microagg.kernels.annealing.repairing import (
@@ -39,7 +39,7 @@ def repair(X: Floats, labels: Labels, rules: Rules, near: Labels | None = None) 
     return arrangement.labels
 
 
-def _repair(arrangement: Arrangement, rules: Rules, failing: Labels) -> None:
+def _repair(arrangement: Arrangement, rules: Rules, failing: Mask) -> None:
     most = len(arrangement.sizes)
     repairs = Repairs(
         partners=np.full(most, -1, dtype=np.intp),

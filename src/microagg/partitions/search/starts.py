@@ -1,4 +1,4 @@
-"""Where a method that improves groups begins: labels, those of another method, or k-means."""
+"""Initial groups for methods that improve them: given labels, another method, or k-means."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -15,7 +15,7 @@ from microagg.core.validation import check_choice, check_labels
 
 Initial = str | ArrayLike
 
-# k-means may look at so many coordinates before it comes back to report.
+# Coordinates that k-means reads before it returns to report progress.
 _WORK_PER_CALL = 200_000_000
 _MOST_ITERATIONS = 300
 
@@ -29,13 +29,13 @@ def initial_labels(
     at_least: int,
     **options: Any,
 ) -> Labels:
-    """Return the groups to begin with, numbered from 0, `at_least` records in each.
+    """Return the initial groups, numbered from 0, each with at least `at_least` records.
 
     Parameters
     ----------
     initial : labels of the records of X, or the name of a registered method that groups them
-    rng : where a method with chance in it gets its seed from
-    options : passed on to a method that has such options
+    rng : generator for a method that uses randomness
+    options : passed on to the method if it has such options
     """
     fitting = [
         name
@@ -58,22 +58,22 @@ def initial_labels(
     if np.asarray(initial).min() < 0:
         raise ParameterError(
             "initial must give every record a group, numbered from 0; got numbers below 0, which "
-            "some clusterers use for records that they left out."
+            "some clusterers use for records without a cluster."
         )
     return labels
 
 
-def has_chance(initial: object) -> bool:
-    """Whether `initial` names a method with chance in it."""
+def uses_randomness(initial: object) -> bool:
+    """Whether `initial` names a method that uses randomness."""
     return isinstance(initial, str) and initial in METHODS and not METHODS[initial].deterministic
 
 
 def kmeans_starts(X: Floats, n_starts: int, rng: np.random.Generator) -> list[Callable[[], Labels]]:
     """Return functions that cluster X by k-means, with 1 centre, with 2, and so on.
 
-    The starts differ in quality, and that is what they are for: seeds are drawn at random, which
-    spreads them further than k-means++ would. Equal records count as one with a weight. The
-    functions are to be called within `microagg.core.parallel.one_thread_each`.
+    The starts are meant to differ: centres are initialised at random, which makes the results more
+    varied than k-means++ would. Equal records count as one with a weight. Call the functions within
+    `microagg.core.parallel.one_thread_each`.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import ThreadpoolController
@@ -91,7 +91,7 @@ def kmeans_starts(X: Floats, n_starts: int, rng: np.random.Generator) -> list[Ca
         iterations = min(affordable, _MOST_ITERATIONS)
         for _ in range(0, _MOST_ITERATIONS, iterations):  # in parts, so that it can be interrupted
             model = KMeans(n_clusters, init=start, n_init=1, max_iter=iterations, random_state=seed)
-            with threads.limit(limits=1, user_api="openmp"):  # counts for this thread alone
+            with threads.limit(limits=1, user_api="openmp"):  # applies to this thread only
                 model.fit(points, sample_weight=weights)
             report("clustering", 0, 1)
             if model.n_iter_ < iterations:

@@ -6,14 +6,14 @@ from numpy.typing import NDArray
 from microagg.kernels.compile import inner_kernel
 
 # One number: the state.
-Chance = NDArray[np.uint64]
+RandomState = NDArray[np.uint64]
 
 
 @inner_kernel
-def draw_below(chance: Chance, below: int) -> int:
+def draw_below(state: RandomState, below: int) -> int:
     """A random whole number from 0 to below - 1."""
-    chance[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = chance[0]
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = (z ^ (z >> np.uint64(31))) >> np.uint64(32)
@@ -22,6 +22,6 @@ def draw_below(chance: Chance, below: int) -> int:
 
 
 @inner_kernel
-def draw_between_0_and_1(chance: Chance) -> float:
+def draw_between_0_and_1(state: RandomState) -> float:
     """A random number above 0 and below 1."""
-    return (draw_below(chance, 1 << 31) + 0.5) / (1 << 31)
+    return (draw_below(state, 1 << 31) + 0.5) / (1 << 31)

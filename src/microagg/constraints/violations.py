@@ -1,0 +1,101 @@
+"""How many records violate a constraint, counted without the code that satisfies it."""
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.constraints.exact import whole_row
+from microagg.constraints.grammar import Constraint
+from microagg.core.arrays import Floats
+
+# A total may miss its bound by this share of the sum of the absolute values of its terms.
+TOLERANCE = 1e-9
+# The same for totals of 32-bit floats.
+_NARROW_TOLERANCE = 1e-6
+# A term counts for at least this share of its column's scale: if a mean is almost zero because
+# larger values cancel out, its last digits are those of the larger values.
+LEAST_TERM = 1e-6
+
+
+def count_violations(
+    constraints: Iterable[Constraint],
+    columns: Mapping[str, Any],
+    scales: Mapping[str, float] | None = None,
+) -> dict[str, int]:
+    """Return how many records violate each constraint, by its text.
+
+    A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum of
+    the absolute values of its terms, or 1e-6 if it has columns of 32-bit floats. With `scales`, a
+    term counts for at least 1e-6 of its column's scale.
+
+    >>> from microagg.constraints.grammar import parse
+    >>> count_violations([parse("tax >= 0"), parse("tax <= 0")], {"tax": [2, 3, -1]})
+    {'tax >= 0': 1, 'tax <= 0': 2}
+    """
+    found = {}
+    for constraint in constraints:
+        arrays = [np.asarray(columns[name]) for name in constraint.coefficients]
+        if all(values.dtype.kind in "biu" for values in arrays):
+            over, allowed = _whole_excess(constraint, arrays)
+        else:
+            widths = [(scales or {}).get(name, 0.0) for name in constraint.coefficients]
+            over, allowed = _float_excess(constraint, arrays, widths)
+        kept = {
+            "=": np.abs(over) <= allowed,
+            "<=": over <= allowed,
+            ">=": over >= -allowed,
+        }[constraint.relation]
+        # Not the other way round: a total that is not a number keeps nothing.
+        found[constraint.text] = len(arrays[0]) - int(np.count_nonzero(kept))
+    return found
+
+
+def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[Any, Any]:
+    """Return how far each record is above the bound, exactly, in some unit; and the tolerance."""
+    coefficients, factor = whole_row(list(constraint.coefficients.values()))
+    bound = constraint.bound * factor
+    reach = sum(
+        abs(c) * max(abs(int(values.min())), abs(int(values.max())))
+        for c, values in zip(coefficients, arrays, strict=True)
+        if len(values)
+    )
+    fits = reach + abs(bound) < 2**62 and bound.denominator == 1
+    kind: Any = np.int64 if fits else object
+    total = sum(c * values.astype(kind) for c, values in zip(coefficients, arrays, strict=True))
+    return total - (int(bound) if fits else bound), 0
+
+
+def _float_excess(
+    constraint: Constraint, arrays: list[NDArray[Any]], scales: list[float]
+) -> tuple[Floats, Floats]:
+    """Return how far each record is above the bound, and the tolerance, in a unit that fits both.
+
+    The unit is 1, or a power of two if sums of huge values would overflow.
+    """
+    bound = float(constraint.bound)
+    factors = [float(coefficient) for coefficient in constraint.coefficients.values()]
+    numbers = [values.astype(np.float64) for values in arrays]
+    least = [LEAST_TERM * scale for scale in scales]
+    shift = _shift_against_overflow(bound, factors, numbers, least)
+    bound = math.ldexp(bound, shift)
+    total, sizes = np.full(len(arrays[0]), -bound), np.full(len(arrays[0]), abs(bound))
+    for factor, values, floor in zip(factors, numbers, least, strict=True):
+        total += factor * np.ldexp(values, shift)
+        sizes += abs(factor) * np.ldexp(np.maximum(np.abs(values), floor), shift)
+    narrow = any(values.dtype == np.float32 for values in arrays)
+    return total, (_NARROW_TOLERANCE if narrow else TOLERANCE) * sizes
+
+
+def _shift_against_overflow(
+    bound: float, factors: list[float], numbers: list[Floats], least: list[float]
+) -> int:
+    """Return the power of two, 0 or less, that keeps the sum of all terms within floats."""
+    exponents = [math.frexp(bound)[1]]
+    for factor, values, floor in zip(factors, numbers, least, strict=True):
+        largest = float(np.fmax.reduce(np.abs(values), initial=floor))
+        exponents.append(math.frexp(factor)[1] + math.frexp(largest)[1])
+    return min(0, sys.float_info.max_exp - max(exponents) - len(exponents))

@@ -1,0 +1,65 @@
+"""What is wrong with a plan, in one sentence: what was expected, what came, what to do."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.validation import did_you_mean
+from microagg.plans.toml import toml_key
+
+
+def refusal(
+    error: ValidationError, plan: type[BaseModel], column: type[BaseModel]
+) -> MicroaggError:
+    """Return an error for the first problem with a plan, in words of our own."""
+    first = error.errors()[0]
+    raised, place = first.get("ctx", {}).get("error"), first["loc"]
+    if isinstance(raised, MicroaggError):
+        return type(raised)(f"{_column_of(place)}{raised}")
+    key = next((part for part in reversed(place) if part != "[key]"), "a plan")
+    if first["type"] == "extra_forbidden":
+        model, subject = (column, "there is") if _column_of(place) else (plan, "a plan has")
+        known = model.model_fields
+        return ParameterError(
+            f"{_column_of(place)}{subject} no key {key!r}.{did_you_mean(key, known)} Its keys are "
+            f"{', '.join(known)}."
+        )
+    if first["type"] == "missing":
+        return ParameterError(f"a plan needs {key!r}. Add it.")
+    if place[-1:] == ("[key]",):
+        return ParameterError(
+            f"names in {place[0]} must be text; got {type(key).__name__}. Write them as text."
+        )
+    return ParameterError(
+        f"{_column_of(place)}the value of {key} has the wrong type; got "
+        f"{type(first['input']).__name__}. Compare it with what 'microagg plan' writes."
+    )
+
+
+def _column_of(place: tuple[int | str, ...]) -> str:
+    in_column = len(place) > 2 and place[0] == "columns"
+    return _about(str(place[1])) if in_column else ""
+
+
+def _about(column: str) -> str:
+    return f"column {column!r}: "
+
+
+def in_file(
+    error: MicroaggError, path: str | PathLike[str], given: Mapping[str, Any]
+) -> MicroaggError:
+    """Return the error with the plan file that was read, and the table of the column in it.
+
+    >>> error = ParameterError("column 'net pay': a role must be one of ...")
+    >>> print(in_file(error, "plan.toml", {"columns": {"net pay": {"role": "x"}}}))
+    plan.toml: [columns."net pay"] a role must be one of ...
+    """
+    text, columns = str(error), given.get("columns")
+    for name in columns if isinstance(columns, Mapping) else ():
+        if text.startswith(_about(name)):
+            text = f"[columns.{toml_key(name)}] {text.removeprefix(_about(name))}"
+            break
+    return type(error)(f"{path}: {text}")

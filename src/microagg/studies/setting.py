@@ -1,0 +1,68 @@
+"""What all rows of a study have in common: how the table was described."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from microagg.core.words import listed_names
+from microagg.plans.plan import Plan
+from microagg.release.records import Records
+from microagg.tables.roles import Roles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The columns by role, their blocks, and the options that change the figures of every row.
+
+    `unused` are the options of the plan that have no effect on the study.
+    """
+
+    roles: Roles
+    blocks: tuple[tuple[str, ...], ...] = ()
+    constraints: tuple[str, ...] = ()
+    small_strata: str = "error"
+    unused: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, records: Records, plan: Plan, unused: tuple[str, ...] = ()) -> "Setting":
+        """Return the setting of a study of these records."""
+        return cls(
+            roles=records.roles,
+            blocks=tuple(block.names for block in records.blocks),
+            constraints=tuple(constraint.text for constraint in plan.constraints),
+            small_strata=plan.small_strata,
+            unused=unused,
+        )
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Return rows for a summary: strata, weights, blocks and constraints, if there are any."""
+        roles = self.roles
+        if roles.strata:
+            merged = "; small ones merged at each k" if self.small_strata == "merge" else ""
+            yield "strata", f"by {listed_names(roles.strata)}{merged}"
+        if roles.weights is not None:
+            yield "weights", f"{listed_names([roles.weights])}, in the loss"
+        if len(self.blocks) > 1:
+            yield "blocks", "; ".join(listed_names(block) for block in self.blocks)
+        if self.constraints:
+            yield "constraints", "; ".join(self.constraints)
+        if self.unused:
+            yield "not used", f"{', '.join(self.unused)} (in the plan, without effect here)"
+
+    def notes(self) -> Iterator[str]:
+        """Return what a reader of the figures alone must know."""
+        if len(self.blocks) > 1:
+            yield "blocks: k holds within each block of columns only"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the setting as plain values, ready for json.dumps."""
+        return {
+            "quasi_identifiers": list(self.roles.quasi_identifiers),
+            "assumed_quasi_identifiers": list(self.roles.assumed),
+            "strata": list(self.roles.strata),
+            "small_strata": self.small_strata,
+            "weights": self.roles.weights,
+            "blocks": [list(block) for block in self.blocks],
+            "constraints": list(self.constraints),
+            "not_used": list(self.unused),
+        }

@@ -1,0 +1,140 @@
+"""The result of a sweep: a row for each k, printed as a table."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from html import escape
+from typing import Any, overload
+
+from microagg.core.arrays import Labels
+from microagg.core.tabulate import html_table, text_table, text_width
+from microagg.core.words import decimals_for, short_seconds, spread
+from microagg.studies.setting import Setting
+from microagg.tables.roles import Roles
+
+_LONGEST_BAR = 20
+_GAP = "gap: the loss is at most this much above the least possible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SweepRow:
+    """The best groups found for one k, and how much better others could be.
+
+    Loss and bound are in per cent of the spread of X. `gap` is by how many per cent the loss is
+    above the least possible, at most, or None if that is unknown. `seconds` are those of the search
+    and the bound at this k, without the neighbours that all ks share.
+    """
+
+    k: int
+    information_loss: float
+    lower_bound: float | None
+    gap: float | None
+    sse: float
+    n_groups: int
+    min_group: int
+    max_group: int
+    seconds: float
+    labels: Labels = field(repr=False)
+    added_by_constraints: float | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Return everything except the labels."""
+        names = (part.name for part in fields(self) if part.name != "labels")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Sweep(Sequence[SweepRow]):
+    """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
+
+    `seed`, `effort` and `bound` are those that were used. `setting` says how a table was described;
+    it is None for a matrix.
+    """
+
+    rows: tuple[SweepRow, ...]
+    seconds: float
+    seed: int
+    effort: str
+    bound: str
+    setting: Setting | None = None
+
+    @property
+    def n_records(self) -> int:
+        """How many records were grouped."""
+        return len(self.rows[0].labels)
+
+    @property
+    def roles(self) -> Roles | None:
+        """The columns of a table by role."""
+        return None if self.setting is None else self.setting.roles
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, at: int) -> SweepRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[SweepRow, ...]: ...
+    def __getitem__(self, at: int | slice) -> SweepRow | tuple[SweepRow, ...]:
+        return self.rows[at]
+
+    def __str__(self) -> str:
+        text = text_table(*self._cells(with_bars=False))
+        if max(map(len, text.splitlines())) + _LONGEST_BAR + 2 <= text_width():
+            text = text_table(*self._cells(with_bars=True))
+        return "\n".join((text, *(["", *self._notes()] if self._notes() else [])))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"{html_table(*self._cells(with_bars=False))}{notes}"
+
+    def _notes(self) -> list[str]:
+        own = [_GAP] if any(row.gap is not None for row in self) else []
+        return own if self.setting is None else [*own, *self.setting.notes()]
+
+    def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
+        """Return a header and a line for each k, with a bar of its loss if asked for."""
+        bounded = any(row.lower_bound is not None for row in self)
+        added = any(row.added_by_constraints is not None for row in self)
+        shown = {
+            "k": True,
+            "loss %": True,
+            "added %": added,
+            "at least %": bounded,
+            "gap %": bounded,
+            "groups": True,
+            "sizes": True,
+            "seconds": True,
+            "": with_bars,
+        }
+        decimals = decimals_for([row.information_loss for row in self])
+        most = max(row.information_loss for row in self)
+        kept = [place for place, is_shown in enumerate(shown.values()) if is_shown]
+        lines = [[_line(row, decimals, most)[place] for place in kept] for row in self]
+        return [list(shown)[place] for place in kept], lines
+
+
+def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
+    return (
+        f"{row.k:,}",
+        f"{row.information_loss:.{decimals}f}",
+        "" if row.added_by_constraints is None else f"{row.added_by_constraints:.{decimals}f}",
+        # Rounded to the safe side: lower limits down, upper limits up.
+        "" if row.lower_bound is None else _rounded(row.lower_bound, decimals, math.floor),
+        "" if row.gap is None else _rounded(row.gap, 1, math.ceil),
+        f"{row.n_groups:,}",
+        spread(row.min_group, row.max_group),
+        short_seconds(row.seconds),
+        "#" * round(_LONGEST_BAR * row.information_loss / most) if most else "",
+    )
+
+
+def _rounded(value: float, decimals: int, to_whole: Callable[[float], int]) -> str:
+    """Write a number rounded by `math.floor` or `math.ceil`.
+
+    >>> _rounded(1.28, 1, math.floor), _rounded(1.22, 1, math.ceil)
+    ('1.2', '1.3')
+    """
+    return f"{to_whole(value * 10**decimals) / 10**decimals:.{decimals}f}"
