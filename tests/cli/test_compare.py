@@ -24,8 +24,8 @@ TWO = (*OK, "--methods", "mdav,tsp-mhm")
 SEVERAL = [name for name, m in registry.METHODS.items() if not (m.single_column or m.draws)]
 NAMES = [
     *("method", "k", "information_loss", "sse", "added_by_constraints", "linkage"),
-    *("linkage_error", "efficient", "n_groups", "min_group", "max_group", "seconds", "seed"),
-    "error",
+    *("linkage_error", "efficient", "guarantees_k", "n_groups", "min_group", "max_group"),
+    *("seconds", "seed", "error"),
 ]
 
 
@@ -175,7 +175,8 @@ def test_strata_weights_blocks_and_constraints_are_listed(run, folder):
     assert re.search(r"weights +w, in the loss\n", text)
     assert re.search(r"blocks +height; age, income\n", text)
     assert re.search(r"constraints +age >= 0\n", text)
-    assert re.search(r"not used +method, bound, keep_key \(in the plan", text)
+    assert text.count("not used") == 1
+    assert "not used: method, bound, keep_key (without effect here)\n" in text
     assert "blocks: k holds within each block of columns only" in text
     facts = json.loads(run(*argv, "--json").out)
     assert (facts["strata"], facts["weights"]) == (["region"], "w")
@@ -217,7 +218,7 @@ class TestFakes:
 
     def test_protect_shows_the_seed_of_a_method_with_chance(self, run):
         protect = ("protect", "people.csv", "-k", "4", *ROLES, "-o", "-")
-        assert "seed" not in run(*protect, *MDAV, "--seed", "3").err
+        assert not re.search(r"^  seed ", run(*protect, *MDAV, "--seed", "3").err, re.MULTILINE)
         drawn = run(*protect, "--method", "shuffled")
         seed = re.search(r"^  seed +([0-9]+)$", drawn.err, re.MULTILINE)[1]
         assert run(*protect, "--method", "shuffled", "--seed", seed).out == drawn.out
@@ -235,7 +236,7 @@ def figures(loss, k=3, method="a"):
     if loss is None:
         return Row(method=method, k=k, error="no.")
     sizes = {"n_groups": 2000, "min_group": k, "max_group": k, "seconds": 1.0}
-    risk = {"linkage": 10.0, "efficient": loss == 1.0}
+    risk = {"linkage": 10.0, "efficient": loss == 1.0, "guarantees_k": True}
     return Row(method=method, k=k, information_loss=loss, **risk, **sizes)
 
 
@@ -289,7 +290,19 @@ def test_what_was_drawn_is_never_the_best(run):
         "compare", "people.csv", "-k", "7", *ROLES, "--methods", "mdav,efcm", "--seed", "1"
     ).out
     assert [line[:2] for line in blocks(out)["7"]] == [("*+", "mdav"), ("!", "efcm")]
-    assert "! some groups hold fewer than k records: they were drawn" in out
+    assert "! k is not guaranteed: records drew their values" in out
+
+
+def test_a_seed_and_valid_combinations_without_effect_are_listed(run):
+    more = ("--seed", "1", "--valid-combinations")
+    assert json.loads(run(*TWO, *more, "--json").out)["not_used"] == [
+        *("random_state", "valid_combinations")
+    ]
+    text = run("protect", "people.csv", "-k", "4", *ROLES, *MDAV, *more).out
+    assert re.search(r"not used +the seed: 'mdav' uses no randomness here\n", text)
+    assert re.search(r"not used +--valid-combinations: no protected column has categories\n", text)
+    more = ("--seed", "1", "--method", "reporder", "--force")
+    assert "not used" not in run("protect", "people.csv", "-k", "4", *ROLES, *more).out
 
 
 def test_a_figure_of_risk_and_loss(run, refused, folder):

@@ -248,6 +248,13 @@ class TestPlanFiles:
         found = re.search(r"not used +(.*) of the plan: for another method", outcome.out)
         assert (found and found[1]) == not_used
 
+    def test_a_time_budget_for_a_tight_bound_is_kept(self, folder):
+        (folder / "p.toml").write_text(f"time_budget = 9\n{PLAN}".replace("mdav", "auto"))
+        given = {"plan": "p.toml", "method": "mdav"}
+        assert plan_from({**given, "bound": "tight"}).plan.time_budget == 9
+        assert plan_from({**given, "bound": "tight"}).not_used == ()
+        assert plan_from({**given, "bound": "fast"}).not_used == ("time_budget",)
+
     def test_an_effort_beside_another_method_is_refused(self, refused, plan):
         argv = ("protect", "people.csv", *plan, "--method", "cbfs", "--effort", "fast")
         assert "effort (--effort) is for 'auto'" in refused(2, *argv)
@@ -257,9 +264,40 @@ class TestPlanFiles:
         argv = ("compare", "people.csv", "--plan", "p.toml", "--methods")
         outcome = run(*argv, "mdav")
         assert outcome.code == 0, outcome.err
-        assert re.search(r"not used +effort of the plan: for 'auto' only", outcome.out)
+        assert outcome.out.count("not used: effort (without effect here)\n") == 1
+        assert json.loads(run(*argv, "mdav", "--json").out)["not_used"] == ["effort"]
         assert "not used" not in run(*argv, "mdav,auto").out
         assert "which is not among the methods" in refused(2, *argv, "mdav", "--effort", "best")
+
+    @pytest.mark.parametrize(
+        ("planned", "more"),
+        [
+            ("", ("--effort", "fast", "--methods", "auto,mdav")),
+            (
+                'method = "univariate"\nscale = "none"\noptions = { integer = true }\n',
+                ("--scale", "rank", "--methods", "mdav"),
+            ),
+            ('method = "fcm"\nstrict_k = true\n', ("--effort", "fast", "--methods", "auto,mdav")),
+            (
+                'method = "icsm"\noptions = { random_state = 3 }\n',
+                ("--seed", "4", "--methods", "icsm"),
+            ),
+        ],
+        ids=["effort", "scale", "strict_k", "seed"],
+    )
+    def test_options_of_a_comparison_need_not_suit_the_method_of_the_plan(
+        self, run, folder, planned, more
+    ):
+        rest = PLAN.replace('method = "mdav"\n', "") if planned else PLAN
+        (folder / "p.toml").write_text(planned + rest)
+        outcome = run("compare", "people.csv", "--plan", "p.toml", *more, "--json")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert json.loads(outcome.out)["seed"] in (None, 4) or "auto" in more[-1]
+
+    def test_a_plan_whose_own_options_disagree_is_refused_by_a_comparison(self, refused, folder):
+        (folder / "p.toml").write_text(f'effort = "fast"\n{PLAN}')
+        argv = ("compare", "people.csv", "--plan", "p.toml", "--methods", "auto")
+        assert "p.toml: effort" in refused(2, *argv)
 
     @pytest.mark.parametrize("switch", [o for o in plan_options() if o.kind is Kind.SWITCH])
     def test_a_switch_of_a_plan_can_be_turned_off(self, folder, switch):

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from microagg.core.errors import DataError
-from microagg.core.validation import check_group_sums
+from microagg import Plan
+from microagg.core.errors import DataError, ParameterError
+from microagg.core.validation import check_group_sums, check_k
 
 
 def test_sums_that_could_overflow_are_refused():
@@ -14,3 +15,32 @@ def test_sums_that_could_overflow_are_refused():
 
 def test_real_numbers_have_sums_of_any_size():
     check_group_sums(np.array([[-1e300], [1e300]]), np.zeros(2, dtype=np.intp))
+
+
+@pytest.mark.parametrize("digits", [400, 9000])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda huge: Plan.of(k=2, time_budget=huge),
+        lambda huge: Plan.of(k=2, columns={"a": {"weight": huge}}),
+        lambda huge: Plan.of(k=2, random_state=huge),
+        lambda huge: Plan.of(k=-huge),
+        lambda huge: check_k(huge, n_records=60),
+    ],
+    ids=["time budget", "weight", "seed", "k of a plan", "k of a table"],
+)
+def test_huge_whole_numbers_are_refused_in_a_short_message(asked, digits):
+    with pytest.raises(
+        ParameterError, match=r"; got (-?10{30,}\.\.\.|a number of thousands)"
+    ) as said:
+        asked(10**digits)
+    assert len(str(said.value)) < 220
+
+
+def test_the_number_of_records_is_said_once():
+    with pytest.raises(ParameterError) as said:
+        check_k(61, n_records=60)
+    assert str(said.value) == (
+        "k must be a whole number from 1 to 60, the number of records; got 61. Lower k or supply "
+        "more records."
+    )

@@ -50,6 +50,16 @@ def test_what_was_measured_is_said():
     assert set(facts) > {"information_loss", "sse", "sst", "n_groups", "max_group", "seconds"}
 
 
+def test_what_is_left_out_is_listed_whoever_says_so(tmp_path):
+    release = protect(PEOPLE, 4, method="mdav", keep_key=True, **ROLES)
+    assert "id" in release.table.columns
+    assert measure(PEOPLE, release.table, plan=release.manifest.plan).dropped == ("id",)
+    assert measure(PEOPLE, release.table, identifiers="id").dropped == ("id",)
+    PEOPLE.write_csv(tmp_path / "in.csv")
+    release.save(tmp_path / "out.csv")
+    assert measure(tmp_path / "in.csv", tmp_path / "out.csv").dropped == ("id",)
+
+
 def test_nothing_changed_is_full_risk_and_full_utility():
     found = measure(PEOPLE, PEOPLE, identifiers="id", sensitive="ill")
     assert found.risk.linkage.linked[1] == pytest.approx(1.0)

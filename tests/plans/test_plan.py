@@ -181,3 +181,15 @@ def test_any_name_can_be_in_a_plan(name):
     guesses = guess_columns(open_frame(pl.DataFrame({name: [1.5, 2.5]})))
     text = draft(guesses, source="odd\nname.csv", k=2, n_records=2)
     assert list(tomllib.loads(text)["columns"]) == [name]
+
+
+def test_a_plan_cannot_be_changed_in_place():
+    with pytest.raises(AttributeError, match=r"a Plan cannot be changed. .* replace\(k="):
+        Plan.of(k=3).k = 5
+
+
+def test_a_misspelt_key_is_named_before_one_that_is_missing(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text("kk = 5\n")
+    with pytest.raises(ParameterError, match="no key 'kk'"):
+        Plan.read(path)

@@ -14,7 +14,7 @@ IN_TOML = (
     *(0, -1, 5, 1.5, math.inf, math.nan, True, "", "x", [], [1], ["x", "x"], [[1]], [["x"], 5]),
     *({}, {"x": 1}, [{"x": 1}], dt.date(2001, 2, 3), dt.time(4, 5)),
 )
-IN_PYTHON = (None, object(), b"x", {5: 1}, (None,), {1, 2}, 1j, range(3))
+IN_PYTHON = (None, Ellipsis, b"x", {5: 1}, (None,), {1, 2}, 1j, range(3))
 VALUES = [*IN_TOML, *IN_PYTHON]
 # Words that the model's library uses, and nobody else.
 FOREIGN = ("input", "instance", "pydantic", "columnplan", "dictionary", "valid ", "[key]", "lambda")

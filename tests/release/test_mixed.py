@@ -304,6 +304,21 @@ class TestKeys:
         assert one.table["name"].to_list() != two.table["name"].to_list()
         assert (one.manifest.key, one.manifest.dropped) == ("name", ())
 
+    def test_equal_plans_replace_the_same_identifier(self):
+        table = people().with_columns(number=pl.Series([f"n{i}" for i in range(N)]))
+        own = {name: {"role": "identifier"} for name in ("name", "number")}
+        rest = {"illness": {"role": "sensitive"}, "age": {"role": "quasi-identifier"}}
+        table = table.select(*own, *rest)
+        plans = [
+            microagg.Plan.of(k=4, method="mdav", keep_key=True, columns={**columns, **rest})
+            for columns in (own, dict(reversed(own.items())))
+        ]
+        assert plans[0] == plans[1]
+        for plan in plans:
+            release = microagg.protect(table, plan=plan)
+            assert (release.manifest.key, release.manifest.dropped) == ("name", ("number",))
+            assert microagg.verify(release.table, plan=plan)
+
     def test_there_must_be_one(self):
         with pytest.raises(ParameterError, match="no identifier to replace"):
             protect(people().drop("name"), 4, keep_key=True, **{**ROLES, "identifiers": ()})

@@ -156,9 +156,9 @@ class TestFrozen:
 
     def test_neither_the_plan_nor_the_release(self):
         release = protect(TABLE, plan=PLAN)
-        with pytest.raises(ValueError, match="frozen"):
+        with pytest.raises(AttributeError, match="cannot be changed"):
             PLAN.k = 1
-        with pytest.raises(ValueError, match="frozen"):
+        with pytest.raises(AttributeError, match="cannot be changed"):
             PLAN.columns["name"].role = "sensitive"
         with pytest.raises(dataclasses.FrozenInstanceError):
             release.table = None

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import microagg
 from microagg import Plan, Verification, protect, verify
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import DataError, GuaranteeError, ManifestWarning, ParameterError
+from microagg.files.formats import write_table
 from microagg.requirements.records import Classes
 
 KINDS = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -135,6 +136,16 @@ class TestConstraints:
         )
         assert verify(table, 2, constraints="net >= 0")
 
+    @pytest.mark.parametrize("asked", ["a + b = c", "a + b <= c", "a + b >= c", "a >= 0"])
+    @pytest.mark.parametrize("infinite", ["abc", "a", "ac"])
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_infinity_satisfies_none(self, asked, infinite, sign):
+        row = [sign * np.inf if name in infinite else 1.0 for name in "abc"]
+        good, bad = [1.0, 2.0, 3.0], [-1.0, 4.0, 5.0]
+        table = pl.DataFrame([row, good, bad], schema=["a", "b", "c"], orient="row")
+        broken = {"a + b = c": 2, "a + b <= c": 1, "a + b >= c": 2, "a >= 0": 2}[asked]
+        assert verify(table, 1, constraints=asked).violations == {asked: broken}
+
     def test_k_is_said_first(self):
         found = verify(pl.DataFrame({"a": [1, 2]}), 2, constraints="a >= 5")
         assert found.verdict == (
@@ -160,16 +171,27 @@ class TestConstraints:
             "constraint 'nett >= 0': the table has no column 'nett'. Did you mean 'net'?"
         )
 
-    def test_of_32_bit_floats_in_a_text_file(self, tmp_path):
-        path, total = tmp_path / "t.csv", "a + b = c"
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_of_32_bit_floats_in_a_text_file(self, tmp_path, kind):
+        total = "a + b = c"
         a, b = RNG.normal(size=(2, 30)).astype(np.float32)
-        pl.DataFrame({"a": a, "b": b, "c": a + b}).write_csv(path)
-        assert verify(path, 1, constraints=total)
-        pl.DataFrame({"a": a, "b": b, "c": (a + b) * 1.0001}).write_csv(path)
-        assert verify(path, 1, constraints=total).violations == {total: 30}
-        cents = pl.DataFrame({"a": [12345.67, 23456.78], "b": [0.0, 0.0]})
-        cents.with_columns(c=pl.col("a") + 0.01).write_csv(path)
-        assert verify(path, 1, constraints=total).violations == {total: 2}
+        table = kind({"a": a, "b": b, "c": a + b})
+        plan = Plan.of(k=2, method="mdav", constraints=[total])
+        path = protect(table, plan=plan).save(tmp_path / "t.csv")
+        assert verify(path).violations == {total: 0}
+        assert verify(path, plan=plan)
+        assert verify(path, 2, quasi_identifiers="a", constraints=total)
+        (tmp_path / "t.manifest.json").unlink()
+        assert not verify(path, 2, constraints=total), "nothing says that these are 32-bit floats"
+        assert verify(table, 1, constraints=total)
+        spoilt = kind({"a": a, "b": b, "c": (a + b) * np.float32(1.0001)})
+        assert verify(spoilt, 1, constraints=total).violations == {total: 30}
+
+    def test_of_money_in_a_text_file(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("net,tax,gross\n102495.23,20000.11,122495.45\n102495.25,0.5,102495.75\n")
+        found = verify(path, 1, constraints="net + tax = gross")
+        assert found.violations == {"net + tax = gross": 1}, "eleven cents are missing"
 
 
 class TestPlans:
@@ -188,11 +210,57 @@ class TestPlans:
         assert verify(release.table, plan=tmp_path / "p.toml").classes == found.classes
         assert verify(saved(plan), plan=str(tmp_path / "p.toml")).classes == found.classes
 
+    @pytest.mark.parametrize("keep_key", [False, True])
+    def test_a_yes_names_all_that_was_checked(self, keep_key):
+        plan = plan_of(constraints=["pay + tax = total"], keep_key=keep_key)
+        gone, keys = (
+            "no identifier that was named is in the table",
+            "'name' holds keys from 1 to 48",
+        )
+        found = verify(protect(PEOPLE, plan=plan).table, plan=plan)
+        assert found.verdict == (
+            f"Yes: every combination stands for at least 3 records; {keys if keep_key else gone}; "
+            "every record satisfies the constraints"
+        )
+
     def test_another_k_than_that_of_the_plan(self):
         plan = plan_of()
         release = protect(PEOPLE, plan=plan)
         assert verify(release.table, 2, plan=plan).classes.k == 2
         assert not verify(release.table, N, plan=plan)
+
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_identifiers_must_be_gone(self, tmp_path, suffix):
+        two = {"columns": {"name": {"role": "identifier"}, "height": {"role": "identifier"}}}
+        plan = plan_of(**two)
+        table = protect(PEOPLE, plan=plan).table
+        assert verify(table, plan=plan)
+        spoilt = table.with_columns(name=pl.lit("x"), height=pl.lit(1.0))  # all the same
+        path = tmp_path / f"out{suffix}"
+        write_table(spoilt, str(path))
+        for found in (verify(spoilt, plan=plan), verify(path, plan=plan)):
+            assert not found
+            assert found.verdict == (
+                "No: identifier 'name' is still in the table; identifier 'height' is still in the "
+                "table"
+            )
+            assert found.classes.satisfied
+            assert not {"name", "height"} & set(found.columns)
+            assert ("identifiers", "still there: name, height") in found.rows()
+        keyed = plan_of(**two, keep_key=True)
+        table = protect(PEOPLE, plan=keyed).table
+        assert verify(table, plan=keyed)
+        spoilt = table.with_columns(height=pl.lit(1.0))
+        assert verify(spoilt, plan=keyed).verdict == (
+            "No: identifier 'height' is still in the table"
+        )
+
+    def test_an_identifier_in_the_index_is_still_there(self):
+        plan = plan_of()
+        table = protect(PEOPLE.to_pandas(), plan=plan).table
+        assert verify(table, plan=plan)
+        named = table.set_index(pd.Index(PEOPLE["name"].to_list(), name="name"))
+        assert verify(named, plan=plan).verdict == "No: identifier 'name' is still in the table"
 
     def test_weights_are_left_out(self):
         plan = plan_of(columns={"w": {"role": "weight"}})
@@ -278,7 +346,8 @@ class TestManifests:
 
     def test_named_columns_need_none(self, saved):
         path = saved(plan_of())
-        found = verify(path, 3, sensitive="illness")
+        with pytest.warns(ManifestWarning, match="columns are named"):
+            found = verify(path, 3, sensitive="illness")
         assert found
         assert found.manifest is None
         assert verify(path, 3, quasi_identifiers="age").manifest is None
@@ -288,9 +357,11 @@ class TestManifests:
         path = saved(plan_of())
         with path.open("a") as stream:
             stream.write(path.read_text().splitlines()[-1] + "\n")
-        with pytest.raises(ParameterError, match=r"k, .* is missing"):
+        with pytest.raises(GuaranteeError, match="has changed since it was released"):
             verify(path)
-        found = verify(path, 2)
+        with pytest.warns(ManifestWarning, match="is not used") as warned:
+            found = verify(path, 2, constraints="pay >= 0")
+        assert [own.filename for own in warned] == [__file__], "once, and of this line"
         assert found.manifest is None
         assert "illness" in found.columns
 
@@ -323,8 +394,9 @@ class TestManifests:
     def test_a_damaged_one_is_none(self, saved):
         path = saved(plan_of())
         (path.parent / "out.manifest.json").write_text("{")
-        assert verify(path, 3, sensitive="illness")
-        with pytest.raises(ParameterError, match="is missing"):
+        with pytest.warns(ManifestWarning, match="columns are named"):
+            assert verify(path, 3, sensitive="illness")
+        with pytest.raises(GuaranteeError, match="is damaged"):
             verify(path)
 
     def test_one_of_an_earlier_version(self, saved):

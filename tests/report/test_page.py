@@ -347,6 +347,37 @@ def test_what_the_manifest_says_is_on_the_page(build, changes, words):
     assert words in text_of(build.page(pair, **changes))
 
 
+@pytest.mark.parametrize("small", [0, 1, 4, 7])
+@pytest.mark.parametrize("public", [False, True])
+def test_merged_strata_are_not_called_unchanged(small, public):
+    rng = np.random.default_rng(4)
+    area = ["east"] * small + ["north"] * 40 + ["south"] * 40
+    table = pl.DataFrame({"x": rng.normal(size=len(area)), "area": area})
+    release = microagg.protect(
+        table, 8, strata="area", small_strata="merge", method="mdav", bound="none"
+    )
+    page = text_of(render(Subject(release._origin.pair, release.manifest, public=public)))
+    if public:
+        assert "unchanged, except for merged strata" in page
+        assert "merged strata (" not in page
+    else:
+        said = "unchanged, except for merged strata (fewer than 8 records)"
+        assert (said in page) == (small > 0)
+
+
+def test_many_merged_strata_are_counted():
+    rng = np.random.default_rng(4)
+    area = [str(i // 4) for i in range(24)] + ["north"] * 40
+    table = pl.DataFrame({"x": rng.normal(size=len(area)), "area": area})
+    release = microagg.protect(
+        table, 8, strata="area", small_strata="merge", method="mdav", bound="none"
+    )
+    changed = int((release.table["area"] != table["area"]).sum())
+    assert changed >= 8
+    page = text_of(render(Subject(release._origin.pair, release.manifest)))
+    assert f"unchanged, except for merged strata ({changed} records)" in page
+
+
 def test_tables_of_figures(build):
     rows = tuple(FigureRow(f"measure {i}", f"{i} %", "means something") for i in range(20))
     page = build.page(TABLES["one column"], risk_rows=rows)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from microagg import Plan, protect, verify
+from microagg import Plan, protect, protect_file, verify
 from microagg.cli.main import main
 from microagg.core.errors import GuaranteeError
 from microagg.requirements.records import Classes, KRecords
@@ -96,6 +96,38 @@ class TestProtect:
         assert "id" in own.table.columns, "as a random key"
         assert own.unpublished["id"].to_list() == list(range(N))
         assert own.unpublished["person"].to_list() == TABLE["person"].to_list()
+
+    @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+    @pytest.mark.parametrize(("audit", "keep_key"), [(None, False), ("a.csv", False), (None, True)])
+    def test_identifiers_of_a_file_are_read_where_they_are_needed(
+        self, require, audit, keep_key, tmp_path, monkeypatch
+    ):
+        even = require(True)
+        monkeypatch.chdir(tmp_path)
+        TABLE.write_csv("in.csv")
+        roles = {"person": "identifier", "illness": "sensitive", "area": "stratum"}
+        columns = {name: {"role": role} for name, role in roles.items()}
+        plan = Plan.of(k=3, method="mdav", keep_key=keep_key, columns=columns)
+        protect_file("in.csv", "out.csv", plan, audit=audit)
+        found = even.seen[0].unpublished
+        if audit or keep_key:
+            assert found.equals(TABLE.select("person"))
+        else:
+            assert found is None
+
+    @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
+    @pytest.mark.parametrize(
+        "ids", [[10**30, "a", 2.5], [10**30, -(10**20), None], [{1}, "a", b"c"]]
+    )
+    def test_identifiers_that_polars_cannot_hold_are_text(self, require, ids, tmp_path):
+        even = require(True)
+        table = TABLE.to_pandas().assign(person=pd.Series(ids * (N // 3), dtype=object))
+        release = protect(table, 3, **ASKED)
+        assert "person" not in release.table
+        told = [None if own is None else str(own) for own in ids]
+        assert even.seen[0].unpublished["person"].to_list()[:3] == told
+        release.save(tmp_path / "out.csv", audit=tmp_path / "audit.csv")
+        assert (tmp_path / "audit.csv").read_text().count(str(ids[0])) == N // 3
 
     def test_columns_that_polars_cannot_hold_are_no_evidence(self, require):
         even = require(True)

@@ -9,18 +9,22 @@ import pyarrow as pa
 import pytest
 
 import microagg
-from microagg import protect
+from microagg import Plan, protect
 from microagg.core import registry
 from microagg.core.errors import DataError, ParameterError
 from microagg.measures.risk.linkage import distance_linkage
+from microagg.studies.comparison import Comparison, Row, marked
+from microagg.studies.setting import Setting
 from microagg.tables import sides
+from microagg.tables.frames import open_frame
+from microagg.tables.roles import Roles
 from microagg.tables.scaling import scaling
 from tests.fakes import Endless, Faulty, Shuffled, fakes, interrupt_once_started  # noqa: F401
 
 RNG = np.random.default_rng(5)
 N = 80
 FIGURES = ["information_loss", "sse", "n_groups", "min_group", "max_group"]
-RISK = ["linkage", "linkage_error", "efficient"]
+RISK = ["linkage", "linkage_error", "efficient", "guarantees_k"]
 ADDED = "added_by_constraints"
 NAMES = ["method", "k", *FIGURES[:2], ADDED, *RISK, *FIGURES[2:], "seconds", "seed", "error"]
 SEVERAL = [name for name, m in registry.METHODS.items() if not (m.single_column or m.draws)]
@@ -97,7 +101,8 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         numbers = [same.schema[name] for name in NAMES[1:-1]]
         whole, real = pl.Int64, pl.Float64
         assert numbers == [
-            *(whole, real, real, real, real, real, pl.Boolean, whole, whole, whole, real, whole)
+            *(whole, real, real, real, real, real, pl.Boolean, pl.Boolean),
+            *(whole, whole, whole, real, whole),
         ]
         missing = [method == "univariate" for method in same["method"]]
         for name in (*FIGURES, "seconds"):
@@ -273,6 +278,45 @@ def test_the_map_shows_every_method_and_names_those_that_none_beats(kind):
         assert (f">{row.method} {row.k}<" in drawn) == (row.efficient is True)
     assert "k = 3" in drawn
     assert "information loss in %" in drawn
+
+
+def rows(*given):
+    """Rows of (method, loss, added, linkage, guarantees_k), marked."""
+    names = ("method", "information_loss", "added_by_constraints", "linkage", "guarantees_k")
+    sizes = {"k": 3, "n_groups": 9, "min_group": 3, "max_group": 5, "seconds": 1.0}
+    return marked([Row(**dict(zip(names, own, strict=True)), **sizes) for own in given])
+
+
+def comparison(found):
+    facts = {"seed": None, "left_out": (), "drawn": (), "exit_code": 0}
+    return Comparison(
+        rows=tuple(found), like=open_frame(TABLE), setting=Setting(roles=Roles()), **facts
+    )
+
+
+def test_what_constraints_add_counts_as_loss():
+    found = rows(("a", 4.0, 5.0, 10.0, True), ("b", 6.0, 1.0, 10.0, True))
+    assert [row.total_loss for row in found] == [9.0, 7.0]
+    assert [row.efficient for row in found] == [False, True]
+    shown = comparison(found)
+    ends = {line.split()[0]: line.split()[-1] for line in str(shown).splitlines() if line}
+    assert (ends["a"], ends["b"]) == ("1.000", "*+")
+    assert "* least information loss at this k, with what is added" in str(shown)
+    drawn = microagg.risk_utility_map(shown)
+    assert ">b 3<" in drawn
+    assert ">a 3<" not in drawn
+
+
+def test_luck_guarantees_nothing():
+    table = pl.DataFrame({"a": np.repeat([0.0, 100.0], 20), "b": np.repeat([0.0, 90.0], 20)})
+    lucky = microagg.compare(table, 2, "fcm", random_state=1)[0]
+    assert lucky.min_group >= 2
+    assert (lucky.guarantees_k, lucky.efficient) == (False, False)
+    strict = Plan.of(k=2, method="fcm", strict_k=True)
+    assert microagg.compare(table, methods="fcm", plan=strict)[0].guarantees_k
+    found = comparison(rows(("fcm", 4.0, None, 1.0, False), ("b", 6.0, None, 10.0, True)))
+    assert [row.efficient for row in found] == [False, True]
+    assert "! k is not guaranteed" in str(found)
 
 
 def test_only_what_compare_returned_can_be_drawn():

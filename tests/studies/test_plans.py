@@ -1,7 +1,9 @@
 """compare and sweep on tables with roles, strata, weights, blocks and constraints: as protect."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -145,6 +147,23 @@ class TestCompare:
         assert compare(TABLE, 3, "mdav", plan=plan).setting.unused == ()
         found = compare(TABLE, 3, "cbfs", plan=plan)
         assert {*found.setting.unused} == {"method", "method_options"}
+        for shown in (str(found), found._repr_html_()):
+            assert "not used: method, method_options (without effect here)" in shown
+
+    @pytest.mark.slow
+    def test_methods_that_all_leaves_out_use_no_options(self):
+        drawn = {"method": "fcm", "method_options": {"m1": 1.5}, "strict_k": True}
+        found = compare(TABLE, 3, plan=plan_of("roles", **drawn))
+        assert "fcm" in found.left_out
+        assert {"method", "method_options", "strict_k"} <= {*found.setting.unused}
+
+    def test_constraints_are_checked_once_before_anything_runs(self, monkeypatch):
+        monkeypatch.setattr(
+            "microagg.partitions.mdav.MDAV.fit", lambda *_: pytest.fail("a method was run")
+        )
+        more = {**asked("roles"), "constraints": "nett >= 0"}
+        with pytest.raises(ParameterError, match="'nett'"):
+            compare(TABLE, 3, "mdav", **more)
 
     def test_with_blocks_k_holds_in_each_only(self):
         words = "k holds within each block of columns only"
@@ -162,7 +181,9 @@ class TestCompare:
 
     def test_the_effort_of_a_plan_is_for_auto(self):
         plan = plan_of("roles", method="auto", effort="fast")
-        assert compare(TABLE, 3, "mdav", plan=plan)[0].error is None
+        found = compare(TABLE, 3, "mdav", plan=plan)
+        assert found[0].error is None
+        assert found.setting.unused == ("effort",)
         with pytest.raises(ParameterError, match="which is not among the methods"):
             compare(TABLE, 3, "mdav", effort="fast", **asked("roles"))
 
@@ -274,7 +295,10 @@ class TestSweep:
         found = sweep(TABLE, 3, plan=plan)
         assert (found.effort, found.bound) == ("fast", "fast")
         found = sweep(TABLE, 3, plan=plan.replace(effort="balanced", bound="none"))
-        assert (found.effort, found.bound) == ("balanced", "none")
+        assert (found.effort, found.bound) == ("fast", "none"), "as an equal plan that says less"
+        assert sweep(TABLE, 3, plan=plan.replace(effort="best")).effort == "best"
+        assert sweep(TABLE, 3, plan=plan, effort="balanced").effort == "balanced"
+        found = sweep(TABLE, 3, plan=plan, bound="none")
         assert found[0].lower_bound is None
         plan = plan.replace(effort="best", bound="none")
         found = sweep(TABLE, 3, plan=plan, effort="fast", bound="fast")
@@ -290,6 +314,8 @@ class TestSweep:
             "valid_combinations",
         }
         assert swept("roles").setting.unused == ()
+        weighted = plan_of("weights", method="auto", bound="fast")
+        assert sweep(TABLE, 3, plan=weighted).setting.unused == ("bound",)
 
     def test_no_bound_with_weights(self):
         assert swept("weights").bound == "none"
@@ -318,6 +344,14 @@ class TestSweep:
             sweep(X, 2, scale="rank")
         with pytest.raises(ParameterError, match="Leave the plan out"):
             sweep(X, 2, plan=Plan.of(k=2))
+        for name, values in {"quasi_identifiers": ["a"], "constraints": ["a >= 0"]}.items():
+            with pytest.raises(ParameterError, match=f"Leave {name} out"):
+                sweep(X, 2, **{name: iter(values)})
+
+    @pytest.mark.parametrize("path", ["p.csv", Path("p.csv")], ids=["text", "path"])
+    def test_files_are_read_first(self, path):
+        with pytest.raises(ParameterError, match="Read the file first"):
+            sweep(path)
 
     def test_a_generator_draws_one_seed(self):
         X = RNG.normal(size=(20, 2))
@@ -448,6 +482,16 @@ class TestPrinted:
         assert set(rule) == {"-"}
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
         assert ("gap: the loss is at most" in lines[-1]) == (case != "weights")
+
+    def test_bars_include_what_constraints_add(self):
+        small, large = swept("constraints")[:2]
+        rows = (
+            replace(small, information_loss=5.0, added_by_constraints=5.0),
+            replace(large, information_loss=6.0, added_by_constraints=0.0),
+        )
+        found = replace(swept("constraints"), rows=rows)
+        bars = [line.count("#") for line in str(found).splitlines()[2:4]]
+        assert bars == [20, 12]
 
     def test_a_sweep_in_a_notebook(self):
         html = swept("roles")._repr_html_()

@@ -9,19 +9,26 @@ from microagg.cli.options import parsed, parsed_columns, plan_options, role_opti
 from microagg.cli.summary import Facts
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.registry import DEFAULT, find
-from microagg.plans.agreement import options_of_another_method
+from microagg.plans.agreement import METHOD_FIELDS, options_of_another_method
 from microagg.plans.columns import columns_by_name
 from microagg.plans.plan import ALIASES, Plan
 from microagg.plans.refusals import in_file
 from microagg.plans.toml import read_plan
 
+# What the check of a method looks at.
+_SUITS_METHOD = (*METHOD_FIELDS, "random_state", "effort", "time_budget", "bound", "scale")
+
 
 @dataclass(frozen=True)
 class Asked:
-    """The plan that a command was given; `not_used` are options of its file that were dropped."""
+    """The plan that a command was given; `not_used` are options of its file that were dropped.
+
+    `own` has the method of the file and its options, if they were set aside.
+    """
 
     plan: Plan
     not_used: tuple[str, ...] = ()
+    own: Plan | None = None
 
     def rows(self) -> Facts:
         """Return a row on what was dropped, if anything was."""
@@ -30,11 +37,12 @@ class Asked:
         return [("not used", f"{', '.join(self.not_used)} of the plan: for another method")]
 
 
-def plan_from(given: Mapping[str, Any], **fixed: Any) -> Asked:
+def plan_from(given: Mapping[str, Any], *, method_apart: bool = False, **fixed: Any) -> Asked:
     """Return the plan in the file, if there is one, overridden by the options.
 
     `fixed` are fields that the command itself sets, whatever is in the file. Where the method is
-    overridden, options that belong to the one in the file are dropped.
+    overridden, options that belong to the one in the file are dropped. With `method_apart`, the
+    method in the file is set aside: the other options need not suit it.
     """
     said = {**parsed(plan_options(), given), **fixed}
     path = given.get("plan")
@@ -50,16 +58,26 @@ def plan_from(given: Mapping[str, Any], **fixed: Any) -> Asked:
         raise ParameterError("missing option '-k': the least number of records in a group.")
     not_used: list[str] = []
     if "method" in said and said["method"] != planned.get("method", DEFAULT):
-        own = {name: value for name, value in planned.items() if name not in said}
-        not_used = options_of_another_method(own, find(said["method"]))
+        meaningless = options_of_another_method({**planned, **said}, find(said["method"]))
+        not_used = [name for name in meaningless if name in planned and name not in said]
     kept = {name: value for name, value in planned.items() if name not in not_used}
     roles = columns_by_name(parsed_columns(given), **parsed(role_options(), given))
+    own = None
     try:
+        if method_apart:
+            own, kept = _method_apart(kept)
         plan = Plan.of(**{**kept, **said, "columns": _merged(columns, roles)})
     except MicroaggError as error:
         alone = {**({"k": 1} if "k" in said else {}), **written}
         raise in_file(error, str(path), alone) if _fails(alone, error) else error from None
-    return Asked(plan, tuple(not_used))
+    return Asked(plan, tuple(not_used), own)
+
+
+def _method_apart(planned: Mapping[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    """Return a plan of the method and what must suit it, and the fields without the method."""
+    own = Plan.of(k=1, **{name: planned[name] for name in _SUITS_METHOD if name in planned})
+    rest = {name: value for name, value in planned.items() if name not in METHOD_FIELDS}
+    return own, {**rest, "random_state": own.random_state}
 
 
 def _fails(alone: Mapping[str, Any], error: MicroaggError) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import plan_from
+from microagg.cli.asked import Asked, plan_from
 from microagg.cli.layout import bar, facts, print_json
 from microagg.cli.options import (
     FIGURES_FILE,
@@ -22,7 +22,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
-from microagg.core.registry import ALL, DEFAULT
+from microagg.core.registry import ALL
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
@@ -81,18 +81,19 @@ def compare(
     reason is given and the others go on; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])
-    plan = plan_from(given, **({} if ks is None else {"k": ks[0]})).plan
+    asked = plan_from(given, method_apart=True, **({} if ks is None else {"k": ks[0]}))
+    plan = asked.plan
     n_jobs = _jobs(jobs)
     _check_paths(source, given["output"], figure, json=given["json"], force=given["force"])
     with bar(quiet=given["quiet"]):
-        done = _compared(source, ks or [plan.k], methods, plan, given, n_jobs)
+        done = _compared(source, ks or [plan.k], methods, asked, given, n_jobs)
     says_why = False
     if not done.exit_code:
         _write(done, given["output"], figure, force=given["force"])
         if given["json"]:
             print_json(_facts(done, plan, given["output"]))
         elif not given["quiet"] and given["output"] != "-":
-            typer.echo(_summary(done, plan, given["output"], figure, began=context.obj))
+            typer.echo(_summary(done, given["output"], figure, began=context.obj))
             says_why = True
     for line in () if says_why else done.failures():
         typer.echo(f"microagg: {line}", err=True)
@@ -137,7 +138,7 @@ def _compared(
     source: str,
     ks: list[int],
     methods: str,
-    plan: "Plan",
+    asked: Asked,
     given: dict[str, Any],
     n_jobs: int,
 ) -> "Comparison":
@@ -145,9 +146,10 @@ def _compared(
     from microagg.release.source import read_source
     from microagg.studies.compare import Contest, run_comparison
 
-    contest = Contest.of(methods, plan, n_jobs, effort_given=given["effort"] is not None)
+    effort_given = given["effort"] is not None
+    contest = Contest.of(methods, asked.plan, n_jobs, own=asked.own, effort_given=effort_given)
     dialect = Dialect(**dialect_of(given))
-    return run_comparison(read_source(source, plan, dialect=dialect), ks, contest)
+    return run_comparison(read_source(source, asked.plan, dialect=dialect), ks, contest)
 
 
 def _write(done: "Comparison", output: str | None, figure: str | None, *, force: bool) -> None:
@@ -175,9 +177,7 @@ def _facts(done: "Comparison", plan: "Plan", output: str | None) -> dict[str, An
     }
 
 
-def _summary(
-    done: "Comparison", plan: "Plan", output: str | None, figure: str | None, *, began: float
-) -> str:
+def _summary(done: "Comparison", output: str | None, figure: str | None, *, began: float) -> str:
     columns = done.roles.quasi_identifiers
     rows: Facts = [
         ("grouped by", listed_names(columns)),
@@ -193,8 +193,6 @@ def _summary(
         )
     if reasons:
         rows.append(("left out", "; ".join(reasons)))
-    if plan.effort != "balanced" and DEFAULT not in {row.method for row in done}:
-        rows.append(("not used", f"effort of the plan: for {DEFAULT!r} only"))
     if done.seed is not None:
         rows.append(("seed", str(done.seed)))
     rows.append(("time", f"{time.perf_counter() - began:.2f} s"))

@@ -19,7 +19,14 @@ from microagg.cli.options import (
     table_options,
     takes,
 )
-from microagg.cli.summary import assumed, constraint_rows, outcome, table_rows, title
+from microagg.cli.summary import (
+    assumed,
+    constraint_rows,
+    outcome,
+    table_rows,
+    title,
+    without_effect,
+)
 from microagg.core.words import counted, listed_names
 
 if TYPE_CHECKING:
@@ -111,7 +118,7 @@ def protect(
 
 def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: float) -> str:
     done = release.manifest
-    rows = outcome(done) + asked.rows()
+    rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)

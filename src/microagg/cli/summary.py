@@ -10,6 +10,7 @@ from microagg.plans.manifest import (
     Manifest,
     Promise,
 )
+from microagg.plans.plan import Plan
 
 Facts = list[tuple[str, str]]
 
@@ -119,6 +120,17 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Facts:
         return []
     listed = "all of these" if len(columns) == len(quasi_identifiers) else listed_names(columns)
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
+
+
+def without_effect(plan: Plan, done: Manifest) -> Facts:
+    """Return rows on options of a plan that its method, or these columns, have no use for."""
+    rows: Facts = []
+    if plan.random_state is not None and done.random_state is None:
+        rows.append(("not used", f"the seed: {done.method!r} uses no randomness here"))
+    is_categorical = any(column.type.is_categorical for column in done.columns.values())
+    if plan.valid_combinations and not is_categorical:
+        rows.append(("not used", "--valid-combinations: no protected column has categories"))
+    return rows
 
 
 def table_rows(done: Manifest) -> Facts:

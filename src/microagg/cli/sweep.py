@@ -49,7 +49,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="E",
-            help="How hard to search: fast, balanced, best. Default: that of the plan, or fast.",
+            help="How hard to search: fast, balanced, best. Default: fast, or best if planned.",
             rich_help_panel=Section.METHOD,
         ),
     ] = None,

@@ -30,7 +30,7 @@ def count_violations(
 
     A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum of
     the absolute values of its terms, or 1e-6 if it has columns of 32-bit floats. With `scales`, a
-    term counts for at least 1e-6 of its column's scale.
+    term counts for at least 1e-6 of its column's scale. A total that is not finite satisfies none.
 
     >>> from microagg.constraints.grammar import parse
     >>> count_violations([parse("tax >= 0"), parse("tax <= 0")], {"tax": [2, 3, -1]})
@@ -49,7 +49,7 @@ def count_violations(
             "<=": over <= allowed,
             ">=": over >= -allowed,
         }[constraint.relation]
-        # Not the other way round: a total that is not a number keeps nothing.
+        # Not the other way round: nothing compares with a total that is not finite.
         found[constraint.text] = len(arrays[0]) - int(np.count_nonzero(kept))
     return found
 
@@ -84,10 +84,18 @@ def _float_excess(
     bound = math.ldexp(bound, shift)
     total, sizes = np.full(len(arrays[0]), -bound), np.full(len(arrays[0]), abs(bound))
     for factor, values, floor in zip(factors, numbers, least, strict=True):
-        total += factor * np.ldexp(values, shift)
+        with np.errstate(invalid="ignore"):  # infinity less infinity is not a number
+            total += factor * np.ldexp(values, shift)
         sizes += abs(factor) * np.ldexp(np.maximum(np.abs(values), floor), shift)
     narrow = any(values.dtype == np.float32 for values in arrays)
-    return total, (_NARROW_TOLERANCE if narrow else TOLERANCE) * sizes
+    allowed = (_NARROW_TOLERANCE if narrow else TOLERANCE) * sizes
+    return total, np.where(np.isfinite(total), allowed, np.nan)
+
+
+def largest_size(values: NDArray[Any]) -> float:
+    """Return the largest absolute value that is finite, or 0."""
+    sizes = np.abs(values.astype(np.float64))
+    return float(sizes.max(initial=0.0, where=np.isfinite(sizes)))
 
 
 def _shift_against_overflow(
@@ -96,6 +104,6 @@ def _shift_against_overflow(
     """Return the power of two, 0 or less, that keeps the sum of all terms within floats."""
     exponents = [math.frexp(bound)[1]]
     for factor, values, floor in zip(factors, numbers, least, strict=True):
-        largest = float(np.fmax.reduce(np.abs(values), initial=floor))
+        largest = max(floor, largest_size(values))
         exponents.append(math.frexp(factor)[1] + math.frexp(largest)[1])
     return min(0, sys.float_info.max_exp - max(exponents) - len(exponents))

@@ -20,6 +20,8 @@ SeedLike = int | np.random.Generator | np.random.RandomState | None
 _LARGEST, _SMALLEST = 1e140, 1e-140
 # Numbers are clipped to this, so that sums of their squares do not overflow.
 FARTHEST = 1e150
+# Longer values are cut in messages.
+_LONGEST_QUOTE = 60
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -37,6 +39,19 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f" Did you mean {written[close[0]]!r}?" if close else ""
 
 
+def quoted(value: object) -> str:
+    """Return a value as written in Python, for a message; a long one is cut.
+
+    >>> quoted("mdaw"), quoted(10**400)
+    ("'mdaw'", '1000000000000000000000000000000000000000...')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write a number of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 20]}..."
+
+
 def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
     """Return `value` if it is one of `choices`."""
     known = list(choices)
@@ -45,7 +60,7 @@ def check_choice(parameter: str, value: object, choices: Iterable[str]) -> str:
     listing = ", ".join(repr(choice) for choice in known)
     one_of = "one of " if len(known) > 1 else ""
     raise ParameterError(
-        f"{parameter} must be {one_of}{listing}; got {value!r}.{did_you_mean(value, known)}"
+        f"{parameter} must be {one_of}{listing}; got {quoted(value)}.{did_you_mean(value, known)}"
     )
 
 
@@ -53,7 +68,7 @@ def check_flag(parameter: str, value: object) -> bool:
     """Return `value` if it is True or False."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise ParameterError(f"{parameter} must be True or False; got {value!r}.")
+    raise ParameterError(f"{parameter} must be True or False; got {quoted(value)}.")
 
 
 def check_mapping(parameter: str, value: object) -> dict[str, Any]:
@@ -73,10 +88,10 @@ def check_count(
         if at_most is None or value <= at_most:  # type: ignore[operator]
             return int(value)  # type: ignore[call-overload, no-any-return]
         raise ParameterError(
-            f"{parameter} must be a whole number from {at_least} to {at_most}; got {value!r}."
+            f"{parameter} must be a whole number from {at_least} to {at_most}; got {quoted(value)}."
         )
     raise ParameterError(
-        f"{parameter} must be a whole number of at least {at_least}; got {value!r}."
+        f"{parameter} must be a whole number of at least {at_least}; got {quoted(value)}."
     )
 
 
@@ -100,9 +115,9 @@ def check_number(
 
     `otherwise` names what else is allowed, for the message.
     """
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if is_number and math.isfinite(value) and low <= value <= high:  # type: ignore[arg-type, operator]
-        return float(value)  # type: ignore[arg-type]
+    number = _as_float(value)
+    if math.isfinite(number) and low <= number <= high:
+        return number
     span = {
         (False, False): "",
         (True, False): f" of at least {low:g}",
@@ -110,7 +125,19 @@ def check_number(
         (True, True): f" from {low:g} to {high:g}",
     }[math.isfinite(low), math.isfinite(high)]
     instead = f"{otherwise} or " if otherwise else ""
-    raise ParameterError(f"{parameter} must be {instead}a finite number{span}; got {value!r}.")
+    raise ParameterError(
+        f"{parameter} must be {instead}a finite number{span}; got {quoted(value)}."
+    )
+
+
+def _as_float(value: object) -> float:
+    """Return a number as a float; infinity if it is too large, NaN if it is none."""
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def check_rng(random_state: object) -> np.random.Generator:
@@ -128,7 +155,7 @@ def check_rng(random_state: object) -> np.random.Generator:
         return np.random.default_rng(int(random_state))  # type: ignore[call-overload]
     raise ParameterError(
         "random_state must be None, a whole number from 0 to 4294967295, or a NumPy generator; "
-        f"got {random_state!r}."
+        f"got {quoted(random_state)}."
     )
 
 
@@ -151,7 +178,7 @@ def check_jobs(n_jobs: object) -> int:
         return int(n_jobs) if n_jobs != -1 else _usable_cores()  # type: ignore[call-overload]
     raise ParameterError(
         "n_jobs must be a whole number of at least 1, -1 for all cores, or None for one; got "
-        f"{n_jobs!r}."
+        f"{quoted(n_jobs)}."
     )
 
 
@@ -168,9 +195,10 @@ def check_k(k: object, *, n_records: int) -> int:
         return int(k)  # type: ignore[call-overload, no-any-return]
     too_large = _is_whole(k) and k >= 1  # type: ignore[operator]
     advice = " Lower k or supply more records." if too_large else ""
+    # For a single record, scikit-learn's checks expect its own word.
+    records = "the number of records" if n_records > 1 else "as there is 1 sample"
     raise ParameterError(
-        f"k must be a whole number from 1 to {n_records}, the number of records "
-        f"(n_samples={n_records}); got {k!r}.{advice}"
+        f"k must be a whole number from 1 to {n_records}, {records}; got {quoted(k)}.{advice}"
     )
 
 

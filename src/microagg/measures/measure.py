@@ -119,9 +119,10 @@ class Measures:
 
     `assumed` are columns that count as sensitive only because they have no role and were not
     changed; `weights` is the sensitive column that holds weights of records; `dropped` are columns
-    that the protected table does not have or that hold random keys, `unmatched` counts records of
-    the original that it does not have. `unique_columns` are assumed columns, and weights, that are
-    different in every record. `read_from` is the manifest that named the columns, if one did.
+    that were left out: not in the protected table, identifiers, or random keys. `unmatched` counts
+    records of the original that the protected table does not have. `unique_columns` are assumed
+    columns, and weights, that are different in every record. `read_from` is the manifest that named
+    the columns, if one did.
     """
 
     risk: Risk
@@ -299,8 +300,8 @@ def measure(
 
 
 def _left_out(pair: Pair, known: KnownColumns) -> tuple[str, ...]:
-    """Return what was not measured: what the release does not have, and keys."""
-    return tuple(dict.fromkeys((*pair.dropped, *(known.left_out if known.read_from else ()))))
+    """Return what was not measured: what the release does not have, identifiers and keys."""
+    return tuple(dict.fromkeys((*pair.dropped, *known.left_out)))
 
 
 def _unique_columns(pair: Pair, weights: str | None) -> Iterator[str]:

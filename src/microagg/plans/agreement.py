@@ -13,6 +13,9 @@ from microagg.tables.scaling import UNSCALED
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
+# Fields that choose the method, or that belong to the chosen one.
+METHOD_FIELDS = ("method", "method_options", "strict_k")
+
 
 def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""
@@ -35,6 +38,8 @@ def check_agreement(plan: "Plan", method: Method) -> None:
 
 def options_of_another_method(planned: Mapping[str, Any], method: Method) -> list[str]:
     """Return the fields of a plan that have no meaning once this method replaces its own.
+
+    `planned` are all its fields, with those that override others.
 
     >>> from microagg.core.registry import find
     >>> options_of_another_method({"k": 5, "effort": "best", "strict_k": False}, find("mdav"))

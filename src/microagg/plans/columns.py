@@ -63,6 +63,11 @@ class Model(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse any change, in words that say what to do."""
+        instead = f" Make another one: replace({name}=...)." if hasattr(self, "replace") else ""
+        raise AttributeError(f"a {type(self).__name__} cannot be changed.{instead}")
+
 
 def _optional(check: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value is None else check(value))

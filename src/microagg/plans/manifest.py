@@ -12,8 +12,10 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_serializer,
+    model_serializer,
 )
 
 from microagg.aggregates.choices import Aggregate, Missing
@@ -53,12 +55,20 @@ class FileFacts(_Facts):
 
 
 class ColumnFacts(_Facts):
-    """How a quasi-identifier was treated, and how many of its values were missing."""
+    """How a quasi-identifier was treated, and how many of its values were missing.
+
+    `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
+    """
 
     type: ColumnType
     aggregate: Aggregate
     weight: float
     missing: int
+    stored: str = ""
+
+    @model_serializer(mode="wrap")
+    def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if value != ""}
 
 
 class ConstraintFacts(_Facts):
@@ -176,6 +186,9 @@ class Manifest(_Facts):
         """Return the manifest as plain values, ready for json.dumps."""
         left_out = {"output"} if self.output is None else None
         return self.model_dump(mode="json", exclude=left_out)
+
+    def __str__(self) -> str:
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
 
     def with_output(self, file: str, sha256: str) -> Self:
         """Return the manifest of the release in this file."""

@@ -257,7 +257,7 @@ class Plan(Model):
         "--keep-key",
         "",
         Section.COLUMNS,
-        "Replace the first identifier by a random key instead of dropping it.",
+        "Replace the table's first identifier by a random key instead of dropping it.",
     )
     columns: Annotated[
         dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)

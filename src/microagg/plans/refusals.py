@@ -15,7 +15,8 @@ def refusal(
     error: ValidationError, plan: type[BaseModel], column: type[BaseModel]
 ) -> MicroaggError:
     """Return an error for the first problem with a plan, in words of our own."""
-    first = error.errors()[0]
+    # A key that is not known may be a misspelt one, and tells more than one that is missing.
+    first, *_ = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     raised, place = first.get("ctx", {}).get("error"), first["loc"]
     if isinstance(raised, MicroaggError):
         return type(raised)(f"{_column_of(place)}{raised}")

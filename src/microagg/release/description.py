@@ -151,6 +151,7 @@ def _columns(records: Records) -> dict[str, ColumnFacts]:
             aggregate=column.aggregate,
             weight=column.weight,
             missing=column.values.n_missing,
+            stored=column.stored,
         )
         for name, column in records.columns.items()
     }

@@ -58,7 +58,8 @@ class Verification:
             return f"No: {broken}" + (f". Cannot be checked: {unknown}" if unknown else "")
         if unknown:
             return f"Cannot be checked: {unknown}"
-        kept = "; ".join(dict.fromkeys(found.verdict for block in self.findings for found in block))
+        each = (*(found for block in self.findings for found in block), *self.on_table)
+        kept = "; ".join(dict.fromkeys(found.verdict for found in each))
         return f"Yes, in each block: {kept}" if self.blocks else f"Yes: {kept}"
 
     def _told(self, *, satisfied: bool | None) -> Iterator[str]:

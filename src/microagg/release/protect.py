@@ -111,7 +111,7 @@ def protect(
         the remaining columns are one more block. A `PrivacyWarning` says what that means.
     valid_combinations : Release only combinations of categories that occur in the data. They are
         those of one record of each group.
-    keep_key : Replace the first identifier by a random key instead of dropping it.
+    keep_key : Replace the table's first identifier by a random key instead of dropping it.
     random_state : Seed of a method that uses randomness. A whole number below 2**32; the same seed
         gives the same groups. None draws one. The manifest records it, or None if the method
         uses no randomness.
@@ -267,7 +267,8 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
 
 def _identifiers(verified: Verified) -> Iterator[pl.Series]:
     """Return the identifiers of the records, and their random keys."""
-    yield from verified.unpublished.get_columns()
+    if verified.unpublished is not None:
+        yield from verified.unpublished.get_columns()
     if verified.key is not None:
         yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
 

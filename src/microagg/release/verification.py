@@ -13,6 +13,7 @@ from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.keys import RandomKeys
 from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, index_names, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
@@ -23,13 +24,13 @@ class Verified:
     """The finished table, of the same kind as the input; `key` is its column of random keys.
 
     `classes` are those of the block with the smallest. They have k records, if that is promised.
-    `unpublished` are the identifiers of the records, as they were.
+    `unpublished` are the identifiers of the records, as they were; None if they were not read.
     """
 
     table: Any
     key: str | None
     classes: Classes
-    unpublished: pl.DataFrame
+    unpublished: pl.DataFrame | None
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -42,7 +43,7 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
             columns[name] = records.strata_columns[name].decode(values)
     dropped, key = list(records.roles.identifiers), None
     if plan.keep_key:
-        key, *dropped = _key_first(plan, dropped)
+        key, *dropped = dropped  # in the order of the table
         columns[key] = random_keys(records.frame, key)
     table = with_released(records.frame, columns, dropped=dropped)
     unpublished = _unpublished(records)
@@ -51,27 +52,32 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
     if groups.hold_k:
         _refuse_unless_satisfied(findings)
+    if key is not None:
+        _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
         _refuse_violations(Constrained(plan.constraints).judge(each[0]))
     return Verified(table, key, smallest_classes(findings), unpublished)
 
 
-def _key_first(plan: Plan, identifiers: Sequence[str]) -> list[str]:
-    """Return the identifiers, beginning with the one that becomes a key."""
-    first = next(name for name in plan.columns if name in identifiers)
-    return [first, *(name for name in identifiers if name != first)]
-
-
-def _unpublished(records: Records) -> pl.DataFrame:
-    """Return the identifiers that were read; a level of a pandas index as text."""
+def _unpublished(records: Records) -> pl.DataFrame | None:
+    """Return the identifiers if they were read, and as text what polars cannot hold."""
+    if records.source.not_read:
+        return None
     levels, columns = index_names(records.frame), {}
     for name in records.roles.identifiers:
         if name in levels:
             values = records.frame.to_native().index.get_level_values(name)
-            columns[name] = pl.Series(name, [str(value) for value in values])
-        else:
+            columns[name] = _as_text(name, values)
+            continue
+        try:
             columns[name] = polars_column(records.frame[name])
+        except DataError:  # such as numbers beside text, or numbers of thirty digits
+            columns[name] = _as_text(name, records.frame[name].to_list())
     return pl.DataFrame(columns)
+
+
+def _as_text(name: str, values: Iterable[Any]) -> pl.Series:
+    return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
 
 
 def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
@@ -80,7 +86,7 @@ def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
             raise GuaranteeError(f"{found.complaint}; nothing was released.")
         if not found.satisfied:
             raise GuaranteeError(
-                f"{found.complaint}; nothing was released. This is a defect of the method: "
+                f"{found.complaint}; nothing was released. This is a defect of microagg: "
                 "please report it."
             )
 

@@ -1,14 +1,23 @@
 """verify(): whether a table satisfies k and other requirements, whatever tool made it."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import polars as pl
 
 from microagg.constraints.grammar import Constraint
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import (
+    DataError,
+    GuaranteeError,
+    ManifestWarning,
+    MicroaggError,
+    ParameterError,
+    warn,
+)
 from microagg.core.validation import check_count
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, open_table
@@ -20,6 +29,7 @@ from microagg.release.release import PathName
 from microagg.release.verification import evidence_on
 from microagg.requirements.base import Evidence, Finding, Requirement
 from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.resolving import require_numbers
@@ -47,6 +57,7 @@ class _Asked:
     strata: tuple[str, ...] = ()  # checked together with every block
     constraints: tuple[Constraint, ...] = ()
     key: str | None = None  # a column of random keys
+    dropped: tuple[str, ...] = ()  # identifiers that must not be there
     present: tuple[str, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
@@ -58,8 +69,10 @@ class _Asked:
         return (Plan.of(k=k) if self.plan is None else self.plan.replace(k=k)).requirements
 
     @classmethod
-    def by_plan(cls, plan: Plan) -> "_Asked":
-        key = next(iter(plan.identifiers), None) if plan.keep_key else None
+    def by_plan(cls, plan: Plan, columns: Sequence[str]) -> "_Asked":
+        # Of the identifiers, a release has only the one that became a key.
+        present = (name for name in columns if name in plan.identifiers)
+        key = next(iter((*present, *plan.identifiers)), None) if plan.keep_key else None
         kept = () if key is None else (key,)
         return cls(
             plan.k,
@@ -68,6 +81,7 @@ class _Asked:
             strata=plan.columns_as(STRATUM),
             constraints=plan.constraints,
             key=key,
+            dropped=tuple(name for name in plan.identifiers if name != key),
             present=tuple(name for name in plan.columns if name not in plan.identifiers),
             plan=plan,
         )
@@ -81,6 +95,7 @@ class _Asked:
             strata=found.strata,
             constraints=found.plan.constraints,
             key=found.key,
+            dropped=found.dropped,
             present=found.unchanged,
             plan=found.plan,
             manifest=path,
@@ -135,15 +150,14 @@ def verify(
     )
     asked = _complete(given, plan, opened)
     if asked.k is None:
-        raise ParameterError(
-            "k, the least number of records behind a combination, is missing. Give k (-k), or a "
-            f"plan.{_why_no_manifest(opened.path, given)}"
-        )
+        raise _nothing_to_check(opened, given)
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
     evidence = _evidence(opened.as_written(), blocks or (columns,))
     findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
     on_table: list[Finding] = []
+    if asked.dropped:
+        on_table.append(NoIdentifiers(asked.dropped).judge(opened.names))
     if asked.key is not None:
         on_table.append(RandomKeys(asked.key).judge(evidence[0]))
     if asked.constraints:
@@ -160,14 +174,39 @@ class _Opened:
         self.path = str(table) if isinstance(table, (str, PathLike)) else None
         self._file = None if self.path is None else open_table(self.path, dialect=dialect)
         self._frame = open_frame(table) if self._file is None else None
+        self._looked = False
+        self._manifest: Manifest | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
 
-    def manifest(self) -> Manifest | None:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, and the levels of a pandas index."""
+        index = getattr(None if self._frame is None else self._frame.to_native(), "index", None)
+        return (*self.columns, *getattr(index, "names", ()))
+
+    def manifest(self, *, warns: bool = True) -> Manifest | None:
         """Return the manifest beside the file, if there is one and it belongs to it."""
-        return None if self.path is None else manifest_beside(self.path, self._file)
+        if self.path is not None and not self._looked:
+            self._looked = True
+            with nullcontext() if warns else catch_warnings():
+                if not warns:
+                    simplefilter("ignore", ManifestWarning)
+                self._manifest = manifest_beside(self.path, self._file)
+        return self._manifest
+
+    @property
+    def has_manifest(self) -> bool:
+        """Whether there is a manifest beside the file, whether it belongs to it or not."""
+        return self.path not in (None, STANDARD) and manifest_path(str(self.path)).is_file()
+
+    def warn_of_manifest(self) -> None:
+        """Say that the manifest beside the file, if there is one, does not count."""
+        if self.has_manifest:
+            name = manifest_path(str(self.path)).name
+            warn(f"the manifest {name!r} is not used, because columns are named.", ManifestWarning)
 
     def as_written(self) -> Frame:
         """Return the table; of a text file, the fields as written."""
@@ -176,37 +215,34 @@ class _Opened:
         return open_frame(self._file.table(as_text=self.columns))
 
     def numbers(self, columns: Sequence[str]) -> Frame:
-        """Return the table with these columns as numbers, if they are numeric."""
+        """Return the table with these columns as numbers, if they are numeric.
+
+        Totals of 32-bit floats are only as accurate as that, which a text file does not show: the
+        manifest beside it does.
+        """
         if self._file is None:
             return self._frame  # type: ignore[return-value]
         table = self._file.table(columns=columns)
         if self._file.dialect is not None:
-            table = table.with_columns(map(_in_own_precision, table.get_columns()))
+            beside = self.manifest()
+            known = {} if beside is None else beside.columns
+            narrow = [name for name in columns if name in known and known[name].stored == "Float32"]
+            table = table.with_columns(table.get_column(name).cast(pl.Float32) for name in narrow)
         return open_frame(table)
 
 
-def _in_own_precision(column: pl.Series) -> pl.Series:
-    """Return numbers of a text file as 32-bit floats if that is what was written.
-
-    Their totals are only as accurate as that. Numbers of at most seven digits may be anything.
-    """
-    if column.dtype != pl.Float64:
-        return column
-    unique = column.drop_nulls().unique()
-    narrow = unique.cast(pl.Float32)
-    if (narrow.cast(pl.String).cast(pl.Float64) != unique).any():
-        return column
-    is_long = any(float(f"{value:.7g}") != value for value in unique.to_list())
-    return column.cast(pl.Float32) if is_long else column
-
-
-def _why_no_manifest(path: str | None, given: _Asked) -> str:
-    """Say why a manifest that lies beside a file does not say what to check."""
-    if path in (None, STANDARD) or not (place := manifest_path(str(path))).is_file():
-        return ""
-    if given.checked or given.left_out:
-        return f" {place.name!r} is not used where columns are named."
-    return f" {place.name!r} is damaged, or the file has changed since it was released."
+def _nothing_to_check(opened: _Opened, given: _Asked) -> MicroaggError:
+    """Return the error that k is missing, or that the manifest is not that of the file."""
+    if opened.has_manifest and not given.checked and not given.left_out:
+        name = manifest_path(str(opened.path)).name
+        return GuaranteeError(
+            f"{opened.path!r} is not the file that {name!r} describes: it has changed since it was "
+            "released, or the manifest is damaged or of another file. Give k (-k) to check the "
+            "file as it is."
+        )
+    return ParameterError(
+        "k, the least number of records behind a combination, is missing. Give k (-k), or a plan."
+    )
 
 
 def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _Asked:
@@ -218,9 +254,12 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
                 "columns or constraints are given in addition to a plan. Put them in the plan, or "
                 "leave the plan out."
             )
-        base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan))
+        base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), opened.columns)
         return replace(base, k=given.k or base.k)
-    found = None if names_columns else opened.manifest()
+    if names_columns:
+        opened.warn_of_manifest()
+        return given
+    found = opened.manifest(warns=given.k is not None)
     if found is None:
         return given
     base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
@@ -238,7 +277,8 @@ def _checked(asked: _Asked, columns: Sequence[str]) -> tuple[str, ...]:
             f"column {twice[0]!r} can have one role only; it is named as a quasi-identifier and as "
             "sensitive. Remove one of them."
         )
-    wanted = asked.checked or [name for name in columns if name not in asked.left_out]
+    not_checked = (*asked.left_out, *asked.dropped)
+    wanted = asked.checked or [name for name in columns if name not in not_checked]
     if not wanted:
         raise ParameterError("there is no column to check: all are sensitive. Leave one out.")
     return tuple(name for name in columns if name in wanted)

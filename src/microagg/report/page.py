@@ -39,7 +39,7 @@ from microagg.report.wording import (
     verdict,
     what_was_done,
 )
-from microagg.tables.pairs import Pair
+from microagg.tables.pairs import Pair, PairedColumn
 
 HEATMAP_COLUMNS = 30
 NOTABLE_PAIRS = 12
@@ -263,7 +263,9 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             name,
             "stratum" if name in strata else role,
             _TYPES[column.type],
-            "unchanged" if name in strata else f"{_plain_aggregate(how)} of the group",
+            _stratum(subject, column)
+            if name in strata
+            else f"{_plain_aggregate(how)} of the group",
             "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
             counted_share(column.after.n_missing, n, subject.least),
         )
@@ -273,6 +275,16 @@ def _columns(subject: Subject) -> Iterator[Listed]:
         yield Listed(done.key, "random key", "", "a random key", "", "")
     for name in () if subject.public else done.dropped:
         yield Listed(name, "removed", "", "nothing", "", "")
+
+
+def _stratum(subject: Subject, column: PairedColumn) -> str:
+    """Describe how a column of strata was treated; in public by what the plan allows."""
+    if subject.public:
+        merged = subject.manifest.plan.small_strata == "merge"
+        return "unchanged, except for merged strata" if merged else "unchanged"
+    if not (count := column.n_changed):
+        return "unchanged"
+    return f"unchanged, except for merged strata ({small_count(count, subject.least)})"
 
 
 def _plain_aggregate(aggregate: str) -> str:

@@ -22,13 +22,16 @@ def plan_text(plan: Plan, *, public: bool) -> str:
     """
     document = plan.as_dict()
     columns = document.pop("columns", {})
-    if options := document.get("method_options"):  # TOML has no word for None
-        document["method_options"] = {n: "none" if v is None else v for n, v in options.items()}
+    options = document.get("method_options", {})
+    unsaid = [name for name, value in options.items() if value is None]  # TOML has no word for it
+    if unsaid:
+        document["method_options"] = {n: v for n, v in options.items() if v is not None}
     if public:
         document.pop("random_state", None)
         columns = {name: said for name, said in columns.items() if said.get("role") != IDENTIFIER}
     shown = {name: _without_values(said) for name, said in columns.items()}
-    return toml_plan({**document, "columns": shown}).rstrip("\n")
+    notes = [f"# The option {name} is None, which a plan file cannot say." for name in unsaid]
+    return "\n".join([toml_plan({**document, "columns": shown}).rstrip("\n"), *notes])
 
 
 def _without_values(said: dict[str, object]) -> dict[str, object]:

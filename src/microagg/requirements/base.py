@@ -13,8 +13,9 @@ class Evidence:
 
     A `combination` is what a record shows in these columns together: the quasi-identifiers of one
     block, and the strata. `table` has all published columns that polars can hold; the fields of a
-    CSV file are text, as they are written. `unpublished` has columns of the original with the same
-    rows, such as identifiers; it is None where only the published table is at hand.
+    CSV file are text, as they are written. `unpublished` has the identifiers of the same records;
+    it is None where they are not at hand: `verify` has the published table only, and `protect_file`
+    reads identifiers just for an audit file or a random key.
     """
 
     table: "pl.DataFrame"

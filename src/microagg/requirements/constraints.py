@@ -70,10 +70,10 @@ class Constrained:
 
     def judge(self, evidence: Evidence) -> Violations:
         """Count the records that violate each constraint."""
-        from microagg.constraints.violations import count_violations
+        from microagg.constraints.violations import count_violations, largest_size
 
         columns = {name: _numbers(evidence.table.get_column(name)) for name in self.columns}
-        largest = {name: float(np.abs(numbers).max()) for name, numbers in columns.items()}
+        largest = {name: largest_size(numbers) for name, numbers in columns.items()}
         return Violations(count_violations(self.constraints, columns, largest))
 
 

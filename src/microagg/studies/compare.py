@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from microagg.bounds.choices import NONE
+from microagg.constraints.system import System
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import ProgressCallback, listening, report, reporting_to
-from microagg.core.registry import ALL, Method, find_all, method_names
+from microagg.core.registry import ALL, DEFAULT, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.utility.information_loss import Errors
+from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
@@ -117,12 +119,14 @@ small_strata, weights, blocks, valid_combinations : as in `protect`
 class Contest:
     """The methods to compare, the plan they share, and the number of parallel runs.
 
-    `named` are the methods that were asked for by name, not by "all".
+    `named` are the methods that were asked for by name, not by "all". The plan has no method;
+    `own` has that of the plan that was given, with its options.
     """
 
     named: tuple[str, ...]
     methods: tuple[Method, ...]
     plan: Plan
+    own: Plan
     n_jobs: int
 
     @classmethod
@@ -132,10 +136,12 @@ class Contest:
         plan: Plan,
         n_jobs: int | None,
         *,
+        own: Plan | None = None,
         effort_given: bool = True,
     ) -> "Contest":
         """Return the contest, after the checks that need no data.
 
+        `own` has the method and its options, if they are not in the plan.
         An effort that was given for these methods needs one that takes it; the effort of a plan
         that describes more than this comparison does not.
         """
@@ -146,20 +152,29 @@ class Contest:
             raise ParameterError(
                 "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
             )
-        return cls(tuple(names), wanted, plan, check_jobs(n_jobs))
+        shared = plan.replace(method=DEFAULT, method_options={}, strict_k=False)
+        return cls(tuple(names), wanted, shared, own or plan, check_jobs(n_jobs))
 
-    def unused(self) -> tuple[str, ...]:
-        """Return the options of the plan that are for releases, or for methods not compared."""
-        plan, compared = self.plan, {method.name for method in self.methods}
+    def unused(
+        self, compared: Sequence[Method], records: Records, *, uses_randomness: bool
+    ) -> tuple[str, ...]:
+        """Return the options of the plan that are for releases, or for other methods or columns."""
+        is_compared = self.own.method in {method.name for method in compared}
         without_effect = {
-            "method": plan.method not in compared,
-            "method_options": plan.method not in compared,
-            "strict_k": not any(method.draws for method in self.methods),
-            "bound": plan.bound != NONE,
+            "method": not is_compared,
+            "method_options": not is_compared,
+            "random_state": not uses_randomness,
+            "effort": not any("effort" in method.options for method in compared),
             "time_budget": True,
+            "bound": self.plan.bound != NONE,
+            "strict_k": not any(method.draws for method in compared),
+            "valid_combinations": not any(
+                column.type.is_categorical for column in records.columns.values()
+            ),
             "keep_key": True,
         }
-        return tuple(name for name in plan.as_dict() if without_effect.get(name, False))
+        said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
+        return tuple(name for name, is_so in without_effect.items() if is_so and name in said)
 
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
@@ -167,6 +182,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     plan, wanted = contest.plan.with_types(source.types), contest.methods
     seed = check_seed(plan.random_state)
     records = open_records(source, plan, largest_k=max(ks))
+    systems = systems_of(plan.constraints, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
     unfit = [method for method in wanted if method.draws or (method.single_column and is_wide)]
     left_out = [method for method in unfit if method.name not in contest.named]
@@ -175,15 +191,17 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     workers = min(contest.n_jobs, len(runs))
     # Parallel runs take one core each.
     original = original_of(records.frame, records.columns, records.strata_columns)
-    trial = _Trial(records, original, plan, seed, 1 if workers > 1 else contest.n_jobs)
+    n_jobs = 1 if workers > 1 else contest.n_jobs
+    trial = _Trial(records, original, systems, plan, contest.own, seed, n_jobs)
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
     uses_randomness = any(estimator_of(trial.plan_for(m, k)).uses_randomness() for m, k in runs)
+    unused = contest.unused(served, records, uses_randomness=uses_randomness)
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
-        setting=Setting.of(records, plan, contest.unused()),
+        setting=Setting.of(records, plan, unused),
         seed=seed if uses_randomness else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
@@ -197,13 +215,15 @@ class _Trial:
 
     records: Records
     original: Original  # what linkage needs is computed once
+    systems: Sequence[System | None]
     plan: Plan
+    own: Plan
     seed: int
     n_jobs: int
 
     def plan_for(self, method: Method, k: int, **options: Any) -> Plan:
         """Return the plan of one run; `options` are for methods that have them."""
-        own = self.plan.method_options if method.name == self.plan.method else {}
+        own = self.own.method_options if method.name == self.own.method else {}
         wanted = {"n_jobs": self.n_jobs, **options}
         return self.plan.replace(
             k=k,
@@ -211,7 +231,7 @@ class _Trial:
             method_options={n: v for n, v in wanted.items() if n in method.options} | own,
             random_state=self.seed,
             effort=self.plan.effort if "effort" in method.options else "balanced",
-            strict_k=self.plan.strict_k and method.draws,
+            strict_k=self.own.strict_k and method.draws,
             time_budget=None,
             bound="none",
             keep_key=False,
@@ -222,14 +242,14 @@ class _Trial:
         plan = self.plan_for(method, k)
         records = self.records.stratified_for(k, plan.small_strata)
         check_method(method, records)
-        systems = systems_of(plan.constraints, records)
         began = time.perf_counter()
-        groups = group(records, plan, systems)
+        groups = group(records, plan, self.systems)
         seconds = time.perf_counter() - began
         if groups.interrupted:
             raise KeyboardInterrupt  # meant for all runs, not for one search among many
         _check_sizes(groups, k)
-        released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
+        valid = plan.valid_combinations
+        released = aggregate(records, groups, self.systems, valid_combinations=valid)
         linked = self.linkage(records, released)
         added = None if released.constrained is None else released.constrained.added
         return Row(
@@ -240,6 +260,7 @@ class _Trial:
             added_by_constraints=None if added is None else _in_per_cent(added, groups),
             linkage=100.0 * linked.linked[1],
             linkage_error=100.0 * linked.standard_errors[1],
+            guarantees_k=groups.hold_k,
             n_groups=len(groups.sizes),
             min_group=int(groups.sizes.min()),
             max_group=int(groups.sizes.max()),

@@ -25,7 +25,9 @@ class Row:
     is the risk: the share, in per cent, of records that an intruder who knows all true
     quasi-identifiers links correctly by picking the most similar released record; above 100,000
     records it is estimated from a sample, and `linkage_error` is its standard error. `efficient`
-    says that no other row that guarantees k has less loss or linkage without more of the other.
+    says that no other row that guarantees k has less loss, with what constraints add, or linkage
+    without more of the other. `guarantees_k` is False if records drew their values, even if all
+    groups happen to hold k records.
     `seconds` leave out compiling and linking. `seed` is None for methods that use no randomness.
     """
 
@@ -37,6 +39,7 @@ class Row:
     linkage: float | None = None
     linkage_error: float | None = None
     efficient: bool | None = None
+    guarantees_k: bool | None = None
     n_groups: int | None = None
     min_group: int | None = None
     max_group: int | None = None
@@ -44,16 +47,24 @@ class Row:
     seed: int | None = None
     error: str | None = None
 
+    @property
+    def total_loss(self) -> float | None:
+        """The information loss with what satisfying the constraints adds, None if it failed."""
+        if self.information_loss is None:
+            return None
+        return self.information_loss + (self.added_by_constraints or 0.0)
+
 
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _TEXTS, _COUNTS = ("method", "error"), ("k", "n_groups", "min_group", "max_group", "seed")
+_FLAGS = ("efficient", "guarantees_k")
 SCHEMA: dict[str, IntoDType] = {
     field.name: nw.String
     if field.name in _TEXTS
     else nw.Int64
     if field.name in _COUNTS
     else nw.Boolean
-    if field.name == "efficient"
+    if field.name in _FLAGS
     else nw.Float64
     for field in fields(Row)
 }
@@ -137,8 +148,8 @@ class Comparison(Sequence[Row]):
         decimals = decimals_for([row.information_loss or 0.0 for row in self.rows])
         for k in dict.fromkeys(row.k for row in self.rows):
             own = [row for row in self.rows if row.k == k]
-            kept = [row.information_loss for row in own if _point(row) is not None]
-            least = min(kept, default=None)  # type: ignore[type-var]
+            kept = [point[0] for row in own if (point := _point(row)) is not None]
+            least = min(kept, default=None)
             added = any(row.added_by_constraints for row in self.rows)
             header = [f"k = {k:,}", "loss %", "linked %", "groups", "sizes", "seconds", ""]
             if added:
@@ -146,10 +157,13 @@ class Comparison(Sequence[Row]):
             yield header, [_cells(row, least, decimals, added=added) for row in own]
 
     def _legend(self) -> Iterator[str]:
-        yield "* least information loss at this k"
+        added = any(row.added_by_constraints for row in self.rows)
+        yield f"* least information loss at this k{', with what is added' if added else ''}"
         yield "+ not dominated by another row in loss and linkage"
-        if any(row.error is None and (row.min_group or 0) < row.k for row in self.rows):
-            yield "! some groups hold fewer than k records: they were drawn"
+        if any(row.guarantees_k is False for row in self.rows):
+            yield "! k is not guaranteed: records drew their values"
+        if added:
+            yield "added: by satisfying the constraints"
         yield from self.setting.notes()
 
     def as_dicts(self) -> list[dict[str, Any]]:
@@ -160,8 +174,7 @@ class Comparison(Sequence[Row]):
 def _cells(row: Row, least: float | None, decimals: int, *, added: bool) -> list[str]:
     if row.error is not None or row.information_loss is None:
         return [row.method, *[""] * (5 + added), "failed"]
-    is_small = (row.min_group or 0) < row.k
-    marks = "!" if is_small else "*" if row.information_loss == least else ""
+    marks = "!" if not row.guarantees_k else "*" if row.total_loss == least else ""
     return [
         row.method,
         f"{row.information_loss:.{decimals}f}",
@@ -187,9 +200,9 @@ def marked(rows: Sequence[Row]) -> list[Row]:
 
 
 def _point(row: Row) -> tuple[float, float] | None:
-    if row.information_loss is None or row.linkage is None or row.min_group is None:
+    if row.total_loss is None or row.linkage is None or not row.guarantees_k:
         return None
-    return (row.information_loss, row.linkage) if row.min_group >= row.k else None
+    return row.total_loss, row.linkage
 
 
 def _is_efficient(own: tuple[float, float] | None, points: Iterable[tuple[float, float]]) -> bool:
@@ -224,9 +237,9 @@ def risk_utility_map(comparison: Comparison) -> str:
             f"comparison must be what compare() returned; got {type(comparison).__name__}."
         )
     choices = [
-        Choice(row.method, row.k, row.information_loss, row.linkage, bool(row.efficient))
+        Choice(row.method, row.k, row.total_loss, row.linkage, bool(row.efficient))
         for row in comparison
-        if row.information_loss is not None and row.linkage is not None
+        if row.total_loss is not None and row.linkage is not None
     ]
     if not choices:
         raise ParameterError("there is nothing to draw: every method failed.")

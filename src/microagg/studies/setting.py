@@ -46,13 +46,13 @@ class Setting:
             yield "blocks", "; ".join(listed_names(block) for block in self.blocks)
         if self.constraints:
             yield "constraints", "; ".join(self.constraints)
-        if self.unused:
-            yield "not used", f"{', '.join(self.unused)} (in the plan, without effect here)"
 
     def notes(self) -> Iterator[str]:
         """Return what a reader of the figures alone must know."""
         if len(self.blocks) > 1:
             yield "blocks: k holds within each block of columns only"
+        if self.unused:
+            yield f"not used: {', '.join(self.unused)} (without effect here)"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the setting as plain values, ready for json.dumps."""

@@ -36,9 +36,11 @@ from microagg.release.suitability import bound_for
 from microagg.studies.chains import MatrixSweep, compile_search, sweep_all
 from microagg.studies.setting import Setting
 from microagg.studies.sweep_result import Sweep, SweepRow
+from microagg.tables.frames import open_frame
 from microagg.tables.roles import Names
 
 EFFORT = FAST = "fast"
+_DEFAULT_OF_PLANS = Plan.model_fields["effort"].default
 BOUNDS = (FAST, NONE)
 _LARGEST_BY_DEFAULT = 20
 # Options of a table that a matrix has as well.
@@ -46,7 +48,12 @@ _OF_MATRIX = ("k", "random_state")
 _NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
 # Options of a plan that change a release, but no figure of a sweep.
 _UNUSED = (
-    *("method", "method_options", "strict_k", "time_budget", "valid_combinations", "keep_key"),
+    "method",
+    "method_options",
+    "strict_k",
+    "time_budget",
+    "valid_combinations",
+    "keep_key",
 )
 
 RowsOfStrata = Sequence[Labels]
@@ -97,7 +104,8 @@ def sweep(
         records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
 small_strata, weights, blocks : as in `protect`, for DataFrames only
-    effort : "fast", "balanced" or "best", as for `Auto`. By default that of the plan, or "fast".
+    effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
+        another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
         "none" if the plan says so or there are weights, which no bound takes into account.
     random_state : seed of the search
@@ -122,8 +130,10 @@ small_strata, weights, blocks : as in `protect`, for DataFrames only
         chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
         with reporting_to(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
-    chosen = plan_of({**arguments, "k": 1})
+    if isinstance(table, (str, PathLike)):
+        open_frame(table)  # says why not, and what to do
     _refuse_options_of_tables(arguments, plan)
+    chosen = plan_of({"k": 1, "random_state": random_state})
     matrix = check_matrix(table)
     wanted = _checked_ks(asked, len(matrix))
     everyone = [np.arange(len(matrix))]
@@ -154,14 +164,15 @@ class Work:
 
     def within(self, plan: Plan, records: Records) -> "Work":
         """Return the work with what the plan says where nothing else was said."""
-        effort = plan.effort if "effort" in plan.model_fields_set else EFFORT
+        effort = EFFORT if plan.effort == _DEFAULT_OF_PLANS else plan.effort
         bound = bound_for(self.bound or (NONE if plan.bound == NONE else AUTO), records)
         return replace(self, effort=self.effort or effort, bound=NONE if bound == NONE else FAST)
 
-    def unused(self, plan: Plan) -> tuple[str, ...]:
+    def unused(self, plan: Plan, records: Records) -> tuple[str, ...]:
         """Return the options of a plan that a sweep has no use for."""
         said = [name for name in plan.as_dict() if name in _UNUSED]
-        if self.bound is None and plan.bound == "tight":
+        is_weighted = records.weights is not None
+        if self.bound is None and (plan.bound == "tight" or (plan.bound == FAST and is_weighted)):
             said.append("bound")
         return tuple(said)
 
@@ -206,7 +217,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
     return replace(
         found,
         rows=tuple(_with_constraints(row, records, systems) for row in found),
-        setting=Setting.of(records, plan, work.unused(plan)),
+        setting=Setting.of(records, plan, work.unused(plan, records)),
     )
 
 

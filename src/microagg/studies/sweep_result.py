@@ -37,6 +37,11 @@ class SweepRow:
     labels: Labels = field(repr=False)
     added_by_constraints: float | None = None
 
+    @property
+    def total_loss(self) -> float:
+        """The information loss with what satisfying the constraints adds."""
+        return self.information_loss + (self.added_by_constraints or 0.0)
+
     def figures(self) -> dict[str, Any]:
         """Return everything except the labels."""
         names = (part.name for part in fields(self) if part.name != "labels")
@@ -110,7 +115,7 @@ class Sweep(Sequence[SweepRow]):
             "": with_bars,
         }
         decimals = decimals_for([row.information_loss for row in self])
-        most = max(row.information_loss for row in self)
+        most = max(row.total_loss for row in self)
         kept = [place for place, is_shown in enumerate(shown.values()) if is_shown]
         lines = [[_line(row, decimals, most)[place] for place in kept] for row in self]
         return [list(shown)[place] for place in kept], lines
@@ -127,7 +132,7 @@ def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
         f"{row.n_groups:,}",
         spread(row.min_group, row.max_group),
         short_seconds(row.seconds),
-        "#" * round(_LONGEST_BAR * row.information_loss / most) if most else "",
+        "#" * round(_LONGEST_BAR * row.total_loss / most) if most else "",
     )
 
 

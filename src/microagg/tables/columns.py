@@ -69,13 +69,11 @@ class ColumnOptions:
                 f"column {name!r} has an order, which is for the type 'ordinal'; its type is "
                 f"{str(kind)!r}. Remove the order, or change the type."
             )
-        if self.resolution is not None:
-            if kind not in (ColumnType.DATE, ColumnType.DATETIME):
-                raise ParameterError(
-                    f"column {name!r} has a resolution, which is for dates; its type is "
-                    f"{str(kind)!r}. Remove the resolution."
-                )
-            check_choice(f"the resolution of {name!r}", self.resolution, RESOLUTIONS)
+        if self.resolution is not None and kind not in (ColumnType.DATE, ColumnType.DATETIME):
+            raise ParameterError(
+                f"column {name!r} has a resolution, which is for dates; its type is "
+                f"{str(kind)!r}. Remove the resolution."
+            )
         if self.aggregate is not None:
             what = f"the aggregate of {name!r}, which is {kind},"
             check_choice(what, self.aggregate, AGGREGATES[kind])

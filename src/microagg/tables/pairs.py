@@ -95,6 +95,13 @@ class PairedColumn:
         return not np.array_equal(before.missing, after.missing)
 
     @property
+    def n_changed(self) -> int:
+        """How many records have another value after than before."""
+        came_or_went = self.before.is_present != self.after.is_present
+        differ = self.is_present & (self.before.numbers != self.after.numbers)
+        return int(np.count_nonzero(came_or_went | differ))
+
+    @property
     def scaled_before(self) -> Floats:
         """The original values of a scaled column as (value - mean) / standard deviation.
 

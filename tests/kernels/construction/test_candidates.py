@@ -30,7 +30,7 @@ def test_every_point_knows_the_candidates_it_belongs_to():
     found = model.candidates
     choice = candidates.Choice(found, -1.0, False)
     while model.left >= 8:
-        model.take_off(candidates.rounds_of_candidates, choice, while_left=model.left)
+        model.peel(candidates.rounds_of_candidates, choice, while_left=model.left)
         points = np.flatnonzero(found.left)
         for point in points:
             members = found.members[point].tolist()
