@@ -38,7 +38,10 @@ class Table:
         self.units = rng.integers(n // 2 + 1, size=n)
         self.amounts = rng.lognormal(sigma=1.5, size=n)
         made = {
-            "units": (GroupRule.distinct(self.units, 2), lambda g: slow.distinct(self.units[g]) >= 2),
+            "units": (
+                GroupRule.distinct(self.units, 2),
+                lambda g: slow.distinct(self.units[g]) >= 2,
+            ),
             "l": (GroupRule.distinct(self.codes, 2), lambda g: slow.distinct(self.codes[g]) >= 2),
             "entropy": (
                 GroupRule.entropy(self.codes, 1.8),
@@ -107,4 +110,28 @@ def test_every_method_meets_requirements(name, rules):
     for label in range(model.n_groups_):
         assert table.meets(np.flatnonzero(model.labels_ == label).tolist(), 3)
     bare = METHODS[name].cls(3, **options).fit(table.X)
-    assert (METHODS[name].cls(3, **options).fit(table.X, requirements=[]).labels_ == bare.labels_).all()
+    none = METHODS[name].cls(3, **options).fit(table.X, requirements=[])
+    assert (none.labels_ == bare.labels_).all()
+
+
+@pytest.mark.parametrize("name", ["fcm", "efcm"])
+def test_methods_that_draw_refuse_requirements(name):
+    table = Table(1, 20, ("l",))
+    with pytest.raises(ParameterError, match="use another method"):
+        METHODS[name].cls(3).fit(table.X, requirements=table.rules)
+
+
+@pytest.mark.parametrize("bad", [3, "l", [3], [GroupRule.distinct([0, 1], 1)]])
+def test_bad_requirements_are_refused(bad):
+    with pytest.raises(ParameterError, match="rule"):
+        METHODS["mdav"].cls(2).fit(np.zeros((5, 2)), requirements=bad)
+
+
+def test_rare_values_make_large_groups():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(3000, 3)), (np.arange(3000) % 100 == 0).astype(int)
+    model = METHODS["auto"].cls(3, effort="fast", random_state=0)
+    model.fit(X, requirements=[GroupRule.distinct(codes, 2)])
+    assert 2 <= model.n_groups_ <= 30
+    for label in range(model.n_groups_):
+        assert slow.distinct(codes[model.labels_ == label]) == 2

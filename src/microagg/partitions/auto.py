@@ -1,7 +1,7 @@
 """The default: the best groups that a bounded amount of work finds."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,19 @@ from microagg.core.validation import check_choice, check_jobs, check_rng
 from microagg.kernels.background import compiled_in_background
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
-from microagg.kernels.rules.exhaustive import best_partition
 from microagg.kernels.search.trials import compile_search, run_trials
 from microagg.orderings.tsp import TOUR_NEIGHBOURS
 from microagg.partitions.base import Partitioner
 from microagg.partitions.mdav import MDAV
 from microagg.partitions.ordered import cut_short_tours
 from microagg.partitions.search import regions
-from microagg.partitions.search.dealing import deal_out
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.improving import Effort, Improving, n_neighbours
 from microagg.partitions.search.neighbours import DistinctNeighbours, list_near
-from microagg.partitions.search.repairing import repair
 from microagg.partitions.univariate import Univariate
-from microagg.requirements.coded import GroupRule, pack
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 EFFORTS = {
     "fast": Effort(
@@ -177,7 +176,12 @@ class Auto(Partitioner):
         improving = Improving(X, groups, k, limits, rng, n_jobs, near.for_search())
         return self._improved(improving, effort)
 
-    def _group_under(self, X: NDArray[Any], k: int, rules: tuple[GroupRule, ...]) -> Labels:
+    def _group_under(self, X: NDArray[Any], k: int, rules: "tuple[GroupRule, ...]") -> Labels:
+        from microagg.kernels.rules.exhaustive import best_partition
+        from microagg.partitions.search.dealing import deal_out
+        from microagg.partitions.search.repairing import repair
+        from microagg.requirements.coded import pack
+
         effort = EFFORTS_UNDER_RULES[check_choice("effort", self.effort, EFFORTS)]
         n_jobs = check_jobs(self.n_jobs)
         limits = Limits.checked(None, self.time_budget)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.core.arrays import Floats, Labels, Rows
-from microagg.core.errors import ParameterError
+from microagg.core.errors import GuaranteeError, ParameterError
 from microagg.core.validation import check_count, check_number
 from microagg.kernels.rules.rules import (
     DISTINCT,
@@ -198,4 +198,14 @@ def check_feasible(rules: Sequence[GroupRule], k: int) -> None:
         raise ParameterError(
             f"no partition meets the requirements: all {n} records together do not meet rule "
             f"{int(failed) + 1} of {len(rules)}. Ask for less."
+        )
+
+
+def check_met(rules: Sequence[GroupRule], k: int, labels: Labels) -> None:
+    """Refuse groups of which one does not meet all rules."""
+    numbered = np.unique(labels, return_inverse=True)[1]
+    if failing := int(np.count_nonzero(failing_rules(pack(rules, k, len(labels)), numbered) > -2)):
+        raise GuaranteeError(
+            f"{failing} groups do not meet the requirements. This is a defect of microagg: please "
+            "report it."
         )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from microagg.partitions.search.annealing import Annealing
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.neighbours import near_lists, near_within
 from microagg.partitions.search.recombining import recombine
-from microagg.partitions.search.ruled import RuledAnnealing
-from microagg.requirements.coded import GroupRule, pack
+
+if TYPE_CHECKING:
+    from microagg.partitions.search.ruled import RuledAnnealing
+    from microagg.requirements.coded import GroupRule
 
 # Neighbours of a record whose groups are tried, or 3k of them if that is more.
 _NEIGHBOURS = 25
@@ -114,7 +117,7 @@ class Improving:
         rng: np.random.Generator,
         n_jobs: int,
         near: Labels | None = None,
-        rules: Sequence[GroupRule] = (),
+        rules: "Sequence[GroupRule]" = (),
         other_starts: Sequence[Labels] = (),
     ) -> None:
         self.X = X
@@ -183,7 +186,7 @@ class Improving:
 
     def _annealing(
         self, region: Region, island: int, seed: int, temperatures: tuple[float, float]
-    ) -> Annealing | RuledAnnealing:
+    ) -> "Annealing | RuledAnnealing":
         """Lay out one search of a region, which offers it the best groups found."""
 
         def offer(error: float, labels: Labels) -> None:
@@ -196,6 +199,9 @@ class Improving:
             )
         if len(self.regions) == 1 and self.n_made == 0 and 0 < island <= len(self.other_starts):
             labels = self.other_starts[island - 1]
+        from microagg.partitions.search.ruled import RuledAnnealing
+        from microagg.requirements.coded import pack
+
         rules = pack([rule.within(region.rows) for rule in self.rules], self.k, len(X))
         return RuledAnnealing(
             X, near, labels, rules, seed=seed, temperatures=temperatures, offer=offer

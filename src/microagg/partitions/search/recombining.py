@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from microagg.core.arrays import Floats, Labels
 from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions.search.neighbours import distinct_records
-from microagg.requirements.coded import GroupRule
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 # With more records nothing is recombined: branching would take too long.
 _MOST_RECORDS = 5000
@@ -20,7 +23,7 @@ def recombine(
     X: Floats,
     partitions: Sequence[Labels],
     seconds: float = math.inf,
-    rules: Sequence[GroupRule] = (),
+    rules: "Sequence[GroupRule]" = (),
 ) -> Labels:
     """Return the best partition whose groups all occur in one of the given ones.
 

@@ -32,9 +32,9 @@ class RuledAnnealing:
         labels: Labels,
         rules: Rules,
         *,
-        seed: int,
-        temperatures: tuple[float, float],
-        offer: Offer,
+        seed: int = 0,
+        temperatures: tuple[float, float] = (1.0, 3e-3),
+        offer: Offer | None = None,
     ) -> None:
         numbered = np.unique(labels, return_inverse=True)[1]
         most = max(int(numbered.max()) + 1, len(X) // rules.k)
@@ -91,4 +91,5 @@ class RuledAnnealing:
         error = refresh_all(self.arrangement)
         if error < self.error:
             self.error, self.labels = error, self.arrangement.labels.copy()
-            self.offer(error, self.labels)
+            if self.offer is not None:
+                self.offer(error, self.labels)
