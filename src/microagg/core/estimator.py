@@ -28,8 +28,8 @@ class Estimator(Protocol):
 
     def __init__(self, k: int = ..., **options: Any) -> None: ...
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Group the records of X."""
+    def fit(self, X: ArrayLike, y: object = None, *, requirements: Any = None) -> Self:
+        """Group the records of X, so that every group meets the requirements, if there are any."""
         ...
 
     def fit_predict(self, X: ArrayLike, y: object = None) -> Labels:

@@ -80,8 +80,13 @@ class FuzzyMicroaggregator(Clusterer):
         for name in self._get_param_names():
             setattr(self, name, given[name])
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: object = None, *, requirements: object = None) -> Self:  # noqa: ARG002
         """Cluster the records of X and draw a centre for each."""
+        if requirements is not None:
+            raise ParameterError(
+                f"{type(self).__name__} lets records draw their centres, so its groups cannot meet "
+                "requirements. Leave them out, or use another method, such as Auto."
+            )
         X = check_matrix(X, estimator=self)
         check_k(self.k, n_records=len(X))
         check_flag("strict_k", self.strict_k)

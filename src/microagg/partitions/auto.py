@@ -1,7 +1,7 @@
 """The default: the best groups that a bounded amount of work finds."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.improving import Effort, Improving, n_neighbours
 from microagg.partitions.search.neighbours import DistinctNeighbours, list_near
 from microagg.partitions.univariate import Univariate
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 EFFORTS = {
     "fast": Effort(
@@ -52,8 +55,44 @@ EFFORTS = {
 }
 
 
+# Under requirements a trial is of a fixed amount of work, whatever k is.
+EFFORTS_UNDER_RULES = {
+    "fast": Effort(
+        trials_per_record=20,
+        most_trials=25_000,
+        least_trials=2_500,
+        trials_per_further_record=2,
+        islands=2,
+        rounds=1,
+        temperatures=(1.0, 3e-3),
+        growth=0.0,
+    ),
+    "balanced": Effort(
+        trials_per_record=400,
+        most_trials=450_000,
+        least_trials=15_000,
+        trials_per_further_record=12,
+        islands=2,
+        rounds=1,
+        temperatures=(1.0, 3e-3),
+        growth=0.0,
+    ),
+    "best": Effort(
+        trials_per_record=2_000,
+        most_trials=2_500_000,
+        least_trials=120_000,
+        trials_per_further_record=50,
+        islands=4,
+        rounds=2,
+        temperatures=(1.0, 3e-3),
+        growth=0.0,
+    ),
+}
+
 # Records up to which a tour is tried as well, and beyond which MDAV would take too long.
 LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
+# Records of which all partitions are tried under requirements.
+MOST_FOR_ALL = 12
 
 
 class Auto(Partitioner):
@@ -135,6 +174,37 @@ class Auto(Partitioner):
             joined = near.exact(X, TOUR_NEIGHBOURS).rows if len(X) <= LARGEST_TOUR else None
             groups = first_groups(X, k, rng, n_jobs, joined)
         improving = Improving(X, groups, k, limits, rng, n_jobs, near.for_search())
+        return self._improved(improving, effort)
+
+    def _group_under(self, X: NDArray[Any], k: int, rules: "tuple[GroupRule, ...]") -> Labels:
+        from microagg.kernels.rules.exhaustive import best_partition
+        from microagg.partitions.search.dealing import deal_out
+        from microagg.partitions.search.repairing import repair
+        from microagg.requirements.coded import pack
+
+        effort = EFFORTS_UNDER_RULES[check_choice("effort", self.effort, EFFORTS)]
+        n_jobs = check_jobs(self.n_jobs)
+        limits = Limits.checked(None, self.time_budget)
+        rng = check_rng(self.random_state)
+        self.interrupted_ = self.timed_out_ = False
+        self.near_ = None
+        X, packed = without_offset(X), pack(rules, k, len(X))
+        if len(X) <= MOST_FOR_ALL:
+            labels = np.zeros(len(X), dtype=np.intp)
+            best_partition(X, packed, labels)
+            return labels
+        self.near_ = list_near(X, n_neighbours(k), n_jobs)
+        near = self.near_.for_search()
+        starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
+        starts += [deal_out(X, rule, k) for rule in rules if rule.is_closeness]
+        repaired = [repair(X, labels, packed, near) for labels in starts]
+        repaired.sort(key=lambda labels: summarise(X, labels).sse)
+        first, *others = repaired
+        improving = Improving(X, first, k, limits, rng, n_jobs, near, rules, others)
+        return self._improved(improving, effort)
+
+    def _improved(self, improving: Improving, effort: Effort) -> Labels:
+        """Return the groups after the search, and note how it ended."""
         try:
             improving.run(effort)
         except KeyboardInterrupt:

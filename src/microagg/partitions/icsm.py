@@ -2,7 +2,7 @@
 
 import math
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,12 @@ from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Partitioner
 from microagg.partitions.path_cut import cut_sequence
 from microagg.partitions.search.exchanging import NO_LIMITS, Exchanging, Limits
+from microagg.partitions.search.improving import n_neighbours
+from microagg.partitions.search.neighbours import near_lists
 from microagg.partitions.search.starts import Initial, initial_labels, uses_randomness
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 # Records moved by a restart, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
@@ -120,6 +125,18 @@ class ICSM(Partitioner):
             best.offer(errors[-1], place, (labels, len(errors) - 1))
         labels, self.n_iterations_ = best.result
         return labels
+
+    def _group_under(self, X: NDArray[Any], k: int, rules: "tuple[GroupRule, ...]") -> Labels:
+        """Return the groups of the search, repaired, then improved by moves and exchanges."""
+        from microagg.partitions.search.ruled import RuledAnnealing
+        from microagg.requirements.coded import pack
+
+        labels = super()._group_under(X, k, rules)
+        X = without_offset(X)
+        near = near_lists(X, n_neighbours(k), check_jobs(self.n_jobs))
+        search = RuledAnnealing(X, near, labels, pack(rules, k, len(X)))
+        search.settle()
+        return search.labels
 
 
 def _restart(

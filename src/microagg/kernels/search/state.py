@@ -7,9 +7,9 @@ trial is rejected, they are restored. So undoing costs only what was touched, wh
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Mask, Rows
+from microagg.kernels.basics.randomness import RandomState, draw_below, draw_between_0_and_1
 from microagg.kernels.compile import inner_kernel
 from microagg.kernels.search.assignment import Assignment, join, leave, make_assignment, refresh
 
@@ -36,7 +36,7 @@ class Search(NamedTuple):
     homes: Rows  # the two cheapest groups for the present record
     home_costs: Floats
     counters: Rows
-    rng_state: NDArray[np.uint64]
+    rng_state: RandomState
 
 
 def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Search:
@@ -72,21 +72,14 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
 
 @inner_kernel
 def draw(search: Search, below: int) -> int:
-    """A random whole number from 0 to below - 1: splitmix64."""
-    rng_state = search.rng_state
-    rng_state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = rng_state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = (z ^ (z >> np.uint64(31))) >> np.uint64(32)
-    number: int = np.intp((z * np.uint64(below)) >> np.uint64(32))  # type: ignore[assignment]
-    return number
+    """A random whole number from 0 to below - 1."""
+    return draw_below(search.rng_state, below)
 
 
 @inner_kernel
 def draw_share(search: Search) -> float:
     """A random number above 0 and below 1."""
-    return (draw(search, 1 << 31) + 0.5) / (1 << 31)
+    return draw_between_0_and_1(search.rng_state)
 
 
 @inner_kernel

@@ -1,7 +1,9 @@
 """Rounds of searches that improve a partition, in parallel: of the whole table, or by region."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +15,10 @@ from microagg.partitions.search.annealing import Annealing
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.neighbours import near_lists, near_within
 from microagg.partitions.search.recombining import recombine
+
+if TYPE_CHECKING:
+    from microagg.partitions.search.ruled import RuledAnnealing
+    from microagg.requirements.coded import GroupRule
 
 # Neighbours of a record whose groups are tried, or 3k of them if that is more.
 _NEIGHBOURS = 25
@@ -43,12 +49,13 @@ class Effort:
     share: float = 1.0  # of these trials
     # First and last temperature: the mean loss that is accepted, as a share of the groups' error.
     temperatures: tuple[float, float] = (3e-3, 6e-5)
+    growth: float = 2.0  # the cost of a trial grows with k to this power
 
     def trials(self, n_records: int, k: int) -> float:
-        """Number of trials for a table; the cost of one grows nearly with k squared."""
+        """Number of trials for a table."""
         most = self.most_trials + self.trials_per_further_record * n_records
         trials = max(self.least_trials, min(self.trials_per_record * n_records, most))
-        return trials * (3 / k) ** 2 * self.share
+        return float(trials * (3 / k) ** self.growth * self.share)
 
     def turn(self, number: int, rounds: int) -> "Effort":
         """Return the effort of one of several rounds; each begins as cool as the last one ended.
@@ -94,10 +101,11 @@ class Region:
 
 
 class Improving:
-    """A partition into groups of k to 2k-1 records that is being improved.
+    """A partition that is being improved: groups of k to 2k-1 records, or of any size under rules.
 
-    `near` lists the nearest neighbours of every record, nearest first: `n_neighbours(k)` of them,
-    if there are that many. If it is not given, they are found first.
+    Under `rules`, the searches of a small table may begin with `other_starts` as well. `near` lists
+    the nearest neighbours of every record, nearest first: `n_neighbours(k)` of them, if there are
+    that many. If it is not given, they are found first.
     """
 
     def __init__(
@@ -109,6 +117,8 @@ class Improving:
         rng: np.random.Generator,
         n_jobs: int,
         near: Labels | None = None,
+        rules: "Sequence[GroupRule]" = (),
+        other_starts: Sequence[Labels] = (),
     ) -> None:
         self.X = X
         self.near = near
@@ -117,8 +127,10 @@ class Improving:
         self.limits = limits
         self.rng = rng
         self.n_jobs = n_jobs
+        self.rules = rules
+        self.other_starts = other_starts
         self.regions: list[Region] = []
-        self.running: list[Annealing] = []
+        self.running: list[Annealing | RuledAnnealing] = []
         self.n_trials = self.n_made = 0  # trials planned, and those of previous rounds
         self.ended: list[int] = []  # trials planned for the searches that have ended
 
@@ -146,15 +158,7 @@ class Improving:
 
         def search(place: int) -> list[Labels]:
             region, island = searches[place]
-            annealing = Annealing(
-                region.X,
-                region.near,
-                region.labels,
-                self.k,
-                seed=int(seeds[place]),
-                temperatures=effort.temperatures,
-                offer=lambda error, labels: region.best.offer(error, island, labels),
-            )
+            annealing = self._annealing(region, island, int(seeds[place]), effort.temperatures)
             self.running.append(annealing)
             n_trials = int(trials * len(region.X) / len(self.X))
             seconds = self._seconds_for(n_trials, at_once)
@@ -176,9 +180,32 @@ class Improving:
         if islands > 1:
             pool = [self.labels, *(labels for late in found for labels in late)]
             seconds = max(_LEAST_SECONDS, self.limits.seconds_left())
-            self.regions[0].labels = recombine(self.X, pool, seconds)
+            self.regions[0].labels = recombine(self.X, pool, seconds, self.rules)
             self.regions[0].begin_round()
             self.labels = self.regions[0].labels
+
+    def _annealing(
+        self, region: Region, island: int, seed: int, temperatures: tuple[float, float]
+    ) -> "Annealing | RuledAnnealing":
+        """Lay out one search of a region, which offers it the best groups found."""
+
+        def offer(error: float, labels: Labels) -> None:
+            region.best.offer(error, island, labels)
+
+        X, near, labels = region.X, region.near, region.labels
+        if not self.rules:
+            return Annealing(
+                X, near, labels, self.k, seed=seed, temperatures=temperatures, offer=offer
+            )
+        if len(self.regions) == 1 and self.n_made == 0 and 0 < island <= len(self.other_starts):
+            labels = self.other_starts[island - 1]
+        from microagg.partitions.search.ruled import RuledAnnealing
+        from microagg.requirements.coded import pack
+
+        rules = pack([rule.within(region.rows) for rule in self.rules], self.k, len(X))
+        return RuledAnnealing(
+            X, near, labels, rules, seed=seed, temperatures=temperatures, offer=offer
+        )
 
     def is_complete(self) -> bool:
         """Whether all trials were made, except for those lost to rounding."""

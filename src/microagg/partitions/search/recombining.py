@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,19 +10,27 @@ from microagg.core.arrays import Floats, Labels
 from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions.search.neighbours import distinct_records
 
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
+
 # With more records nothing is recombined: branching would take too long.
 _MOST_RECORDS = 5000
 # Limit on branching: a bound on work, so that the outcome is the same on any machine.
 _MOST_NODES = 200
 
 
-def recombine(X: Floats, partitions: Sequence[Labels], seconds: float = math.inf) -> Labels:
+def recombine(
+    X: Floats,
+    partitions: Sequence[Labels],
+    seconds: float = math.inf,
+    rules: "Sequence[GroupRule]" = (),
+) -> Labels:
     """Return the best partition whose groups all occur in one of the given ones.
 
     Choosing groups that cover every record once, at the least squared error, is a set-partitioning
     problem. If the solver does not finish within `seconds`, or a fixed amount of work, the best
-    partition that it found or was given is returned. Equal records are interchangeable: otherwise
-    the solver would try every way to distribute them.
+    partition that it found or was given is returned. Records that are equal, also to all `rules`,
+    are interchangeable: otherwise the solver would try every way to distribute them.
 
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [20.0], [20.1]])
     >>> halves = [np.array([0, 0, 1, 1, 2, 3, 2, 3]), np.array([0, 1, 0, 1, 2, 2, 3, 3])]
@@ -31,7 +40,7 @@ def recombine(X: Floats, partitions: Sequence[Labels], seconds: float = math.inf
     partitions = [summarise(X, labels).labels for labels in partitions]
     errors = [summarise(X, labels).sse for labels in partitions]
     best = partitions[int(np.argmin(errors))]
-    equal = distinct_records(X)
+    equal = distinct_records(np.column_stack([X, *(part for r in rules for part in r.parts())]))
     first_equal = equal.rows[equal.begins[equal.of_record]]
     groups = _distinct_groups(partitions, first_equal)
     nothing_new = len(groups) == len(_distinct_groups([best], first_equal))

@@ -1,0 +1,1 @@
+"""Annealing: groups of any size that wander under rules, and cool down."""

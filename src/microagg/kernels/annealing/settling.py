@@ -1,0 +1,93 @@
+"""Steps that gain, until there is none left: moves and exchanges with groups of near records."""
+
+from microagg.core.arrays import Mask, Rows
+from microagg.kernels.annealing.arrangement import (
+    WORK,
+    Arrangement,
+    cost_of_exchange,
+    cost_of_joining,
+    cost_of_leaving,
+    exchange,
+    may_exchange,
+    members_of,
+    move,
+    would_do,
+)
+from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.rules.rules import Rules
+
+# A step must gain this share of the errors it touches: far above rounding, far below meaning.
+_WORTHWHILE = 1e-9
+# Records of larger groups are not tried for exchanges: there are too many.
+_LARGEST = 128
+
+
+@kernel
+def settle(arrangement: Arrangement, rules: Rules, rows: Rows, waiting: Mask, until: int) -> int:
+    """Make the best step of each of the rows that wait, in turn; returns how many rows were tried.
+
+    Near records, and the members of groups that changed, wait again. Ends when so much work is
+    done.
+    """
+    tried = 0
+    for row in rows:
+        if arrangement.counters[WORK] >= until:
+            break
+        tried += 1
+        if waiting[row]:
+            waiting[row] = False
+            A = arrangement.labels[row]
+            B = make_best_step(arrangement, rules, row)
+            if B >= 0:
+                for member in members_of(arrangement, A):
+                    waiting[member] = True
+                for member in members_of(arrangement, B):
+                    waiting[member] = True
+    return tried
+
+
+@inner_kernel
+def make_best_step(arrangement: Arrangement, rules: Rules, row: int) -> int:
+    """Make the move or exchange of a record that gains most; returns the other group, or -1."""
+    source = arrangement.labels[row]
+    can_leave = arrangement.sizes[source] > rules.k
+    can_leave = can_leave and would_do(arrangement, rules, source, row, -1)
+    gained = cost_of_leaving(arrangement, row)
+    near = arrangement.near[row]
+    best, home, partner = 0.0, -1, -1
+    for place in range(near.shape[0]):
+        group = arrangement.labels[near[place]]
+        if group == source or was_met(arrangement, near, place):
+            continue
+        errors = arrangement.errors[source] + arrangement.errors[group]
+        if home < 0:
+            best = -_WORTHWHILE * errors
+        if can_leave:
+            cost = cost_of_joining(arrangement, row, group) - gained
+            gains = cost < min(best, -_WORTHWHILE * errors)
+            if gains and would_do(arrangement, rules, group, -1, row):
+                best, home, partner = cost, group, -1
+        if arrangement.sizes[group] > _LARGEST:
+            continue
+        arrangement.counters[WORK] += 4 * arrangement.sizes[group]
+        for other in members_of(arrangement, group):
+            cost = cost_of_exchange(arrangement, row, other)
+            gains = cost < min(best, -_WORTHWHILE * errors)
+            if gains and may_exchange(arrangement, rules, row, other):
+                best, home, partner = cost, group, other
+    if home >= 0:
+        if partner < 0:
+            move(arrangement, row, home)
+        else:
+            exchange(arrangement, row, partner)
+    return home
+
+
+@inner_kernel
+def was_met(arrangement: Arrangement, near: Rows, place: int) -> bool:
+    """Whether the group of a near record was that of a nearer one as well."""
+    group = arrangement.labels[near[place]]
+    for nearer in range(place):  # noqa: SIM110
+        if arrangement.labels[near[nearer]] == group:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Rules: conditions that the members of every group must meet."""
