@@ -48,6 +48,7 @@ def test_every_k_has_a_line(run):
     assert re.search(r"seed +1\n", outcome.out)
 
 
+@pytest.mark.slow
 def test_strata_weights_blocks_and_constraints_are_listed(run, refused, folder):
     people = pl.read_csv(folder / "people.csv")
     regions = pl.Series("region", ["n"] * 4 + ["s"] * 26 + ["w"] * 30)

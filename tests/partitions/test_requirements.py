@@ -127,6 +127,7 @@ def test_bad_requirements_are_refused(bad):
         METHODS["mdav"].cls(2).fit(np.zeros((5, 2)), requirements=bad)
 
 
+@pytest.mark.slow
 def test_rare_values_make_large_groups():
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(3000, 3)), (np.arange(3000) % 100 == 0).astype(int)

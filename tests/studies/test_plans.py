@@ -290,6 +290,7 @@ class TestSweep:
         with pytest.raises(ParameterError, match="weights is given in addition to a plan"):
             sweep(TABLE, 3, plan=plan_of("roles"), weights="w")
 
+    @pytest.mark.slow
     def test_effort_and_bound_of_a_plan(self):
         plan = plan_of("roles", method="auto", bound="auto")
         found = sweep(TABLE, 3, plan=plan)
@@ -361,6 +362,7 @@ class TestSweep:
         assert sweep(table, 2, random_state=np.random.default_rng(3)).seed == expected
         assert sweep(X, 2).seed != sweep(X, 2).seed
 
+    @pytest.mark.slow
     def test_small_strata_are_merged_at_each_k_as_by_protect(self):
         sizes = {"a": 3, "b": 5, "c": 8, "d": 14, "e": 30}
         small = TABLE.with_columns(
@@ -393,6 +395,7 @@ class TestSweep:
             sweep(TABLE, [3], small_strata="merge", **asked("roles"))
 
     @pytest.mark.parametrize("case", ["strata", "all of them"])
+    @pytest.mark.slow
     def test_strata_side_by_side_get_the_groups_that_they_get_one_by_one(self, case):
         one, two = (
             sweep(TABLE, [2, 3, 6], random_state=4, n_jobs=jobs, **asked(case)) for jobs in (1, 2)
@@ -421,6 +424,7 @@ class TestSweep:
         with pytest.raises(KeyboardInterrupt):
             sweep(TABLE, [2, 3, 6], progress=interrupt, **options)
 
+    @pytest.mark.slow
     def test_with_weights_the_loss_never_falls_either(self):
         taken_over = 0
         for seed in range(8):
