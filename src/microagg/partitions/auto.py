@@ -55,44 +55,19 @@ EFFORTS = {
 }
 
 
-# Under requirements a trial is of a fixed amount of work, whatever k is.
+# Under requirements a trial is a fixed amount of work, whatever k is.
+_under_rules = partial(Effort, temperatures=(1.0, 3e-3), growth=0.0)
 EFFORTS_UNDER_RULES = {
-    "fast": Effort(
-        trials_per_record=20,
-        most_trials=25_000,
-        least_trials=2_500,
-        trials_per_further_record=2,
-        islands=2,
-        rounds=1,
-        temperatures=(1.0, 3e-3),
-        growth=0.0,
-    ),
-    "balanced": Effort(
-        trials_per_record=400,
-        most_trials=450_000,
-        least_trials=15_000,
-        trials_per_further_record=12,
-        islands=2,
-        rounds=1,
-        temperatures=(1.0, 3e-3),
-        growth=0.0,
-    ),
-    "best": Effort(
-        trials_per_record=2_000,
-        most_trials=2_500_000,
-        least_trials=120_000,
-        trials_per_further_record=50,
-        islands=4,
-        rounds=2,
-        temperatures=(1.0, 3e-3),
-        growth=0.0,
-    ),
+    "fast": _under_rules(20, 25_000, 2_500, 2, islands=2, rounds=1),
+    "balanced": _under_rules(400, 450_000, 15_000, 12, islands=2, rounds=1),
+    "best": _under_rules(2_000, 2_500_000, 120_000, 50, islands=4, rounds=2),
 }
 
 # Records up to which a tour is tried as well, and beyond which MDAV would take too long.
 LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
-# Records of which all partitions are tried under requirements.
-MOST_FOR_ALL = 12
+# Under requirements: records of which all partitions are tried, and up to which records are dealt
+# out for t-closeness, which takes time proportional to the square of their number.
+_MOST_FOR_ALL, _LARGEST_DEALT = 12, 20_000
 
 
 class Auto(Partitioner):
@@ -189,14 +164,15 @@ class Auto(Partitioner):
         self.interrupted_ = self.timed_out_ = False
         self.near_ = None
         X, packed = without_offset(X), pack(rules, k, len(X))
-        if len(X) <= MOST_FOR_ALL:
+        if len(X) <= _MOST_FOR_ALL:
             labels = np.zeros(len(X), dtype=np.intp)
             best_partition(X, packed, labels)
             return labels
         self.near_ = list_near(X, n_neighbours(k), n_jobs)
         near = self.near_.for_search()
         starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
-        starts += [deal_out(X, rule, k) for rule in rules if rule.is_closeness]
+        if len(X) <= _LARGEST_DEALT:
+            starts += [deal_out(X, rule, k) for rule in rules if rule.is_closeness]
         repaired = [repair(X, labels, packed, near) for labels in starts]
         repaired.sort(key=lambda labels: summarise(X, labels).sse)
         first, *others = repaired
