@@ -14,6 +14,7 @@ from microagg.plans.columns import columns_by_name
 from microagg.plans.plan import ALIASES, Plan
 from microagg.plans.refusals import in_file
 from microagg.plans.toml import read_plan
+from microagg.tables.roles import IDENTIFIER, UNIT
 
 # What the check of a method looks at.
 _SUITS_METHOD = (*METHOD_FIELDS, "random_state", "effort", "time_budget", "bound", "scale")
@@ -66,7 +67,7 @@ def plan_from(given: Mapping[str, Any], *, method_apart: bool = False, **fixed: 
     try:
         if method_apart:
             own, kept = _method_apart(kept)
-        plan = Plan.of(**{**kept, **said, "columns": _merged(columns, roles)})
+        plan = Plan.of(**{**kept, **said, "columns": _merged(columns, roles, said.get("unit"))})
     except MicroaggError as error:
         alone = {**({"k": 1} if "k" in said else {}), **written}
         raise in_file(error, str(path), alone) if _fails(alone, error) else error from None
@@ -89,11 +90,18 @@ def _fails(alone: Mapping[str, Any], error: MicroaggError) -> bool:
     return False
 
 
-def _merged(planned: Any, own: Mapping[str, dict[str, Any]]) -> Any:
-    """Return the columns of a plan file, overridden column by column."""
+def _merged(planned: Any, own: Mapping[str, dict[str, Any]], unit: str | None) -> Any:
+    """Return the columns of a plan file, overridden column by column.
+
+    Where another unit is given, that of the file still names somebody, and is dropped.
+    """
     if not isinstance(planned, dict):
         return planned  # the plan's own check refuses it
     columns = dict(planned)
+    if unit is not None:
+        for name, said in planned.items():
+            if name != unit and isinstance(said, dict) and said.get("role") == UNIT:
+                columns[name] = {**said, "role": IDENTIFIER}
     for name, more in own.items():
         base = columns.get(name, {})
         # A type in the plan belongs to the role in the plan.

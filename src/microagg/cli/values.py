@@ -11,6 +11,8 @@ Value = bool | int | float | str | None
 
 _LONGEST_QUOTED = 40
 _WORDS = {"true": True, "false": False, "none": None}
+# Options of columns that are numbers, or may be.
+_NUMBERS = ("weight", "l_diversity", "t_closeness", "p_percent")
 # More would be a typo.
 _MOST_KS = 1000
 
@@ -117,7 +119,7 @@ def by_column(
 def _column_value(key: str, text: str) -> Any:
     if key == "order":
         return names_in(text)
-    return _plain_value(text) if key == "weight" else text
+    return _plain_value(text) if key in _NUMBERS else text
 
 
 def listed_ks(text: str) -> list[int]:

@@ -7,7 +7,10 @@ from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
-from microagg.tables.roles import QUASI_IDENTIFIER, STRATUM, WEIGHT
+from microagg.plans.columns import ColumnPlan
+from microagg.plans.units import ROWS
+from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE, STRATUM, UNIT, WEIGHT
 from microagg.tables.scaling import UNSCALED
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ def check_agreement(plan: "Plan", method: Method) -> None:
     _check_work(plan, method)
     _check_columns(plan)
     _check_roles(plan)
+    _check_unit(plan)
+    _check_requirements(plan, method)
     _check_blocks(plan)
     if plan.strict_k and not method.draws:
         raise ParameterError(
@@ -77,14 +82,95 @@ def _check_columns(plan: "Plan") -> None:
     for name, column in plan.columns.items():
         if (options := column.options) is None:
             continue
-        if column.role not in (None, QUASI_IDENTIFIER):
+        if column.role not in (None, QUASI_IDENTIFIER) and not _orders_values(column):
             raise ParameterError(
                 f"column {name!r} is given the role {column.role}, but types, orders, "
-                "aggregates, resolutions and weights of columns are for quasi-identifiers. "
-                "Remove one or the other."
+                "aggregates, resolutions and weights of columns are for quasi-identifiers (types "
+                "and orders for t_closeness as well). Remove one or the other."
             )
         if (kind := options.stated_type) is not None:
             options.check_for(kind, name)
+
+
+def _orders_values(column: ColumnPlan) -> bool:
+    """Whether its options are a type and an order that t-closeness needs."""
+    said = column.options or ColumnOptions()
+    is_just_that = said == ColumnOptions(said.type, said.order)
+    return column.role == SENSITIVE and column.t_closeness is not None and is_just_that
+
+
+def _check_unit(plan: "Plan") -> None:
+    units = plan.columns_as(UNIT)
+    if len(units) > 1:
+        listing = ", ".join(map(repr, units))
+        raise ParameterError(
+            f"only one column can say whom a record is about; got {listing}. Choose one unit, and "
+            "drop the others as identifiers."
+        )
+    if ROWS in units:
+        raise ParameterError(
+            f"a column named {ROWS!r} cannot be the unit, as that name says that every record is "
+            "about somebody else. Rename the column."
+        )
+    if units and plan.unit == ROWS:
+        raise ParameterError(
+            f"the unit is given twice: as column {units[0]!r}, and as {ROWS!r} for records that "
+            "are all about somebody else. Remove one of them."
+        )
+    if units and plan.keep_key:
+        raise ParameterError(
+            "keep_key (--keep-key) cannot be used with a unit: a key leads back to every record of "
+            f"the same {units[0]!r}, which together tell more than each of them. Leave out the key."
+        )
+
+
+def _check_requirements(plan: "Plan", method: Method) -> None:
+    asked = [name for name, column in plan.columns.items() if _requires(column)]
+    if method.draws and (asked or plan.unit_column is not None):
+        what = "a unit" if plan.unit_column is not None else "requirements on groups"
+        raise ParameterError(
+            f"method {method.name!r} draws and cannot take {what} into account. Use another "
+            "method, such as 'auto'."
+        )
+    for name in asked:
+        _check_values_of(name, plan.columns[name])
+        _check_contributions_of(name, plan.columns[name])
+
+
+def _requires(column: ColumnPlan) -> bool:
+    return column.is_about_values or column.is_about_contributions
+
+
+def _check_values_of(name: str, column: ColumnPlan) -> None:
+    if not column.is_about_values or column.role == SENSITIVE:
+        return
+    option = "l_diversity" if column.l_diversity is not None else "t_closeness"
+    now = f"has the role {column.role}" if column.role else "has no role"
+    raise ParameterError(
+        f"{option} (--{option.replace('_', '-')}) is for sensitive columns, which are published "
+        f"unchanged; {name!r} {now}. Make it sensitive (--sensitive {name}, or "
+        f"sensitive=[{name!r}] in Python), or leave {option} out."
+    )
+
+
+def _check_contributions_of(name: str, column: ColumnPlan) -> None:
+    if not column.is_about_contributions:
+        return
+    option = "p_percent" if column.p_percent is not None else "dominance"
+    said = column.options or ColumnOptions()
+    kind = said.stated_type
+    if column.role not in (None, QUASI_IDENTIFIER):
+        now = f"has the role {column.role}"
+    elif kind not in (None, ColumnType.CONTINUOUS, ColumnType.INTEGER):
+        now = f"is of the type {str(kind)!r}"
+    elif said.aggregate not in (None, "mean"):
+        now = f"has the aggregate {said.aggregate!r}"
+    else:
+        return
+    raise ParameterError(
+        f"{option} (--{option.replace('_', '-')}) is for quasi-identifiers that are released as "
+        f"means; {name!r} {now}. Change that, or leave {option} out."
+    )
 
 
 def _check_roles(plan: "Plan") -> None:

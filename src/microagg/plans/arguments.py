@@ -7,14 +7,16 @@ from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 from microagg.core.errors import ParameterError
-from microagg.plans.columns import ROLE_OPTIONS, columns_by_name
+from microagg.plans.columns import REQUIREMENT_OPTIONS, ROLE_OPTIONS, columns_by_name
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
 
 ROLE_KEYWORDS = tuple(option.keyword for option in ROLE_OPTIONS.values())
+REQUIREMENT_KEYWORDS = tuple(option.keyword for option in REQUIREMENT_OPTIONS)
+_OF_COLUMNS = (*ROLE_KEYWORDS, *REQUIREMENT_KEYWORDS, "unit")
 _DEFAULTS = {option.keyword: option.default for option in options_of(Plan)}
 _MAY_BE_NONE = ("constraints", "method_options")
-_OF_A_PLAN = {*_DEFAULTS, *ROLE_KEYWORDS, "columns"}
+_OF_A_PLAN = {*_DEFAULTS, *_OF_COLUMNS, "columns"}
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,7 +57,8 @@ def plan_of(arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | Non
             "k, the least number of records in a group, is missing. Give k, or a plan."
         )
     roles = {name: said.pop(name) for name in ROLE_KEYWORDS if name in said}
-    columns = columns_by_name(said.pop("columns", None), **roles)
+    required = {name: said.pop(name) for name in REQUIREMENT_KEYWORDS if name in said}
+    columns = columns_by_name(said.pop("columns", None), required, **roles)
     return Plan.of(**said, columns=columns)
 
 
@@ -75,7 +78,7 @@ def _is_empty(value: object) -> bool:
 
 def _check_alone(given: Iterable[str]) -> None:
     if name := next((name for name in given if name in _OF_A_PLAN), None):
-        change = "columns" if name in ROLE_KEYWORDS else name
+        change = "columns" if name in _OF_COLUMNS else name
         raise ParameterError(
             f"{name} is given in addition to a plan. Put it in the plan, as in "
             f"plan.replace({change}=...), or leave the plan out."

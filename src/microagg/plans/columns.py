@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from microagg.core.errors import ParameterError
-from microagg.core.validation import check_choice, check_number
-from microagg.plans.options import Flag, Kind, Option, Section, option
+from microagg.core.validation import check_choice, check_mapping, check_number
+from microagg.plans.options import Flag, Kind, Option, Section, option, options_of
+from microagg.requirements.contributions import as_dominance
+from microagg.requirements.diversity import as_diversity
 from microagg.tables.columns import AGGREGATES, RESOLUTIONS, ColumnOptions, ColumnType
 from microagg.tables.roles import (
+    DROP,
     IDENTIFIER,
     QUASI_IDENTIFIER,
     ROLES,
@@ -35,7 +38,13 @@ ROLE_OPTIONS: Mapping[str, Option] = {
         "identifiers",
         Flag("--identifier", "C,...", Section.COLUMNS),
         Kind.NAMES,
-        "Columns to drop, such as names.",
+        "Columns to drop that name somebody, such as names and numbers of people.",
+    ),
+    DROP: Option(
+        "drop",
+        Flag("--drop", "C,...", Section.COLUMNS),
+        Kind.NAMES,
+        "Columns to drop that name nobody.",
     ),
     SENSITIVE: Option(
         "sensitive",
@@ -129,6 +138,65 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "How much a column counts when records are compared.",
     )
+    l_diversity: Annotated[int | str | None, _optional(as_diversity)] = option(
+        None,
+        "--l-diversity",
+        "C=L",
+        Section.PROTECTION,
+        "Least number of values of a sensitive column in every group, or entropy:L.",
+    )
+    t_closeness: Annotated[
+        float | None, _optional(lambda v: check_number("t_closeness", v, low=0.0, high=1.0))
+    ] = option(
+        None,
+        "--t-closeness",
+        "C=T",
+        Section.PROTECTION,
+        "How far a sensitive column in a group may be from the whole table, from 0 to 1.",
+    )
+    p_percent: Annotated[
+        float | None, _optional(lambda v: check_number("p_percent", v, low=0.0, high=100.0))
+    ] = option(
+        None,
+        "--p-percent",
+        "C=P",
+        Section.PROTECTION,
+        "How closely nobody may be able to estimate a contribution to a group's total, in per "
+        "cent.",
+    )
+    dominance: Annotated[
+        tuple[int, float] | None,
+        _optional(as_dominance),
+        PlainSerializer(lambda v: None if v is None else f"{v[0]}:{v[1]:g}"),
+    ] = option(
+        None,
+        "--dominance",
+        "C=N:SHARE",
+        Section.PROTECTION,
+        "Largest share of a group's total that its N largest contributors may have, in per cent.",
+    )
+
+    @property
+    def role_in_plan(self) -> str | None:
+        """Its role; a column that has only options for quasi-identifiers is one of them."""
+        is_described = self.options is not None or self.is_about_contributions
+        return self.role or (QUASI_IDENTIFIER if is_described else None)
+
+    @property
+    def is_ordered(self) -> bool | None:
+        """Whether its values have an order; None if nothing says what they are."""
+        kind = None if self.options is None else self.options.stated_type
+        return None if kind is None else kind not in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
+
+    @property
+    def is_about_contributions(self) -> bool:
+        """Whether there is a requirement on what a group's total gives away."""
+        return self.p_percent is not None or self.dominance is not None
+
+    @property
+    def is_about_values(self) -> bool:
+        """Whether there is a requirement on the values behind a combination."""
+        return self.l_diversity is not None or self.t_closeness is not None
 
     @property
     def options(self) -> ColumnOptions | None:
@@ -137,9 +205,27 @@ class ColumnPlan(Model):
         return None if said == ColumnOptions() else said
 
 
-def columns_by_name(columns: Mapping[str, Any] | None, **roles: Names) -> dict[str, dict[str, Any]]:
-    """Merge options for columns with roles given as lists, by keyword."""
+# Requirements on single columns, each a keyword of `protect` as well: {"diagnosis": 3}.
+REQUIREMENT_OPTIONS = tuple(
+    declared for declared in options_of(ColumnPlan) if declared.flag.section is Section.PROTECTION
+)
+
+
+def columns_by_name(
+    columns: Mapping[str, Any] | None,
+    requirements: Mapping[str, Any] | None = None,
+    **roles: Names,
+) -> dict[str, dict[str, Any]]:
+    """Merge options for columns with requirements, and with roles given as lists, by keyword."""
     found = as_columns({} if columns is None else columns)
+    for keyword, asked in (requirements or {}).items():
+        for name, value in check_mapping(keyword, asked).items():
+            said = found.setdefault(_as_name(name), {})
+            if said.get(keyword, value) != value:
+                raise ParameterError(
+                    f"{keyword} of column {name!r} is given twice. Remove one of them."
+                )
+            said[keyword] = value
     for role, declared in ROLE_OPTIONS.items():
         for name in as_names(declared.keyword, roles.pop(declared.keyword, None)):
             said = found.setdefault(name, {})

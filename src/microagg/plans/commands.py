@@ -8,6 +8,7 @@ from typing import Any
 from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
 from microagg.plans.options import Kind, Option, options_of
 from microagg.plans.plan import Plan
+from microagg.tables.roles import UNIT
 
 
 def command_line(
@@ -65,7 +66,9 @@ def _words(option: Option, value: Any) -> Iterator[str]:
 
 
 def _column_words(name: str, said: Mapping[str, Any]) -> Iterator[str]:
-    if "role" in said:
+    if said.get("role") == UNIT:
+        yield from ("--unit", name)
+    elif "role" in said:
         option = ROLE_OPTIONS[said["role"]]
         yield option.flag.name
         yield quoted_name(name) if option.kind is Kind.NAMES else name

@@ -26,7 +26,7 @@ from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
 from microagg.tables.scaling import SCALES
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Promise(StrEnum):
@@ -98,6 +98,27 @@ class StrataFacts(_Facts):
     merged: int
 
 
+class UnitFacts(_Facts):
+    """How many units the records are about, and how many are behind the rarest combination."""
+
+    column: str
+    count: int
+    records_without: int
+    fewest: int
+
+
+class RequirementFacts(_Facts):
+    """A requirement on groups, and the figure of the combination that is farthest from it."""
+
+    requirement: str
+    column: str
+    asked: str
+    checkable: bool
+    worst: float | None
+    combinations_failing: int
+    records_failing: int
+
+
 class CombinationFacts(_Facts):
     """New combinations of categories in the release, and how many records have them."""
 
@@ -143,6 +164,7 @@ class Manifest(_Facts):
     weights: str | None
     unchanged: tuple[str, ...]
     identifiers: tuple[str, ...]
+    unit: str | None = None
     columns: dict[str, ColumnFacts]
     promise: Promise
     interrupted: bool
@@ -169,6 +191,8 @@ class Manifest(_Facts):
     draw: DrawFacts | None
     key: str | None
     dropped: tuple[str, ...]
+    units: UnitFacts | None = None
+    requirements: tuple[RequirementFacts, ...] = ()
     verified: bool
     seconds: float
     output: FileFacts | None = None

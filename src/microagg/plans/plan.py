@@ -37,15 +37,22 @@ from microagg.plans.columns import ColumnPlan, Model, as_columns
 from microagg.plans.options import Section, option
 from microagg.plans.refusals import in_file, refusal
 from microagg.plans.toml import read_plan, toml_plan
+from microagg.plans.units import ROWS, UnitOfRecords, with_unit
 from microagg.requirements.base import Requirement
+from microagg.requirements.closeness import TCloseness
+from microagg.requirements.contributions import Dominance, PPercent
+from microagg.requirements.diversity import LDiversity
 from microagg.requirements.records import KRecords
+from microagg.requirements.units import KUnits
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.roles import (
+    DROP,
     IDENTIFIER,
     QUASI_IDENTIFIER,
     ROLES,
     SENSITIVE,
     STRATUM,
+    UNIT,
     WEIGHT,
     Roles,
     as_names,
@@ -259,6 +266,15 @@ class Plan(Model):
         Section.COLUMNS,
         "Replace the table's first identifier by a random key instead of dropping it.",
     )
+    unit: UnitOfRecords = option(
+        None,
+        "--unit",
+        "C",
+        Section.COLUMNS,
+        "Column that says whom a record is about, dropped; k then counts units. 'rows': every "
+        "record is about somebody else.",
+        studies=("compare", "sweep"),
+    )
     columns: Annotated[
         dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)
     ] = Field(default_factory=ReadOnly, description="What each column is, by name.")
@@ -272,7 +288,7 @@ class Plan(Model):
             if alias in given and name in given:
                 raise ParameterError(f"{alias} is another name for {name}. Give one of them.")
         renamed = {str(ALIASES.get(name, name)): value for name, value in given.items()}
-        return _with_one_seed(renamed)
+        return with_unit(_with_one_seed(renamed))
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
@@ -350,10 +366,7 @@ class Plan(Model):
             if name not in columns:
                 raise no_such_column(name, columns)
         in_order = [name for name in columns if name in self.columns]
-        role_of = {
-            name: column.role or (QUASI_IDENTIFIER if column.options else None)
-            for name, column in self.columns.items()
-        }
+        role_of = {name: column.role_in_plan for name, column in self.columns.items()}
         by_role = {role: tuple(n for n in in_order if role_of[n] == role) for role in ROLES}
         return Roles(
             quasi_identifiers=by_role[QUASI_IDENTIFIER],
@@ -361,6 +374,8 @@ class Plan(Model):
             sensitive=by_role[SENSITIVE],
             strata=by_role[STRATUM],
             weights=next(iter(by_role[WEIGHT]), None),
+            unit=next(iter(by_role[UNIT]), None),
+            left_out=by_role[DROP],
         )
 
     def columns_as(self, role: str) -> tuple[str, ...]:
@@ -368,20 +383,59 @@ class Plan(Model):
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
     @property
+    def unit_column(self) -> str | None:
+        """The column that says whom a record is about, if there is one."""
+        return next(iter(self.columns_as(UNIT)), None)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every record is said to be about somebody else."""
+        return self.unit == ROWS
+
+    @property
     def requirements(self) -> tuple[Requirement, ...]:
         """What every released combination must satisfy."""
-        return (KRecords(self.k),)
+        return (KRecords(self.k), *self._on_groups())
+
+    def _on_groups(self) -> Iterator[Requirement]:
+        unit = self.unit_column
+        if unit is not None:
+            yield KUnits(unit, self.k)
+        for name, column in self.columns.items():
+            if column.l_diversity is not None:
+                yield LDiversity.of(name, column.l_diversity)
+            if column.t_closeness is not None:
+                yield TCloseness(name, column.t_closeness, column.is_ordered, column.order)
+            if column.p_percent is not None:
+                yield PPercent(name, column.p_percent, unit)
+            if column.dominance is not None:
+                yield Dominance(name, *column.dominance, unit)
+
+    @property
+    def judged_columns(self) -> tuple[str, ...]:
+        """The published columns that requirements are about, beside the quasi-identifiers."""
+        return tuple(name for name, column in self.columns.items() if column.is_about_values)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
-        """The columns to drop, in the order of the plan."""
+        """The columns to drop that name somebody, in the order of the plan."""
         return self.columns_as(IDENTIFIER)
 
     @property
+    def not_published(self) -> tuple[str, ...]:
+        """The columns to drop, in the order of the plan."""
+        roles = (IDENTIFIER, UNIT, DROP)
+        return tuple(name for name, column in self.columns.items() if column.role in roles)
+
+    @property
     def column_options(self) -> dict[str, ColumnOptions]:
-        """Options for the values of columns, by name."""
+        """Options for the values of quasi-identifiers, by name."""
         said = {name: column.options for name, column in self.columns.items()}
-        return {name: options for name, options in said.items() if options is not None}
+        return {
+            name: options
+            for name, options in said.items()
+            if options is not None and self.columns[name].role in (None, QUASI_IDENTIFIER)
+        }
 
     def with_types(self, types: Mapping[str, ColumnType]) -> Self:
         """Return the plan with types for quasi-identifiers that have no type or order."""

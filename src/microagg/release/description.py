@@ -10,6 +10,7 @@ import numpy as np
 from microagg import __version__
 from microagg.bounds.choice import Bound
 from microagg.core.estimator import Estimator
+from microagg.core.registry import Guarantee
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.manifest import (
     ColumnFacts,
@@ -19,7 +20,9 @@ from microagg.plans.manifest import (
     FileFacts,
     Manifest,
     MissingFacts,
+    RequirementFacts,
     StrataFacts,
+    UnitFacts,
 )
 from microagg.plans.plan import Plan
 from microagg.release.constrained import Constrained
@@ -27,6 +30,8 @@ from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.release.verification import Verified
+from microagg.requirements.found import GroupFinding
+from microagg.requirements.units import KUnits
 from microagg.tables.frames import type_name
 
 if TYPE_CHECKING:
@@ -63,7 +68,7 @@ def describe(
 ) -> Manifest:
     """Return the manifest; `plan` includes the seed that was used."""
     roles, sizes, errors = records.roles, groups.sizes, groups.errors
-    identifiers = (*records.source.not_read, *roles.identifiers)
+    dropped = (*records.source.not_read, *roles.unpublished)
     return Manifest(
         microagg_version=__version__,
         libraries=library_versions(),
@@ -71,7 +76,7 @@ def describe(
         plan=plan,
         command=command,
         method=groups.method.name,
-        guarantee=groups.method.guarantee.value,
+        guarantee=_guarantee(groups, verified),
         options=_options(groups.estimator, len(records.frame)),
         random_state=groups.seed,
         k=plan.k,
@@ -82,7 +87,8 @@ def describe(
         strata=roles.strata,
         weights=roles.weights,
         unchanged=roles.unchanged,
-        identifiers=identifiers,
+        identifiers=records.named_identifiers,
+        unit=roles.unit,
         columns=_columns(records),
         promise=groups.promise,
         interrupted=groups.interrupted,
@@ -111,10 +117,37 @@ def describe(
         new_combinations=_combinations(released),
         draw=_draw(groups.estimator) if groups.method.draws else None,
         key=verified.key,
-        dropped=tuple(name for name in identifiers if name != verified.key),
+        dropped=tuple(name for name in dropped if name != verified.key),
+        units=_units(records, verified),
+        requirements=tuple(_requirement(found) for found in verified.findings),
         verified=groups.promise.is_verified,
         seconds=seconds,
     )
+
+
+def _guarantee(groups: Groups, verified: Verified) -> str:
+    """Return what the method guarantees; requirements may need groups of any size."""
+    guarantee = groups.method.guarantee
+    if verified.findings and guarantee is Guarantee.K_TO_2K_MINUS_1:
+        return Guarantee.AT_LEAST_K.value
+    return guarantee.value
+
+
+def _units(records: Records, verified: Verified) -> UnitFacts | None:
+    """Say how many units there are, and how many stand behind the rarest combination."""
+    if records.units is None or records.roles.unit is None:
+        return None
+    behind = [found.worst for found in verified.findings if found.wording.name == KUnits.name]
+    return UnitFacts(
+        column=records.roles.unit,
+        count=len(np.unique(records.units[records.units >= 0])),
+        records_without=int(np.count_nonzero(records.units < 0)),
+        fewest=int(min(found for found in behind if found is not None)),
+    )
+
+
+def _requirement(found: GroupFinding) -> RequirementFacts:
+    return RequirementFacts(**found.as_dict())
 
 
 def _options(estimator: Estimator, n_records: int) -> dict[str, Any]:

@@ -19,11 +19,12 @@ from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
-from microagg.release.parts import fit_parts
+from microagg.release.parts import fit_parts, fit_under
 from microagg.release.records import Records
 
 if TYPE_CHECKING:
     from microagg.fuzzy.base import FuzzyMicroaggregator
+    from microagg.requirements.coded import GroupRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +95,20 @@ def estimator_of(plan: Plan) -> Estimator:
     return method.load()(k=plan.k, **options, **plan.method_options)
 
 
-def group(records: Records, plan: Plan, systems: Sequence[System | None] = ()) -> Groups:
-    """Group the records of every stratum by the columns of every block.
+def group(
+    records: Records,
+    plan: Plan,
+    systems: Sequence[System | None] = (),
+    rules: "Sequence[GroupRule]" = (),
+) -> Groups:
+    """Group the records of every stratum by the columns of every block, so that groups meet rules.
 
     Methods that draw take the equalities of the `systems` into account.
     """
     method, estimator = find(plan.method), estimator_of(plan)
     if method.draws and systems and systems[0] is not None:
         estimator.set_params(constraints=scaled_equalities(systems[0], records))
-    labels, parts = _fit(estimator, records)
+    labels, parts = _fit(estimator, records, rules)
     return Groups(
         method,
         estimator,
@@ -114,25 +120,29 @@ def group(records: Records, plan: Plan, systems: Sequence[System | None] = ()) -
     )
 
 
-def _fit(estimator: Estimator, records: Records) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
-    n = len(records.frame)
-    strata = [np.arange(n)] if records.strata is None else records.strata.rows()
+def _fit(
+    estimator: Estimator, records: Records, rules: "Sequence[GroupRule]"
+) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
+    strata = records.rows_of_strata()
     pieces = [(block, rows) for block in range(len(records.blocks)) for rows in strata]
     if len(pieces) == 1:
-        fitted = estimator.fit(records.X)
+        fitted = fit_under(estimator, records.X, rules)
         return (fitted.labels_,), (Part(0, strata[0], fitted),)
-    return _in_pieces(estimator, records, pieces)
+    return _in_pieces(estimator, records, pieces, rules)
 
 
 def _in_pieces(
-    estimator: Estimator, records: Records, pieces: list[tuple[int, Labels]]
+    estimator: Estimator,
+    records: Records,
+    pieces: list[tuple[int, Labels]],
+    rules: "Sequence[GroupRule]",
 ) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
     n = len(records.frame)
     raw = [np.empty(n, dtype=np.intp) for _ in records.blocks]
     firsts = [0] * len(raw)
     parts: list[Part] = []
     matrices = [(records.blocks[block].X, rows) for block, rows in pieces]
-    for (block, rows), fitted in zip(pieces, fit_parts(estimator, matrices), strict=True):
+    for (block, rows), fitted in zip(pieces, fit_parts(estimator, matrices, rules), strict=True):
         raw[block][rows] = fitted.labels_ + firsts[block]
         firsts[block] += fitted.n_groups_
         parts.append(Part(block, rows, fitted))

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from microagg.core.parallel import Progress, as_completed, threads_available
 from microagg.core.progress import current_listener, listening
 from microagg.core.validation import check_jobs
 
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
+
 # A matrix, and the rows of it that are grouped on their own.
 PartOfMatrix = tuple[Floats, Rows]
 
@@ -19,8 +23,17 @@ _TASK = "grouping"
 _SEARCH = "searching"
 
 
-def fit_parts(estimator: Estimator, parts: Sequence[PartOfMatrix]) -> list[Estimator]:
+def fit_under(estimator: Estimator, X: Floats, rules: "Sequence[GroupRule]") -> Estimator:
+    """Fit an estimator so that groups meet the rules, if there are any."""
+    return estimator.fit(X, requirements=rules) if rules else estimator.fit(X)
+
+
+def fit_parts(
+    estimator: Estimator, parts: Sequence[PartOfMatrix], rules: "Sequence[GroupRule]" = ()
+) -> list[Estimator]:
     """Return a copy of the estimator for each part, fitted to it, in the order of the parts.
+
+    The `rules` are for all records; those of a part must meet them as well.
 
     Each part gets the groups that it would get alone, whatever the number of threads: the
     estimator's `n_jobs`, or else all cores. A time budget is shared among the parts by their
@@ -34,14 +47,17 @@ def fit_parts(estimator: Estimator, parts: Sequence[PartOfMatrix]) -> list[Estim
     >>> [fitted.labels_.tolist() for fitted in fit_parts(MDAV(k=2), parts)]
     [[0, 0], [0, 0, 0]]
     """
-    return _Fitting(estimator, parts).run()
+    return _Fitting(estimator, parts, rules).run()
 
 
 class _Fitting:
     """What the parts share: the clock, the number of records done, and whether to stop."""
 
-    def __init__(self, estimator: Estimator, parts: Sequence[PartOfMatrix]) -> None:
+    def __init__(
+        self, estimator: Estimator, parts: Sequence[PartOfMatrix], rules: "Sequence[GroupRule]"
+    ) -> None:
         self.estimator = estimator
+        self.rules = rules
         self.parts = parts
         self.n_jobs = check_jobs(estimator.get_params().get("n_jobs", -1))
         self.n_records = sum(len(rows) for _, rows in parts)
@@ -114,7 +130,8 @@ class _Fitting:
                 outer(task, done, total)
 
         with listening(listen):
-            fitted.fit(np.ascontiguousarray(matrix[rows]))
+            own = [rule.within(rows) for rule in self.rules]
+            fit_under(fitted, np.ascontiguousarray(matrix[rows]), own)
         self.clock.end(place)
         self.done[place] = len(rows)
         return fitted

@@ -28,6 +28,7 @@ from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, PathName, Release
 from microagg.release.released import Released, aggregate
+from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
 from microagg.release.suitability import bound_for, check_method
@@ -45,7 +46,13 @@ def protect(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    unit: str | None = None,
+    drop: Names = (),
     columns: Mapping[str, Any] | None = None,
+    l_diversity: Mapping[str, int | str] | None = None,
+    t_closeness: Mapping[str, float] | None = None,
+    p_percent: Mapping[str, float] | None = None,
+    dominance: Mapping[str, tuple[int, float] | str] | None = None,
     method: str = DEFAULT,
     method_options: Mapping[str, Any] | None = None,
     constraints: Iterable[str] | str | None = None,
@@ -81,12 +88,29 @@ def protect(
     quasi_identifiers : Columns to protect. Columns of numbers without a role are protected as
         well. They may contain numbers, text, categories, booleans or dates. The manifest lists
         those without a role as assumed.
-    identifiers : Columns to drop, such as names.
+    identifiers : Columns to drop that name somebody, such as names and numbers of people. If a
+        value of one is in several records, `unit` must say whom k counts.
     sensitive : Columns to publish unchanged.
+    unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
+        record is about somebody else. Such as "patient" in a table of visits, or "household". A
+        record without a unit counts for nobody.
+    drop : Columns to drop that name nobody.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
         column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of times ("day",
-        "hour", "minute", "second"), and "weight" in comparisons.
+        "hour", "minute", "second"), "weight" in comparisons, and the requirements below.
+    l_diversity : Least number of values of a sensitive column in every group, or entropy:L. By
+        column, as in {"diagnosis": 3}; "entropy:3" asks for the entropy of three equally frequent
+        values. A missing value is a value.
+    t_closeness : How far a sensitive column in a group may be from the whole table, from 0 to 1.
+        By column: the earth mover's distance, by rank for numbers, times and ordered categories,
+        otherwise with equal distances. A "type" and "order" in `columns` say what the values are.
+    p_percent : How closely nobody may be able to estimate a contribution to a group's total, in
+        per cent. By column, for quasi-identifiers that are released as means; contributors are
+        units, where there are units.
+    dominance : Largest share of a group's total that its N largest contributors may have, in per
+        cent. By column, as in {"turnover": (2, 85)}, for quasi-identifiers that are released as
+        means.
     method : How records are grouped; see 'microagg methods'. In Python, `microagg.methods()` lists
         them. "auto" loses least.
     method_options : An option of the method. A mapping of those that are not arguments here.
@@ -225,14 +249,15 @@ def make_release(
     `command` returns the command or call that repeats the release of a plan.
     """
     began = time.perf_counter()
-    plan = plan.with_types(source.types)
+    plan = with_types_of_values(plan.with_types(source.types), source)
     records = open_records(source, plan)
     check_method(find(plan.method), records)
+    rules = rules_for(plan, records)
     bound = bound_for(plan.bound, records)
     systems = systems_of(plan.constraints, records)
     _warn_beforehand(plan, records)
     with listener:
-        groups = group(records, plan, systems)
+        groups = group(records, plan, systems, rules)
         released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
         proof = bound_of(bound, plan, records, groups)
     _warn_afterwards(plan, groups)
@@ -267,8 +292,8 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
 
 def _identifiers(verified: Verified) -> Iterator[pl.Series]:
     """Return the identifiers of the records, and their random keys."""
-    if verified.unpublished is not None:
-        yield from verified.unpublished.get_columns()
+    if verified.identifiers is not None:
+        yield from verified.identifiers.get_columns()
     if verified.key is not None:
         yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from microagg.aggregates.choices import Missing
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
@@ -19,6 +19,7 @@ from microagg.tables.resolving import resolve
 from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
 from microagg.tables.typed import code_numbers, code_strata, is_number, open_column
+from microagg.tables.units import codes_of_units, n_shared
 
 # Largest ratio between weights of records, and the largest weight; the smallest is one over it.
 _LARGEST_RATIO, _LARGEST_WEIGHT = 1e9, 1e100
@@ -37,7 +38,8 @@ class Block:
 class Records:
     """An opened table; `columns` are its quasi-identifiers, in one block or more.
 
-    `weights` are in units of `weight_unit`, a power of two, so that none is above 1.
+    `weights` are in units of `weight_unit`, a power of two, so that none is above 1. `units` are
+    those of the records as codes, -1 for none, if a column says whom records are about.
     """
 
     source: Source
@@ -50,6 +52,8 @@ class Records:
     weight_unit: float = 1.0
     strata: Strata | None = None
     strata_columns: dict[str, Coded] = field(default_factory=dict)
+    units: Rows | None = None
+    named_identifiers: tuple[str, ...] = ()  # whether they were read or not
 
     @property
     def frame(self) -> Frame:
@@ -69,11 +73,19 @@ class Records:
         return {name: count for name, count in counts.items() if count}
 
     def stratified_for(self, k: int, small: str) -> Self:
-        """Return the records in strata of at least k, with small ones merged if asked for."""
+        """Return the records in strata of at least k, with small ones merged if asked for.
+
+        If records have units, these are counted.
+        """
         if not self.strata_columns:
             return self
         X = np.hstack([block.X for block in self.blocks])
-        return replace(self, strata=find_strata(self.strata_columns, k, small=small, X=X))
+        strata = find_strata(self.strata_columns, k, small=small, X=X, units=self.units)
+        return replace(self, strata=strata)
+
+    def rows_of_strata(self) -> list[Rows]:
+        """Return the records of every stratum, or all of them."""
+        return [np.arange(len(self.frame))] if self.strata is None else self.strata.rows()
 
 
 def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) -> Records:
@@ -84,7 +96,14 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     frame = source.frame
     read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
     roles = resolve(frame, plan.roles_in((*source.not_read, *read)))
-    roles = replace(roles, identifiers=tuple(n for n in roles.identifiers if n in read))
+    named_identifiers = roles.identifiers
+    roles = replace(
+        roles,
+        identifiers=tuple(name for name in roles.identifiers if name in read),
+        left_out=tuple(name for name in roles.left_out if name in read),
+    )
+    if roles.unit is None and not plan.counts_rows:
+        _check_identifiers(frame, roles.identifiers)
     k = check_k(largest_k or plan.k, n_records=len(frame))
     said = plan.column_options
     columns = {
@@ -98,6 +117,7 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         own = [columns[name] for name in names]
         encoding = Encoding.fit(own, scale=plan.scale, missing=plan.missing, weights=weights)
         blocks.append(Block(names, encoding, encoding.apply(own)))
+    units = None if roles.unit is None else codes_of_units(frame, roles.unit)
     coded = {name: code_strata(frame, name) for name in roles.strata}
     records = Records(
         source,
@@ -109,8 +129,26 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         weights,
         unit,
         strata_columns=coded,
+        units=units,
+        named_identifiers=named_identifiers,
     )
     return records if largest_k else records.stratified_for(k, plan.small_strata)
+
+
+def _check_identifiers(frame: Frame, identifiers: Sequence[str]) -> None:
+    """Refuse identifiers that several records share, if nothing says whom records are about."""
+    shared = {name: count for name in identifiers if (count := n_shared(frame, name))}
+    if not shared:
+        return
+    name, count = next(iter(shared.items()))
+    values = "1 value of it is" if count == 1 else f"{count:,} of its values are"
+    others = f" (and so do {', '.join(map(repr, list(shared)[1:]))})" if len(shared) > 1 else ""
+    raise DataError(
+        f"identifier {name!r} repeats{others}: {values} in several records, so that k records may "
+        f"be fewer than k people. Name whom k should count (--unit {name}, or unit={name!r} in "
+        "Python), or say that every record is about somebody else (--unit rows, or unit='rows'). A "
+        f"column that names nobody is left out with --drop {name} (drop=[{name!r}])."
+    )
 
 
 def check_values(columns: Iterable[Column], missing: Missing) -> None:
@@ -139,7 +177,7 @@ def check_values(columns: Iterable[Column], missing: Missing) -> None:
     if empty and missing is Missing.IMPUTE:
         raise DataError(
             f"there is nothing to impute from in {', '.join(map(repr, empty))}: every value is "
-            "missing. Drop the column as an identifier."
+            "missing. Drop the column (--drop, or drop=[...] in Python)."
         )
 
 

@@ -22,7 +22,7 @@ class Source:
     """A table with at least one record, and what is known about the file it came from.
 
     `dialect` and `annotations` are those of the file, so that the output can use them; `types` are
-    those that its labels imply. `not_read` are identifiers in the file that are not needed.
+    those that its labels imply. `not_read` are columns of the file to drop that are not needed.
     """
 
     frame: Frame
@@ -57,18 +57,21 @@ def read_source(
 ) -> Source:
     """Read a file for a plan.
 
-    Identifiers are not read unless asked for, as they are dropped. Columns that the format of the
-    `target` does not support are refused before any long work.
+    Columns to drop are not read. Of these, identifiers are read if asked for, or if nothing says
+    whom records are about: then they must not repeat. Columns that the format of the `target` does
+    not support are refused before any long work.
     """
     file = open_table(path, dialect=dialect)
     roles = plan.roles_in(file.columns)
-    not_read = () if with_identifiers else roles.identifiers
+    is_told = plan.counts_rows or plan.unit_column is not None
+    needed = with_identifiers or not is_told
+    not_read = roles.left_out if needed else (*roles.identifiers, *roles.left_out)
     table = file.table(
-        as_text=(*roles.identifiers, *roles.sensitive),
+        as_text=(*roles.naming, *roles.sensitive),
         columns=[name for name in file.columns if name not in not_read],
     )
     if target is not None:
-        check_fits(table.drop(roles.identifiers, strict=False), target)
+        check_fits(table.drop(roles.unpublished, strict=False), target)
     frame = open_frame(table)
     return Source(
         frame,

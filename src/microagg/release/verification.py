@@ -11,12 +11,15 @@ from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.release.released import Released
+from microagg.release.required import decimal_of, unpublished_for
 from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.found import GroupFinding
 from microagg.requirements.keys import RandomKeys
 from microagg.requirements.records import Classes
-from microagg.tables.frames import Frame, index_names, open_frame, polars_column, with_released
+from microagg.tables.frames import Frame, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
+from microagg.tables.units import naming_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +27,15 @@ class Verified:
     """The finished table, of the same kind as the input; `key` is its column of random keys.
 
     `classes` are those of the block with the smallest. They have k records, if that is promised.
-    `unpublished` are the identifiers of the records, as they were; None if they were not read.
+    `findings` are those of the requirements on groups, for every block. `identifiers` are those of
+    the records, as they were; None if they were not read.
     """
 
     table: Any
     key: str | None
     classes: Classes
-    unpublished: pl.DataFrame | None
+    findings: tuple[GroupFinding, ...]
+    identifiers: pl.DataFrame | None
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -41,14 +46,20 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     if records.strata is not None:
         for name, values in records.strata.released.items():
             columns[name] = records.strata_columns[name].decode(values)
-    dropped, key = list(records.roles.identifiers), None
+    dropped, key = list(records.roles.unpublished), None
     if plan.keep_key:
-        key, *dropped = dropped  # in the order of the table
+        key = records.roles.identifiers[0]  # in the order of the table
+        dropped.remove(key)
         columns[key] = random_keys(records.frame, key)
     table = with_released(records.frame, columns, dropped=dropped)
-    unpublished = _unpublished(records)
     blocks = [(*block.names, *records.roles.strata) for block in records.blocks]
-    each = evidence_on(open_frame(table), blocks, unpublished)
+    each = evidence_on(
+        open_frame(table),
+        blocks,
+        unpublished_for(plan, records),
+        needed=plan.judged_columns,
+        decimal=decimal_of(records.source),
+    )
     findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
     if groups.hold_k:
         _refuse_unless_satisfied(findings)
@@ -56,28 +67,15 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
         _refuse_violations(Constrained(plan.constraints).judge(each[0]))
-    return Verified(table, key, smallest_classes(findings), unpublished)
+    on_groups = tuple(found for found in findings if isinstance(found, GroupFinding))
+    return Verified(table, key, smallest_classes(findings), on_groups, _identifiers(records))
 
 
-def _unpublished(records: Records) -> pl.DataFrame | None:
-    """Return the identifiers if they were read, and as text what polars cannot hold."""
-    if records.source.not_read:
+def _identifiers(records: Records) -> pl.DataFrame | None:
+    """Return the columns that say whom records are about, if they were read."""
+    if any(name in records.source.not_read for name in records.named_identifiers):
         return None
-    levels, columns = index_names(records.frame), {}
-    for name in records.roles.identifiers:
-        if name in levels:
-            values = records.frame.to_native().index.get_level_values(name)
-            columns[name] = _as_text(name, values)
-            continue
-        try:
-            columns[name] = polars_column(records.frame[name])
-        except DataError:  # such as numbers beside text, or numbers of thirty digits
-            columns[name] = _as_text(name, records.frame[name].to_list())
-    return pl.DataFrame(columns)
-
-
-def _as_text(name: str, values: Iterable[Any]) -> pl.Series:
-    return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
+    return pl.DataFrame(naming_column(records.frame, name) for name in records.roles.naming)
 
 
 def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
@@ -100,12 +98,17 @@ def _refuse_violations(found: Violations) -> None:
 
 
 def evidence_on(
-    frame: Frame, blocks: Iterable[Sequence[str]], unpublished: pl.DataFrame | None = None
+    frame: Frame,
+    blocks: Iterable[Sequence[str]],
+    unpublished: pl.DataFrame | None = None,
+    *,
+    needed: Iterable[str] = (),
+    decimal: str = ".",
 ) -> list[Evidence]:
     """Return the evidence for judging a finished table by the columns of each block."""
     combinations = [tuple(names) for names in blocks]
-    table = _published(frame, needed={name for names in combinations for name in names})
-    return [Evidence(table, names, unpublished) for names in combinations]
+    table = _published(frame, {*needed, *(name for names in combinations for name in names)})
+    return [Evidence(table, names, unpublished, decimal) for names in combinations]
 
 
 def _published(frame: Frame, needed: Collection[str]) -> pl.DataFrame:

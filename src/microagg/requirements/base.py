@@ -1,10 +1,14 @@
 """What a requirement is: a condition on every released combination, and its judge."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # a plan has requirements, and loads quickly
     import polars as pl
+
+    from microagg.core.arrays import Floats, Rows
+    from microagg.requirements.coded import GroupRule
+    from microagg.requirements.found import GroupFinding, Wording
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,14 +17,15 @@ class Evidence:
 
     A `combination` is what a record shows in these columns together: the quasi-identifiers of one
     block, and the strata. `table` has all published columns that polars can hold; the fields of a
-    CSV file are text, as they are written. `unpublished` has the identifiers of the same records;
-    it is None where they are not at hand: `verify` has the published table only, and `protect_file`
-    reads identifiers just for an audit file or a random key.
+    CSV file are text, as they are written, with this `decimal` mark. `unpublished` has the unit of
+    the same records, and the original values of quasi-identifiers that a requirement is about; it
+    is None where they are not at hand: `verify` may have the published table only.
     """
 
     table: "pl.DataFrame"
     combination: tuple[str, ...]
     unpublished: "pl.DataFrame | None" = None
+    decimal: str = "."
 
     def combinations(self) -> "pl.DataFrame":
         """Return what every record shows, in columns named by number.
@@ -74,4 +79,42 @@ class Requirement(Protocol):
 
     def judge(self, evidence: Evidence) -> Finding:
         """Look at the evidence on one combination of columns."""
+        ...
+
+
+class GroupFacts(Protocol):
+    """What the rules of a table's groups are made from."""
+
+    def units(self) -> "Rows":
+        """Return the unit of every record as a code; -1 if it has none."""
+        ...
+
+    def codes(self, column: str) -> "tuple[Rows, bool]":
+        """Return the values of a column as codes, and whether these are in their order."""
+        ...
+
+    def amounts(self, column: str) -> "Floats":
+        """Return the numbers of a quasi-identifier; a missing one is 0."""
+        ...
+
+
+@runtime_checkable
+class GroupRequirement(Protocol):
+    """A requirement on the records of a group, besides their number: the search obeys it.
+
+    Merging groups that meet it never breaks it, so it can be met if the records of every stratum
+    meet it together.
+    """
+
+    @property
+    def wording(self) -> "Wording":
+        """The requirement in words."""
+        ...
+
+    def judge(self, evidence: Evidence) -> "GroupFinding":
+        """Look at the evidence on one combination of columns."""
+        ...
+
+    def rule(self, facts: GroupFacts) -> "GroupRule | None":
+        """Return the requirement as the methods take it; None if any group of k meets it."""
         ...

@@ -1,7 +1,7 @@
 """The search of a sweep over one matrix: every k begins with the groups of a larger one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 import numpy as np
@@ -35,7 +35,8 @@ class MatrixSweep:
     """What all ks share, and what was found for each: groups, bounds (if any) and seconds.
 
     `seeds` has one for each k. With `weights`, which count in the error but not in the search, the
-    error never falls as k grows either.
+    error never falls as k grows either. `ruled` returns groups that meet requirements, for a k, a
+    seed and a number of threads.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class MatrixSweep:
         seeds: Sequence[int],
         n_jobs: int,
         weights: Floats | None = None,
+        ruled: Callable[[int, int, int], Labels] | None = None,
     ) -> None:
         self.X = X
         self.ks = ks
@@ -53,6 +55,7 @@ class MatrixSweep:
         self.seeds = dict(zip(ks, seeds, strict=True))
         self.n_jobs = n_jobs
         self.weights = weights
+        self.ruled = ruled
         self.found: dict[int, GroupSums] = {}
         self.bounds: dict[int, float] = {}
         self.seconds = dict.fromkeys(ks, 0.0)
@@ -98,6 +101,8 @@ class MatrixSweep:
 
     def _labels(self, k: int, larger: int | None, rng: np.random.Generator, n_jobs: int) -> Labels:
         """Improve the better of the first groups of this k and the groups of a larger one."""
+        if self.ruled is not None:
+            return self.ruled(k, self.seeds[k], n_jobs)
         if self.nearest is None or needs_no_search(self.X, k):
             return without_search(self.X, k)
         start, effort = first_groups(self.centred, k, rng, n_jobs, self.joined), self.effort
@@ -116,7 +121,11 @@ class MatrixSweep:
         That can be where one chain ends and the next begins, and with weights.
         """
         for larger, k in pairwise(self.ks[::-1]):
-            if self._error(self.found[larger]) < self._error(self.found[k]):
+            if self._error(self.found[larger]) >= self._error(self.found[k]):
+                continue
+            if self.ruled is not None:  # parts of a group need not meet what the whole does
+                self.found[k] = self.found[larger]
+            else:
                 split = summarise(self.X, split_large(self.X, self.found[larger].labels, k))
                 # By a rounding, halves can have a higher error than the whole.
                 self.found[k] = min(split, self.found[larger], key=self._error)

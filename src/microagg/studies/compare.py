@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,14 +25,19 @@ from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, estimator_of, group
+from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
 from microagg.release.released import Released, aggregate
+from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import check_method
 from microagg.studies.comparison import Comparison, Row, marked
 from microagg.studies.setting import Setting
 from microagg.tables.pairs import Original, original_of
 from microagg.tables.roles import Names
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 # What is compiled depends on the types of the data, not on the number of records, except that more
 # than fit one block are sorted into boxes first.
@@ -50,7 +55,13 @@ def compare(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    unit: str | None = None,
+    drop: Names = (),
     columns: Mapping[str, Any] | None = None,
+    l_diversity: Mapping[str, int | str] | None = None,
+    t_closeness: Mapping[str, float] | None = None,
+    p_percent: Mapping[str, float] | None = None,
+    dominance: Mapping[str, tuple[int, float] | str] | None = None,
     constraints: Iterable[str] | str | None = None,
     scale: str = "standardise",
     missing: str = "error",
@@ -78,8 +89,9 @@ def compare(
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values
-    quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
-small_strata, weights, blocks, valid_combinations : as in `protect`
+    quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
+p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, blocks, \
+valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
@@ -179,7 +191,8 @@ class Contest:
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
     """Compare methods on a table."""
-    plan, wanted = contest.plan.with_types(source.types), contest.methods
+    plan = with_types_of_values(contest.plan.with_types(source.types), source)
+    wanted = contest.methods
     seed = check_seed(plan.random_state)
     records = open_records(source, plan, largest_k=max(ks))
     systems = systems_of(plan.constraints, records)
@@ -242,8 +255,9 @@ class _Trial:
         plan = self.plan_for(method, k)
         records = self.records.stratified_for(k, plan.small_strata)
         check_method(method, records)
+        rules = rules_for(plan, records)
         began = time.perf_counter()
-        groups = group(records, plan, self.systems)
+        groups = group(records, plan, self.systems, rules)
         seconds = time.perf_counter() - began
         if groups.interrupted:
             raise KeyboardInterrupt  # meant for all runs, not for one search among many
@@ -295,7 +309,11 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     """
     X = trial.records.blocks[0].X
     size = _FEW if len(X) <= ONE_BLOCK else _MANY
-    spread_out = np.ascontiguousarray(X[:: max(1, len(X) // size)][:size])
+    rows = np.arange(len(X))[:: max(1, len(X) // size)][:size]
+    spread_out = np.ascontiguousarray(X[rows])
+    rules: list[GroupRule] = []
+    with suppress(MicroaggError):  # the runs will say why
+        rules += rules_for(trial.plan.replace(k=1), trial.records)
     costs: dict[str, float] = {}
     for done, method in enumerate(methods):
         report("preparing", done, len(methods))
@@ -305,7 +323,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
             few = trial.plan_for(method, k, n_starts=_WARM_UP_STARTS)
             if "effort" in method.options:
                 few = few.replace(effort="fast")
-            estimator_of(few).fit(spread_out)
+            fit_under(estimator_of(few), spread_out, [rule.within(rows) for rule in rules])
         n_starts = getattr(method.load()(), "n_starts", _WARM_UP_STARTS)
         costs[method.name] = (time.perf_counter() - began) * n_starts / _WARM_UP_STARTS
     report("preparing", len(methods), len(methods))

@@ -7,6 +7,8 @@ from typing import Any
 from microagg.core.words import listed_names
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
+from microagg.requirements.base import GroupRequirement
+from microagg.requirements.units import KUnits
 from microagg.tables.roles import Roles
 
 
@@ -20,6 +22,7 @@ class Setting:
     roles: Roles
     blocks: tuple[tuple[str, ...], ...] = ()
     constraints: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
     small_strata: str = "error"
     unused: tuple[str, ...] = ()
 
@@ -30,6 +33,11 @@ class Setting:
             roles=records.roles,
             blocks=tuple(block.names for block in records.blocks),
             constraints=tuple(constraint.text for constraint in plan.constraints),
+            requirements=tuple(
+                requirement.wording.asked
+                for requirement in plan.requirements
+                if isinstance(requirement, GroupRequirement) and not isinstance(requirement, KUnits)
+            ),
             small_strata=plan.small_strata,
             unused=unused,
         )
@@ -37,6 +45,10 @@ class Setting:
     def rows(self) -> Iterator[tuple[str, str]]:
         """Return rows for a summary: strata, weights, blocks and constraints, if there are any."""
         roles = self.roles
+        if roles.unit is not None:
+            yield "units", f"{listed_names([roles.unit])}: at least k of them in every group"
+        if self.requirements:
+            yield "required", "; ".join(self.requirements)
         if roles.strata:
             merged = "; small ones merged at each k" if self.small_strata == "merge" else ""
             yield "strata", f"by {listed_names(roles.strata)}{merged}"
@@ -59,6 +71,8 @@ class Setting:
         return {
             "quasi_identifiers": list(self.roles.quasi_identifiers),
             "assumed_quasi_identifiers": list(self.roles.assumed),
+            "unit": self.roles.unit,
+            "requirements": list(self.requirements),
             "strata": list(self.roles.strata),
             "small_strata": self.small_strata,
             "weights": self.roles.weights,

@@ -1,17 +1,17 @@
 """sweep(): what a table loses at every k of a range, and must lose at least, in one run."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from microagg.bounds import gap
 from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Labels, Rows
 from microagg.core.errors import ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import (
@@ -25,12 +25,14 @@ from microagg.core.validation import (
 )
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
-from microagg.partitions.auto import EFFORTS
+from microagg.partitions.auto import EFFORTS, Auto
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import constrained_values, systems_of
 from microagg.release.grouping import in_table_weights
+from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
+from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for
 from microagg.studies.chains import MatrixSweep, compile_search, sweep_all
@@ -38,6 +40,9 @@ from microagg.studies.setting import Setting
 from microagg.studies.sweep_result import Sweep, SweepRow
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import Names
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 EFFORT = FAST = "fast"
 _DEFAULT_OF_PLANS = Plan.model_fields["effort"].default
@@ -67,7 +72,13 @@ def sweep(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    unit: str | None = None,
+    drop: Names = (),
     columns: Mapping[str, Any] | None = None,
+    l_diversity: Mapping[str, int | str] | None = None,
+    t_closeness: Mapping[str, float] | None = None,
+    p_percent: Mapping[str, float] | None = None,
+    dominance: Mapping[str, tuple[int, float] | str] | None = None,
     constraints: Iterable[str] | str | None = None,
     scale: str = "standardise",
     missing: str = "error",
@@ -102,8 +113,9 @@ def sweep(
         by columns, which is used as it is
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
-    quasi_identifiers, identifiers, sensitive, columns, constraints, scale, missing, strata, \
-small_strata, weights, blocks : as in `protect`, for DataFrames only
+    quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
+p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, \
+blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
@@ -203,15 +215,17 @@ def _checked_ks(asked: Sequence[int] | None, n_records: int) -> list[int]:
 def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Work) -> Sweep:
     """Sweep over a table as a plan describes it."""
     wanted = _checked_ks(ks, len(source.frame))
-    records = open_records(source, plan.with_types(source.types), largest_k=wanted[-1])
-    if ks is None and plan.small_strata == "error":
-        wanted = _up_to_smallest_stratum(wanted, records)
+    plan = with_types_of_values(plan.with_types(source.types), source)
+    records = open_records(source, plan, largest_k=wanted[-1])
+    if ks is None:
+        wanted = _up_to_smallest_stratum(wanted, records, plan.small_strata)
     systems = systems_of(plan.constraints, records)
     study = _Study(
         [block.X for block in records.blocks],
         _rows_of_strata(records, wanted, plan.small_strata),
         records.weights,
         records.weight_unit,
+        {k: _rules(plan, records, k) for k in wanted},
     )
     found = _sweep(study, work.within(plan, records), check_seed(plan.random_state))
     return replace(
@@ -221,13 +235,24 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
     )
 
 
-def _up_to_smallest_stratum(ks: list[int], records: Records) -> list[int]:
+def _rules(plan: Plan, records: Records, k: int) -> "Sequence[GroupRule]":
+    """Return the rules that groups must meet at one k."""
+    return rules_for(plan.replace(k=k), records.stratified_for(k, plan.small_strata))
+
+
+def _up_to_smallest_stratum(ks: list[int], records: Records, small: str) -> list[int]:
     """Return the ks for which every stratum is large enough, or the least if none is."""
-    strata = records.stratified_for(1, "error").strata
-    if strata is None:
-        return ks
-    smallest = min(len(rows) for rows in strata.rows())
+    together = small == "merge" or not records.strata_columns
+    strata = None if together else records.stratified_for(0, "error").strata
+    smallest = min(
+        len(rows) if records.units is None else _n_units(records.units[rows])
+        for rows in ([np.arange(len(records.frame))] if strata is None else strata.rows())
+    )
     return [k for k in ks if k <= smallest] or ks[:1]
+
+
+def _n_units(units: Rows) -> int:
+    return len(np.unique(units[units >= 0]))
 
 
 def _rows_of_strata(records: Records, ks: Sequence[int], small: str) -> dict[int, RowsOfStrata]:
@@ -256,6 +281,7 @@ class _Study:
     strata: Mapping[int, RowsOfStrata]
     weights: Floats | None = None
     weight_unit: float = 1.0
+    rules: "Mapping[int, Sequence[GroupRule]]" = field(default_factory=dict)
 
     @property
     def ks(self) -> list[int]:
@@ -282,6 +308,19 @@ class _Study:
     def weights_of(self, part: "_Part") -> Floats | None:
         """Return the weights of a part."""
         return None if self.weights is None else self.weights[part.rows]
+
+    def ruled(self, part: "_Part", effort: str) -> Callable[[int, int, int], Labels] | None:
+        """Return a function that groups a part so that all rules are met, if there are any."""
+        if not any(self.rules.values()):
+            return None
+        X = self.matrix_of(part)
+
+        def group(k: int, seed: int, n_jobs: int) -> Labels:
+            own = [rule.within(part.rows) for rule in self.rules[k]]
+            auto = Auto(k=k, effort=effort, random_state=seed % 2**32, n_jobs=n_jobs)
+            return fit_under(auto, X, own).labels_
+
+        return group
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,6 +356,7 @@ def _sweep(study: _Study, work: Work, seed: int) -> Sweep:
             rng.integers(2**63, size=len(part.ks)).tolist(),
             work.n_jobs,
             study.weights_of(part),
+            study.ruled(part, work.effort),
         )
         for part in parts
     ]

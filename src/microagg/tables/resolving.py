@@ -40,7 +40,7 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     and so does a pandas index that has a name.
     """
     _check_index(frame, named)
-    given = {*named.shown, *named.identifiers, *named.unchanged}
+    given = {*named.shown, *named.unpublished, *named.unchanged}
     roleless = [name for name in frame.columns if name not in given]
     if unusable := [name for name in named.quasi_identifiers if not types_of(frame, name)]:
         raise DataError(
@@ -77,7 +77,7 @@ def _check_index(frame: Frame, named: Roles) -> None:
                 f"{name!r} is the table's index; quasi-identifiers, strata and weights must be "
                 "columns. Call reset_index() first."
             )
-        if name not in named.identifiers and name not in named.sensitive:
+        if name not in (*named.unpublished, *named.sensitive):
             raise DataError(
                 f"the table's index {name!r} has no role. Name it in identifiers to drop it or in "
                 "sensitive to publish it unchanged, or call reset_index() to make it a column."

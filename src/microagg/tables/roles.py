@@ -1,4 +1,4 @@
-"""Which column has which role: quasi-identifier, identifier, sensitive, stratum or weight."""
+"""Which column has which role: quasi-identifier, identifier, sensitive, stratum, unit and so on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from microagg.core.errors import ParameterError
 from microagg.core.validation import did_you_mean
 
 QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE = "quasi-identifier", "identifier", "sensitive"
-STRATUM, WEIGHT = "stratum", "weight"
-ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT)
+STRATUM, WEIGHT, UNIT, DROP = "stratum", "weight", "unit", "drop"
+ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT, UNIT, DROP)
 _ROLE_WORDS = {
     "quasi_identifiers": "a quasi-identifier",
     "identifiers": "an identifier",
@@ -28,7 +28,8 @@ class Roles:
     `quasi_identifiers` are released as group aggregates; `assumed` are those of them that nobody
     named. `identifiers` are dropped, `sensitive` columns are published unchanged. Records are
     grouped within `strata`, whose values are published; `weights` is the column that says how many
-    units a record stands for, published unchanged.
+    records of a population a record stands for, published unchanged. `unit` says whom a record is
+    about, and is dropped like an identifier; `left_out` are columns to drop that name nobody.
     """
 
     quasi_identifiers: tuple[str, ...] = ()
@@ -37,6 +38,18 @@ class Roles:
     sensitive: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     weights: str | None = None
+    unit: str | None = None
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """Columns that are dropped."""
+        return (*self.naming, *self.left_out)
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """Columns that name whom a record is about: identifiers, and the unit."""
+        return self.identifiers if self.unit is None else (*self.identifiers, self.unit)
 
     @property
     def unchanged(self) -> tuple[str, ...]:
@@ -86,7 +99,7 @@ def check_named(
                 )
     in_order = {role: tuple(c for c in columns if c in names) for role, names in given.items()}
     weight = in_order.pop("weights")
-    return Roles(**in_order, weights=weight[0] if weight else None)
+    return Roles(**in_order, weights=weight[0] if weight else None)  # type: ignore[arg-type]
 
 
 def as_names(role: str, names: Names) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Labels, Rows
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 
@@ -33,8 +33,15 @@ class Strata:
         return [part for part in np.split(self.of_record.argsort(kind="stable"), ends) if len(part)]
 
 
-def find_strata(columns: Mapping[str, Coded], k: int, *, small: str, X: Floats) -> Strata:
-    """Return the strata that the columns define, if each holds at least k records.
+def find_strata(
+    columns: Mapping[str, Coded],
+    k: int,
+    *,
+    small: str,
+    X: Floats,
+    units: Rows | None = None,
+) -> Strata:
+    """Return the strata that the columns define, if each holds at least k records, or k `units`.
 
     With `small="merge"` those with fewer join others, smallest first: each joins the stratum whose
     mean in X is nearest (the first, in a tie) and is released with its values.
@@ -42,10 +49,11 @@ def find_strata(columns: Mapping[str, Coded], k: int, *, small: str, X: Floats) 
     codes = np.column_stack([_with_missing(coded.values) for coded in columns.values()])
     kinds, of_record = np.unique(codes, axis=0, return_inverse=True)
     of_record = of_record.reshape(-1).astype(np.intp)
-    sizes = np.bincount(of_record)
+    members = _Members(of_record, units)
+    sizes = members.sizes()
     if small == "error" and sizes.min() < k:
-        raise DataError(_too_small(sizes, k, list(columns)))
-    joined = _joined(X, of_record, sizes, k)
+        raise DataError(_too_small(sizes, k, list(columns), members.noun))
+    joined = _joined(X, members, k)
     moved = joined[of_record]
     released = {
         name: Values.of(np.maximum(0, kinds[moved, j]), kinds[moved, j] < 0)
@@ -60,35 +68,56 @@ def _with_missing(values: Values) -> NDArray[np.int64]:
     return numbers if values.missing is None else np.where(values.missing, -1, numbers)
 
 
-def _too_small(sizes: Labels, k: int, columns: Sequence[str]) -> str:
+class _Members:
+    """How many records each stratum holds, or how many units, also after strata were merged."""
+
+    def __init__(self, of_record: Labels, units: Rows | None) -> None:
+        self.of_record = of_record
+        self.units = units
+        self.noun = "records" if units is None else "units"
+
+    def sizes(self, home: Labels | None = None) -> Labels:
+        """Return the size of every stratum; `home` says which one each is merged with."""
+        of_record = self.of_record if home is None else home[self.of_record]
+        n = int(self.of_record.max()) + 1
+        if self.units is None:
+            return np.bincount(of_record, minlength=n)
+        known = self.units >= 0
+        pairs = np.unique(np.stack((of_record[known], self.units[known])), axis=1)
+        return np.bincount(pairs[0], minlength=n)
+
+
+def _too_small(sizes: Labels, k: int, columns: Sequence[str], noun: str) -> str:
     small = np.flatnonzero(sizes < k)
     listed = ", ".join(f"stratum {at + 1} holds {sizes[at]}" for at in small[:5].tolist())
     more = f", and {len(small) - 5} others are too small" if len(small) > 5 else ""
     by = ", ".join(repr(name) for name in columns)
     does = "does" if len(small) == 1 else "do"
     return (
-        f"every stratum must hold at least k={k} records; {len(small)} of the {len(sizes)} strata "
+        f"every stratum must hold at least k={k} {noun}; {len(small)} of the {len(sizes)} strata "
         f"by {by} {does} not: {listed}{more} (numbered in the order of their values). Lower k, use "
         "coarser strata, or merge them (--small-strata merge, or small_strata='merge' in Python)."
     )
 
 
-def _joined(X: Floats, of_record: Labels, sizes: Labels, k: int) -> Labels:
+def _joined(X: Floats, members: _Members, k: int) -> Labels:
     """Return, for every stratum, the one it is released as."""
-    sizes = sizes.astype(np.float64)
-    sums = np.zeros((len(sizes), X.shape[1]))
-    np.add.at(sums, of_record, X)
-    home = np.arange(len(sizes))
+    counts = np.bincount(members.of_record).astype(np.float64)
+    sums = np.zeros((len(counts), X.shape[1]))
+    np.add.at(sums, members.of_record, X)
+    home = np.arange(len(counts))
     while True:
-        small = int(np.where(sizes > 0, sizes, np.inf).argmin())
-        if sizes[small] >= k:
+        # Records add up; a unit may have records in several strata.
+        sizes = counts if members.units is None else members.sizes(home).astype(np.float64)
+        present = counts > 0
+        small = int(np.where(present, sizes, np.inf).argmin())
+        if sizes[small] >= k or np.count_nonzero(present) == 1:
             return home
-        sizes_or_one = np.maximum(sizes, 1.0)
-        means = sums / sizes_or_one[:, None]
+        means = sums / np.maximum(counts, 1.0)[:, None]
         distances = np.square(means - means[small]).sum(axis=1)
-        distances[(sizes == 0) | (np.arange(len(sizes)) == small)] = np.inf
+        distances[~present | (np.arange(len(counts)) == small)] = np.inf
         nearest = int(distances.argmin())
         sums[nearest] += sums[small]
-        sizes[nearest] += sizes[small]
-        sizes[small] = 0
+        counts[nearest] += counts[small]
+        counts[small] = 0
         home[home == small] = nearest

@@ -1,0 +1,41 @@
+"""Whom a record is about: the column that says so, or a promise that every record differs."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from microagg.core.errors import ParameterError
+from microagg.plans.columns import as_columns
+from microagg.tables.roles import IDENTIFIER, UNIT
+
+ROWS = "rows"
+
+
+def _only_rows(value: object) -> str | None:
+    """Return what a plan says in place of a column; a column has the role `unit`."""
+    if value is None or value == ROWS:
+        return None if value is None else ROWS
+    raise ParameterError(
+        f"unit must be the name of a column, or {ROWS!r} if every record is about somebody else; "
+        f"got {type(value).__name__}."
+    )
+
+
+UnitOfRecords = Annotated[str | None, BeforeValidator(_only_rows)]
+
+
+def with_unit(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a plan with the role `unit` for the column that `unit` names."""
+    unit = given.get("unit")
+    if not isinstance(unit, str) or unit == ROWS:
+        return given
+    columns = given.get("columns")
+    said = as_columns({} if columns is None else columns)
+    role = said.setdefault(unit, {}).get("role", UNIT)
+    if role not in (UNIT, IDENTIFIER):  # a unit is dropped like an identifier, and may be named so
+        raise ParameterError(
+            f"column {unit!r} can have one role only; it is named as {role} and as unit. Remove "
+            "one of them."
+        )
+    said[unit] = {**said[unit], "role": UNIT}
+    return {**{name: value for name, value in given.items() if name != "unit"}, "columns": said}

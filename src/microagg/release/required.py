@@ -1,0 +1,191 @@
+"""What the plan requires of groups beside k: as rules for the methods, if it can be met at all."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from microagg.core.arrays import Floats, Rows
+from microagg.core.errors import DataError, ParameterError
+from microagg.plans.columns import ColumnPlan
+from microagg.plans.plan import Plan
+from microagg.release.records import Records
+from microagg.release.source import Source
+from microagg.requirements.base import Evidence, GroupRequirement
+from microagg.requirements.found import GroupFinding
+from microagg.tables.columns import Column, ColumnOptions, ColumnType
+from microagg.tables.frames import Frame, index_names, polars_column
+from microagg.tables.numerals import as_numbers
+from microagg.tables.typed import open_column, order_of, types_of
+from microagg.tables.units import naming_column
+
+if TYPE_CHECKING:  # a table without requirements needs none of the kernels for rules
+    from microagg.requirements.coded import GroupRule
+
+_STRATUM = "stratum"
+
+
+def with_types_of_values(plan: Plan, source: Source) -> Plan:
+    """Return the plan with the types and orders of columns that t-closeness is about.
+
+    So the finished table is judged by what was told or found, however its values are stored.
+    """
+    columns = dict(plan.columns)
+    for name, said in plan.columns.items():
+        if said.t_closeness is None or name not in source.frame.columns:
+            continue
+        column = _open(source, name, said)
+        if said.type is None and said.order is None:
+            order = None
+            if column.type is ColumnType.ORDINAL:
+                order = tuple(order_of(source.frame, name) or ())
+            columns[name] = said.model_copy(update={"type": column.type, "order": order})
+    return plan if columns == dict(plan.columns) else plan.replace(columns=columns)
+
+
+def rules_for(plan: Plan, records: Records) -> "tuple[GroupRule, ...]":
+    """Return the rules that groups must meet, if the records of every stratum do so together."""
+    asked = [own for own in plan.requirements if isinstance(own, GroupRequirement)]
+    if not asked:
+        return ()
+    facts = _Facts(plan, records)
+    for name, said in plan.columns.items():
+        if said.is_about_contributions:
+            facts.amounts(name)  # says if they are no means of numbers
+    evidence = facts.evidence()
+    for requirement in asked:
+        found = requirement.judge(evidence)
+        if not found.satisfied:
+            raise ParameterError(_infeasible(found))
+    rules = (requirement.rule(facts) for requirement in asked)
+    return tuple(rule for rule in rules if rule is not None)
+
+
+def _infeasible(found: GroupFinding) -> str:
+    option = {"k units": "k", "p per cent": "p_percent"}.get(found.wording.name, "")
+    together = "all records together"
+    instead = ""
+    if found.n_combinations > 1:
+        those = f"{found.n_failing:,} of the {found.n_combinations:,} strata"
+        together, instead = f"{those}, each taken as one group", ", or use coarser strata"
+    what = f"{option} of {found.nearest}" if option else found.nearest
+    return (
+        f"no groups can meet a requirement: {found.wording.broken} {together}. Ask for {what}"
+        f"{instead}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """What rules are made from: the columns of opened records."""
+
+    plan: Plan
+    records: Records
+
+    def units(self) -> Rows:
+        """Return the unit of every record."""
+        assert self.records.units is not None
+        return self.records.units
+
+    def codes(self, column: str) -> tuple[Rows, bool]:
+        """Return the values of a sensitive column, and whether they are in order."""
+        opened = self._column(column)
+        numbers, missing = opened.values.numbers, opened.values.missing
+        if missing is None:
+            return _ranks(numbers), _is_ordered(opened)
+        codes = np.empty(len(numbers), dtype=np.intp)
+        present = _ranks(numbers[~missing])
+        codes[~missing] = present
+        codes[missing] = present.max(initial=-1) + 1
+        return codes, _is_ordered(opened)
+
+    def amounts(self, column: str) -> Floats:
+        """Return the numbers of a quasi-identifier."""
+        opened = self.records.columns[column]
+        if not opened.type.is_number or opened.aggregate != "mean":
+            now = f"type {str(opened.type)!r} and aggregate {str(opened.aggregate)!r}"
+            raise ParameterError(
+                f"p_percent and dominance are for numbers that are released as means; {column!r} "
+                f"has the {now}. Leave them out."
+            )
+        numbers = opened.values.numbers.astype(np.float64)
+        missing = opened.values.missing
+        return numbers if missing is None else np.where(missing, 0.0, numbers)
+
+    def evidence(self) -> Evidence:
+        """Return the original records for a judge, with strata in place of combinations."""
+        frame, strata = self.records.frame, self.records.strata
+        stratum = np.zeros(len(frame), dtype=np.intp) if strata is None else strata.of_record
+        sensitive = [column for column in self._columns() if column in self.records.roles.sensitive]
+        name = _STRATUM
+        while name in sensitive:
+            name += "_"
+        table = {column: _published(frame, column) for column in sensitive}
+        return Evidence(
+            pl.DataFrame({**table, name: stratum}),
+            (name,),
+            unpublished_for(self.plan, self.records),
+            decimal_of(self.records.source),
+        )
+
+    def _columns(self) -> Iterator[str]:
+        yield from (name for name, said in self.plan.columns.items() if said.is_about_values)
+
+    def _column(self, name: str) -> Column:
+        return _open(self.records.source, name, self.plan.columns[name])
+
+
+def decimal_of(source: Source) -> str:
+    """Return the decimal mark of the numbers in columns of text."""
+    return "." if source.dialect is None else source.dialect.decimal or "."
+
+
+def unpublished_for(plan: Plan, records: Records) -> pl.DataFrame:
+    """Return the unit of every record, and the numbers that its contributions are counted in."""
+    columns: dict[str, pl.Series] = {}
+    if records.roles.unit is not None:
+        columns[records.roles.unit] = naming_column(records.frame, records.roles.unit)
+    for name, said in plan.columns.items():
+        if said.is_about_contributions:
+            columns[name] = polars_column(records.frame[name])
+    return pl.DataFrame(columns)
+
+
+def _published(frame: Frame, name: str) -> pl.Series:
+    if name in index_names(frame):
+        raise DataError(
+            f"{name!r} is the table's index; requirements are on columns. Call reset_index() first."
+        )
+    return polars_column(frame[name])
+
+
+def _open(source: Source, name: str, said: ColumnPlan) -> Column:
+    """Open a sensitive column; those of a text file are text, and may hold numbers."""
+    frame = source.frame
+    if not types_of(frame, name):
+        raise DataError(
+            f"l_diversity and t_closeness are for numbers, text, categories and dates; {name!r} "
+            "holds something else. Convert it first, or leave them out."
+        )
+    options = said.options or ColumnOptions()
+    if frame[name].dtype == nw.String:
+        if options.stated_type in (ColumnType.DATE, ColumnType.DATETIME):
+            raise DataError(
+                f"t_closeness needs the dates in {name!r} as dates, not as text. Convert them, or "
+                "use the type nominal."
+            )
+        if source.dialect is not None and options.order is None:
+            numbers = as_numbers(polars_column(frame[name]), decimal_of(source)).alias(name)
+            frame = nw.from_native(numbers.to_frame(), eager_only=True)
+    return open_column(frame, name, options)
+
+
+def _ranks(numbers: Floats) -> Rows:
+    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+
+def _is_ordered(column: Column) -> bool:
+    return column.type not in (ColumnType.NOMINAL, ColumnType.BOOLEAN)

@@ -1,0 +1,122 @@
+"""t-closeness: a sensitive column is distributed in every combination as in the whole table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from microagg.requirements.base import Evidence, GroupFacts
+from microagg.requirements.found import GroupFinding, Wording
+
+if TYPE_CHECKING:  # a plan has requirements, and loads quickly
+    import polars as pl
+
+    from microagg.core.arrays import Floats, Rows
+    from microagg.requirements.coded import GroupRule
+
+
+@dataclass(frozen=True, slots=True)
+class TCloseness:
+    """The requirement that the distribution in every combination is at most t from that of all.
+
+    It is the earth mover's distance: between neighbouring values in their order 1 / (m - 1) of m
+    values, or 1 between any two values without an order. `ordered` is None if only the column
+    says: numbers and times have an order, text has none but the one in `order`. A missing value is
+    a value, the last.
+    """
+
+    column: str
+    t: float
+    ordered: bool | None = None
+    order: Sequence[Any] | None = None
+
+    @property
+    def wording(self) -> Wording:
+        """The requirement in words."""
+        return Wording(
+            name="t-closeness",
+            column=self.column,
+            asked=f"{self.column!r} at most {self.t:g} from its distribution in the whole table",
+            kept=(
+                f"in every combination, {self.column!r} is at most {self.t:g} from its "
+                "distribution in the whole table"
+            ),
+            broken=f"{self.column!r} is more than {self.t:g} from its distribution in",
+            most=True,
+        )
+
+    def judge(self, evidence: Evidence) -> GroupFinding:
+        """Compare the distribution in every combination with that in the whole table."""
+        import polars as pl
+
+        from microagg.requirements.observed import classes_of, codes_of, values
+
+        column = values(evidence.table.get_column(self.column), evidence.decimal)
+        ordered = self.ordered
+        if ordered is None:
+            ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
+        if self.order is not None:
+            places = pl.Series([str(entry) for entry in self.order])
+            column = _placed(evidence.table.get_column(self.column), places)
+        labels, sizes = classes_of(evidence)
+        distances = (_ordered if ordered else _equal)(labels, codes_of(column), sizes)
+        return GroupFinding.of(self.wording, distances, sizes, self.t)
+
+    def rule(self, facts: GroupFacts) -> "GroupRule | None":
+        """Return the rule for groups; None if any distribution will do."""
+        from microagg.requirements.coded import GroupRule
+
+        if self.t >= 1.0:
+            return None
+        codes, ordered = facts.codes(self.column)
+        closeness = GroupRule.ordered_closeness if ordered else GroupRule.equal_closeness
+        return closeness(codes, self.t)
+
+
+def _placed(column: "pl.Series", order: "pl.Series") -> "pl.Series":
+    """Return the place of every value in an order; null if it is missing."""
+    import polars as pl
+
+    places = pl.DataFrame({"value": order, "place": range(len(order))})
+    text = column.cast(pl.String).to_frame("value")
+    return text.join(places, on="value", how="left", maintain_order="left").get_column("place")
+
+
+def _equal(labels: "Rows", codes: "Rows", sizes: "Rows") -> "Floats":
+    """Return half the sum of absolute differences between the shares of every value."""
+    overall = np.bincount(codes) / len(codes)
+    pairs, counts = np.unique(np.stack((labels, codes)), axis=1, return_counts=True)
+    own, shares = counts / sizes[pairs[0]], overall[pairs[1]]
+    # A value that a class does not have differs by its share in the whole table.
+    differences = np.abs(own - shares) - shares
+    distances = (1.0 + np.bincount(pairs[0], weights=differences)) / 2.0
+    return np.maximum(distances.astype(np.float64), 0.0)
+
+
+def _ordered(labels: "Rows", codes: "Rows", sizes: "Rows") -> "Floats":
+    """Return the mean absolute difference between cumulative shares, over all values but the last.
+
+    Between two values that follow each other in a class its cumulative share is the same, so that
+    sums over the cumulative shares of the whole table, before and after the point where these
+    pass it, are enough.
+    """
+    last = int(codes.max())  # of the values 0 to `last`
+    if last == 0:
+        return np.zeros(len(sizes))
+    overall = (np.bincount(codes).cumsum() / len(codes))[:-1]
+    sums = np.concatenate(([0.0], overall.cumsum()))
+    by_class = np.lexsort((codes, labels))
+    of, value = labels[by_class], codes[by_class]
+    begins = np.concatenate(([0], sizes.cumsum()[:-1]))
+    share = (np.arange(len(of)) - begins[of] + 1) / sizes[of]
+    low = value
+    high = np.append(value[1:], last)
+    high[np.append(begins[1:], len(of)) - 1] = last  # of the largest value of every class
+    passed = np.clip(np.searchsorted(overall, share), low, high)
+    between = share * (passed - low) - (sums[passed] - sums[low])
+    between += (sums[high] - sums[passed]) - share * (high - passed)
+    totals = np.bincount(of, weights=between)
+    totals += sums[value[begins]]  # up to the smallest value of a class, its own share is 0
+    distances: Floats = totals / last
+    return distances
