@@ -86,6 +86,11 @@ def plan_file(
     return (_text("plan", "--plan", "P.toml", FILES_SECTION, help_),)
 
 
+def original_file(help_: str) -> tuple[Parameter, ...]:
+    """Return the option for the original of a protected file; the help says what it is for."""
+    return (_text("original", "--original", "FILE", FILES_SECTION, help_),)
+
+
 JSON = _switch("json", "--json", help_="Print one JSON object on standard output.")
 QUIET = _switch("quiet", "--quiet", "-q", help_="Print nothing but errors.")
 FORCE = _switch("force", "--force", help_="Replace an existing output (never the input).")

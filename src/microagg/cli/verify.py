@@ -1,4 +1,4 @@
-"""microagg verify: whether a file satisfies k and constraints."""
+"""microagg verify: whether a file satisfies k, other requirements and constraints."""
 
 from typing import Annotated, Any
 
@@ -10,31 +10,39 @@ from microagg.cli.options import (
     FILES,
     JSON,
     QUIET,
+    column_options,
     dialect_of,
+    original_file,
     parameters,
     parsed,
+    parsed_columns,
     plan_file,
     plan_options,
     role_options,
     takes,
 )
 from microagg.core.errors import GuaranteeError
+from microagg.plans.columns import REQUIREMENT_OPTIONS
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
-_OPTIONS = [*plan_options("k", "constraints"), *role_options(QUASI_IDENTIFIER, SENSITIVE)]
+_OPTIONS = [*plan_options("k", "unit", "constraints"), *role_options(QUASI_IDENTIFIER, SENSITIVE)]
+_REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
 
 
 @takes(
     plan_file(
-        "The plan of the release: its roles, blocks, constraints and k. Only -k overrides it; "
-        "columns and constraints beside it are refused."
+        "The plan of the release: its roles, blocks, constraints, requirements and k. Only -k "
+        "overrides it; columns, requirements and constraints beside it are refused."
     ),
+    original_file("The table before it was protected, to check units, p per cent and dominance."),
     parameters(
         _OPTIONS,
+        unit="Column of the original that says whom a record is about; K then counts units.",
         quasi_identifiers="Columns to check. Default: all that are not sensitive.",
         sensitive="Columns to leave out of the check.",
         constraints='What every record must satisfy, such as "net + tax = gross".',
     ),
+    parameters(column_options(*_REQUIREMENTS), of_columns=True),
     DIALECT,
     (JSON, QUIET),
 )
@@ -47,15 +55,33 @@ def verify(
 
     A combination is a record's values in all checked columns. A CSV file is compared as it is
     written, and a missing value is a value. If the manifest of the release lies beside the file, it
-    defines what to check. Options for columns and --constraint can be repeated.
+    defines what to check. Units and contributions are not published: without --original they
+    cannot be checked, and the exit code is 4 as well. Options for columns and --constraint can be
+    repeated.
     """
     from microagg.release.verify import verify as verified
 
     with warnings_as_lines(quiet=given["quiet"]):
-        found = verified(file, **parsed(_OPTIONS, given), plan=given["plan"], **dialect_of(given))
+        found = verified(
+            file,
+            **parsed(_OPTIONS, given),
+            **_required(given),
+            original=given["original"],
+            plan=given["plan"],
+            **dialect_of(given),
+        )
     if given["json"]:
         print_json(found.as_dict())
     elif not given["quiet"]:
         typer.echo(f"{found.verdict}\n\n{facts(found.rows())}")
     if not found.satisfied:
         raise typer.Exit(GuaranteeError.exit_code)
+
+
+def _required(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what is asked of columns, by requirement."""
+    found: dict[str, Any] = {}
+    for name, said in parsed_columns(given).items():
+        for keyword, value in said.items():
+            found.setdefault(keyword, {})[name] = value
+    return found

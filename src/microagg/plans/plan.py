@@ -422,6 +422,17 @@ class Plan(Model):
         return self.columns_as(IDENTIFIER)
 
     @property
+    def unchanged(self) -> tuple[str, ...]:
+        """The columns that are published unchanged, in the order of the plan."""
+        return (*self.columns_as(SENSITIVE), *self.columns_as(WEIGHT))
+
+    @property
+    def needs_original(self) -> bool:
+        """Whether a requirement is about what is not published."""
+        each = self.columns.values()
+        return self.unit_column is not None or any(own.is_about_contributions for own in each)
+
+    @property
     def not_published(self) -> tuple[str, ...]:
         """The columns to drop, in the order of the plan."""
         roles = (IDENTIFIER, UNIT, DROP)

@@ -54,13 +54,17 @@ class Verification:
         """Yes or no, and why, in one line."""
         broken = "; ".join(self._told(satisfied=False))
         unknown = "; ".join(self._told(satisfied=None))
-        if broken:
-            return f"No: {broken}" + (f". Cannot be checked: {unknown}" if unknown else "")
         if unknown:
-            return f"Cannot be checked: {unknown}"
+            unknown = f"Cannot be checked without the original (--original): {unknown}"
+            rest = f"{unknown}. The rest holds{self._kept()}"
+            return f"No: {broken}. {unknown}" if broken else rest
+        return f"No: {broken}" if broken else f"Yes{self._kept()}"
+
+    def _kept(self) -> str:
+        """Return what holds."""
         each = (*(found for block in self.findings for found in block), *self.on_table)
-        kept = "; ".join(dict.fromkeys(found.verdict for found in each))
-        return f"Yes, in each block: {kept}" if self.blocks else f"Yes: {kept}"
+        kept = "; ".join(dict.fromkeys(found.verdict for found in each if found.satisfied))
+        return f", in each block: {kept}" if self.blocks else f": {kept}"
 
     def _told(self, *, satisfied: bool | None) -> Iterator[str]:
         """Return the verdicts of the findings that say so."""

@@ -1,6 +1,6 @@
 """verify(): whether a table satisfies k and other requirements, whatever tool made it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -21,10 +21,12 @@ from microagg.core.errors import (
 from microagg.core.validation import check_count
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, open_table
+from microagg.plans.arguments import plan_of
 from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
 from microagg.release.findings import Verification
+from microagg.release.originals import original_columns
 from microagg.release.release import PathName
 from microagg.release.verification import evidence_on
 from microagg.requirements.base import Evidence, Finding, Requirement
@@ -34,9 +36,7 @@ from microagg.requirements.keys import RandomKeys
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.resolving import require_numbers
 from microagg.tables.roles import (
-    SENSITIVE,
     STRATUM,
-    WEIGHT,
     Names,
     as_names,
     no_such_column,
@@ -61,6 +61,7 @@ class _Asked:
     present: tuple[str, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
+    original_sha256: str | None = None
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -76,13 +77,13 @@ class _Asked:
         kept = () if key is None else (key,)
         return cls(
             plan.k,
-            left_out=(*kept, *plan.columns_as(SENSITIVE), *plan.columns_as(WEIGHT)),
+            left_out=(*kept, *plan.unchanged),
             blocks=plan.blocks,
             strata=plan.columns_as(STRATUM),
             constraints=plan.constraints,
             key=key,
-            dropped=tuple(name for name in plan.identifiers if name != key),
-            present=tuple(name for name in plan.columns if name not in plan.identifiers),
+            dropped=tuple(name for name in plan.not_published if name != key),
+            present=tuple(name for name in plan.columns if name not in plan.not_published),
             plan=plan,
         )
 
@@ -99,6 +100,7 @@ class _Asked:
             present=found.unchanged,
             plan=found.plan,
             manifest=path,
+            original_sha256=found.input.sha256,
         )
 
 
@@ -108,29 +110,41 @@ def verify(
     *,
     quasi_identifiers: Names = None,
     sensitive: Names = None,
+    unit: str | None = None,
+    l_diversity: Mapping[str, int | str] | None = None,
+    t_closeness: Mapping[str, float] | None = None,
+    p_percent: Mapping[str, float] | None = None,
+    dominance: Mapping[str, tuple[int, float] | str] | None = None,
     constraints: Iterable[str] | str | None = None,
+    original: Any = None,
     plan: Plan | PathName | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Verification:
-    """Return whether every combination in a table stands for at least k records.
+    """Return whether every combination in a table stands for at least k records, and what else.
 
     A combination is a record's values in all checked columns; a missing value is a value. None of
-    the code that groups records is used here.
+    the code that groups records is used here. Units and contributions are not published: without
+    the original, requirements on them cannot be checked, and the answer says so, not yes.
 
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow, or the path of a file. A CSV file is compared
         as it is written. Unless columns or a plan are given, the manifest beside a released
-        file defines the columns to check, the blocks, k and the constraints.
+        file defines the columns to check, the blocks, k, the constraints and the requirements.
     k : Least number of records behind a released combination.
     quasi_identifiers : columns to check; by default all that are not sensitive
     sensitive : columns to leave out
+    unit : column of the original that says whom a record is about; k then counts units as well
+    l_diversity, t_closeness, p_percent, dominance : what the records of every combination must
+        satisfy, by column, as in `protect`
     constraints : what every record must satisfy, such as "net + tax = gross", in addition to what
         a manifest says
+    original : the table before it was protected, or its file, with the same records in the same
+        order
     plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
-        k and the constraints
+        k, the constraints and the requirements
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
 
     Examples
@@ -141,19 +155,28 @@ def verify(
     >>> found.satisfied, found.largest_k, found.classes.below
     (False, 1, {1: 1})
     """
-    opened = _Opened(table, Dialect(delimiter, decimal, encoding))
+    dialect = Dialect(delimiter, decimal, encoding)
+    opened = _Opened(table, dialect)
+    required = {
+        "unit": unit,
+        "l_diversity": l_diversity,
+        "t_closeness": t_closeness,
+        "p_percent": p_percent,
+        "dominance": dominance,
+    }
     given = _Asked(
         None if k is None else check_count("k", k),
         as_names("quasi_identifiers", quasi_identifiers),
         as_names("sensitive", sensitive),
         constraints=parse_constraints(constraints),
+        plan=_required(required, sensitive),
     )
     asked = _complete(given, plan, opened)
     if asked.k is None:
         raise _nothing_to_check(opened, given)
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
-    evidence = _evidence(opened.as_written(), blocks or (columns,))
+    evidence = _evidence(opened, asked, blocks or (columns,), original, dialect)
     findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
     on_table: list[Finding] = []
     if asked.dropped:
@@ -165,6 +188,12 @@ def verify(
     return Verification(
         tuple(map(tuple, findings)), columns, blocks, tuple(on_table), asked.manifest
     )
+
+
+def _required(asked: Mapping[str, Any], sensitive: Names) -> Plan | None:
+    """Return a plan of the requirements that were given one by one, if there are any."""
+    given = {name: value for name, value in asked.items() if value}
+    return plan_of({"k": 1, "sensitive": sensitive, **given}) if given else None
 
 
 class _Opened:
@@ -180,6 +209,12 @@ class _Opened:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of the fields as they are written."""
+        dialect = None if self._file is None else self._file.dialect
+        return (None if dialect is None else dialect.decimal) or "."
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -247,12 +282,12 @@ def _nothing_to_check(opened: _Opened, given: _Asked) -> MicroaggError:
 
 def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _Asked:
     """Return what to check: as given, or as a plan says, or the manifest beside a file."""
-    names_columns = bool(given.checked or given.left_out)
+    names_columns = bool(given.checked or given.left_out or given.plan)
     if plan is not None:
         if names_columns or given.constraints:
             raise ParameterError(
-                "columns or constraints are given in addition to a plan. Put them in the plan, or "
-                "leave the plan out."
+                "columns, requirements or constraints are given in addition to a plan. Put them in "
+                "the plan, or leave the plan out."
             )
         base = _Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), opened.columns)
         return replace(base, k=given.k or base.k)
@@ -294,10 +329,30 @@ def _blocks(asked: _Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...
     return tuple((*block, *asked.strata) for block in blocks)
 
 
-def _evidence(frame: Frame, blocks: Iterable[Sequence[str]]) -> list[Evidence]:
+def _evidence(
+    opened: _Opened,
+    asked: _Asked,
+    blocks: Iterable[Sequence[str]],
+    original: Any,
+    dialect: Dialect,
+) -> list[Evidence]:
+    frame = opened.as_written()
     if not len(frame):
         raise DataError("the table has no records.")
-    return evidence_on(frame, blocks)
+    if original is None:
+        unpublished = None
+    elif asked.plan is None or not asked.plan.needs_original:
+        raise ParameterError(
+            "the original is needed to check units, p per cent and dominance, and none of them is "
+            "asked for. Leave it out, or ask for one."
+        )
+    else:
+        unpublished = original_columns(original, asked.plan, frame, asked.original_sha256, dialect)
+    needed = () if asked.plan is None else asked.plan.judged_columns
+    for name in needed:
+        if name not in frame.columns:
+            raise no_such_column(name, frame.columns)
+    return evidence_on(frame, blocks, unpublished, needed=needed, decimal=opened.decimal)
 
 
 def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violations:

@@ -71,7 +71,7 @@ class GroupFinding:
         """What holds, or how many combinations fail, or what cannot be told and why."""
         said = self.wording
         if self.worst is None:
-            return f"{said.asked} ({said.needs} is not published)"
+            return said.asked
         if not self.n_failing:
             return said.kept
         return f"{said.broken} {self.n_failing:,} of {self.n_combinations:,} combinations"
