@@ -17,7 +17,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # Python keeps what it compiled of the tests: to collect them takes half as long the second time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test oldest coverage check papers quality bench screenshots clean
+.PHONY: demo quick test oldest coverage check papers quality bench peers screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
@@ -64,6 +64,15 @@ quality: $(VENV)/.ready
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m benchmarks
 
+# pycanon pins its libraries, so it has an environment of its own.
+peers: $(VENV)/.ready .venv-peers/.ready
+	PYCANON_PYTHON=$(abspath .venv-peers)/bin/python $(BIN)/python -m benchmarks.pycanon_agreement
+
+.venv-peers/.ready:
+	$(PYTHON) -m venv --clear .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check 'pycanon==1.3.6'
+	@touch $@
+
 # Needs Chromium; CHROMIUM=/path/to/it says where it is.
 screenshots: $(VENV)/.ready
 	$(BIN)/python docs/screenshots.py
@@ -87,4 +96,4 @@ $(OLDEST)/.ready: pyproject.toml .ci/oldest.py
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo
+	rm -rf $(VENV) $(OLDEST) .venv-peers .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo
