@@ -137,12 +137,13 @@ def _units(records: Records, verified: Verified) -> UnitFacts | None:
     """Say how many units there are, and how many stand behind the rarest combination."""
     if records.units is None or records.roles.unit is None:
         return None
-    behind = [found.worst for found in verified.findings if found.wording.name == KUnits.name]
+    (behind,) = (own.worst for own in verified.findings if own.wording.name == KUnits.name)
+    assert behind is not None
     return UnitFacts(
         column=records.roles.unit,
         count=len(np.unique(records.units[records.units >= 0])),
         records_without=int(np.count_nonzero(records.units < 0)),
-        fewest=int(min(found for found in behind if found is not None)),
+        fewest=int(behind),
     )
 
 

@@ -16,6 +16,7 @@ from microagg.release.records import Records
 from microagg.release.source import Source
 from microagg.requirements.base import Evidence, GroupRequirement
 from microagg.requirements.found import GroupFinding
+from microagg.requirements.units import KUnits
 from microagg.tables.columns import Column, ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, polars_column
 from microagg.tables.numerals import as_numbers
@@ -52,9 +53,7 @@ def rules_for(plan: Plan, records: Records) -> "tuple[GroupRule, ...]":
     if not asked:
         return ()
     facts = _Facts(plan, records)
-    for name, said in plan.columns.items():
-        if said.is_about_contributions:
-            facts.amounts(name)  # says if they are no means of numbers
+    facts.check_columns()
     evidence = facts.evidence()
     for requirement in asked:
         found = requirement.judge(evidence)
@@ -65,17 +64,14 @@ def rules_for(plan: Plan, records: Records) -> "tuple[GroupRule, ...]":
 
 
 def _infeasible(found: GroupFinding) -> str:
-    option = {"k units": "k", "p per cent": "p_percent"}.get(found.wording.name, "")
-    together = "all records together"
-    instead = ""
+    together, coarser = "all records together", ""
     if found.n_combinations > 1:
         those = f"{found.n_failing:,} of the {found.n_combinations:,} strata"
-        together, instead = f"{those}, each taken as one group", ", or use coarser strata"
-    what = f"{option} of {found.nearest}" if option else found.nearest
-    return (
-        f"no groups can meet a requirement: {found.wording.broken} {together}. Ask for {what}"
-        f"{instead}."
-    )
+        together, coarser = f"{those}, each taken as one group", ", or use coarser strata"
+    ask = f"Ask for {found.nearest}"
+    if found.wording.name == KUnits.name:
+        ask = f"Use k = {found.nearest}" if found.worst else "Name a unit that records have"
+    return f"no groups can meet a requirement: {found.wording.broken} {together}. {ask}{coarser}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +80,14 @@ class _Facts:
 
     plan: Plan
     records: Records
+
+    def check_columns(self) -> None:
+        """Refuse requirements on columns whose values they are not for."""
+        for name, said in self.plan.columns.items():
+            if said.is_about_contributions:
+                self.amounts(name)
+            if said.is_about_values:
+                self._column(name)
 
     def units(self) -> Rows:
         """Return the unit of every record."""

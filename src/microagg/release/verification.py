@@ -27,7 +27,7 @@ class Verified:
     """The finished table, of the same kind as the input; `key` is its column of random keys.
 
     `classes` are those of the block with the smallest. They have k records, if that is promised.
-    `findings` are those of the requirements on groups, for every block. `identifiers` are those of
+    `findings` are those of the requirements on groups, over all blocks. `identifiers` are those of
     the records, as they were; None if they were not read.
     """
 
@@ -60,14 +60,19 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         needed=plan.judged_columns,
         decimal=decimal_of(records.source),
     )
-    findings = [requirement.judge(own) for requirement in plan.requirements for own in each]
+    in_blocks = [[judge.judge(own) for own in each] for judge in plan.requirements]
+    findings = [found for blocks in in_blocks for found in blocks]
     if groups.hold_k:
         _refuse_unless_satisfied(findings)
     if key is not None:
         _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
         _refuse_violations(Constrained(plan.constraints).judge(each[0]))
-    on_groups = tuple(found for found in findings if isinstance(found, GroupFinding))
+    on_groups = tuple(
+        GroupFinding.together([found for found in blocks if isinstance(found, GroupFinding)])
+        for blocks in in_blocks
+        if isinstance(blocks[0], GroupFinding)
+    )
     return Verified(table, key, smallest_classes(findings), on_groups, _identifiers(records))
 
 

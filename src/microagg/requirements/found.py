@@ -1,6 +1,6 @@
 """The result of judging a requirement on the records behind every combination."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isinf
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,18 @@ class GroupFinding:
             int(fails.sum()),
             len(figures),
             int(sizes[fails].sum()),
+        )
+
+    @classmethod
+    def together(cls, findings: "Sequence[GroupFinding]") -> "GroupFinding":
+        """Return what was found of one requirement in all blocks."""
+        said, each = findings[0].wording, [own.worst for own in findings if own.worst is not None]
+        return cls(
+            said,
+            (max if said.most else min)(each) if len(each) == len(findings) else None,
+            sum(own.n_failing for own in findings),
+            sum(own.n_combinations for own in findings),
+            sum(own.records_failing for own in findings),
         )
 
     @property
