@@ -22,8 +22,8 @@ def main() -> None:
         ("method", *(f"{table} k={k}" for table in DATA for k in KS)),
         rows,
         note="diabetes comes with scikit-learn: 442 records, 10 columns. Methods that use "
-        "randomness have `random_state=0`. Not here: `univariate`, for one column only, and `fcm` and "
-        "`efcm`, which draw and do not guarantee k.",
+        "randomness have `random_state=0`. Not here: `univariate`, for one column only, and `fcm` "
+        "and `efcm`, which draw and do not guarantee k.",
     )
 
 
