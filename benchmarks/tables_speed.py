@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,15 @@ SIZES = (200_000, 1_000_000)
 K, METHOD = 5, "mdav"
 NUMERIC = 5
 CATEGORIES = {"sex": 2, "status": 5, "region": 12}
-STEPS = ("read", "encode", "group", "aggregate", "check", "write")
+# The functions of the stages, by what they do.
+STAGES = {
+    "read": "read_source",
+    "encode": "open_records",
+    "group": "group",
+    "aggregate": "aggregate",
+    "check": "finish",
+}
+STEPS = (*STAGES, "write")
 
 
 def table(n: int) -> pl.DataFrame:
@@ -36,16 +45,15 @@ def table(n: int) -> pl.DataFrame:
 
 def measure(source: str, target: str) -> None:
     """Protect a file as the command line does, and print the seconds of every step."""
-    from microagg.files.formats import open_table
-    from microagg.plans.plan import Plan
-    from microagg.release import pipeline
-    from microagg.release import released as outcome
-    from microagg.release.pipeline import Source
-    from microagg.release.protect import protect_as_planned
+    import microagg
+    from microagg.release.release import Release
 
+    stages = import_module("microagg.release.protect")
     role = {"role": "quasi-identifier"}
-    plan = Plan.of(k=K, method=METHOD, bound="none", columns=dict.fromkeys(CATEGORIES, role))
-    protect_as_planned(table(1000), plan)  # compiles
+    plan = microagg.Plan.of(
+        k=K, method=METHOD, bound="none", columns=dict.fromkeys(CATEGORIES, role)
+    )
+    microagg.protect(table(1000), plan=plan)  # compiles
     taken: dict[str, float] = {}
 
     def timed(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,14 +66,10 @@ def measure(source: str, target: str) -> None:
 
         return run
 
-    pipeline.open_records = timed("encode", pipeline.open_records)
-    pipeline.group_and_aggregate = timed("both", pipeline.group_and_aggregate)
-    outcome.group = timed("group", outcome.group)
-    pipeline._finished = timed("check", pipeline._finished)
-    data = timed("read", lambda: open_table(source).table())()
-    release = protect_as_planned(data, plan, source=Source())
-    timed("write", lambda: release.save(target))()
-    taken["aggregate"] = taken["both"] - taken["group"]
+    for step, name in STAGES.items():
+        setattr(stages, name, timed(step, getattr(stages, name)))
+    Release._save = timed("write", Release._save)  # type: ignore[method-assign]
+    microagg.protect_file(source, target, plan)
     print(json.dumps({step: taken[step] for step in STEPS} | {"memory": peak_memory()}))
 
 

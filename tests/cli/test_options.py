@@ -101,6 +101,10 @@ class TestListsOfNames:
         argv = ("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", text)
         assert "the table has no column ''" in refused(2, *argv)
 
+    def test_the_help_says_how_to_write_a_name_with_a_comma(self, run):
+        text = " ".join(run("protect", "--help").out.replace("│", " ").split())
+        assert """in double quotes, as in '"city, country",age'.""" in text
+
     def test_blocks_and_orders(self, run, folder):
         (folder / "t.csv").write_text('a,"b,c",d\n' + '1,2,"S,s"\n1,2,M\n' * 4)
         order = 'd="S,s",M,L'

@@ -1,6 +1,7 @@
 """Files in and out by their suffix."""
 
 import gzip
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from pyarrow import feather
 
+import microagg
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.files.atomic import atomic_write_all
 from microagg.files.dialect import Dialect
@@ -212,3 +214,14 @@ def test_standard_output_gets_the_dialect_too(capfdbinary):
     write_table(TABLE, "-", dialect=Dialect(";", ",", "utf-16"))
     out = capfdbinary.readouterr().out.decode("utf-16")
     assert out.replace("e+", "e") == "i;f;t\n1;0,1;x,y\n2;1e300;\n"
+
+
+def test_an_output_in_no_format_gets_a_list_of_those_that_can_be_written(tmp_path):
+    release = microagg.protect(pl.DataFrame({"x": [1.0, 2, 3, 4]}), 2, method="mdav")
+    for write in (partial(write_table, TABLE), release.save):
+        with pytest.raises(
+            ParameterError, match=r"outputs must end in \.csv, .*\.dta \("
+        ) as refused:
+            write(str(tmp_path / "people.xlsx"))
+        assert ".sas7bdat" not in str(refused.value)
+        assert ".xpt" not in str(refused.value)

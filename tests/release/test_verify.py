@@ -573,3 +573,13 @@ def test_files_that_are_no_tables(tmp_path):
 
 def test_it_is_public():
     assert microagg.verify is verify
+
+
+def test_a_release_in_memory_is_verified_by_its_table_and_plan():
+    table = pl.DataFrame({"age": [34.0, 36, 61, 62, 63], "height": [1.7, 1.8, 1.6, 1.6, 1.5]})
+    release = protect(table, 2, method="mdav")
+    with pytest.raises(
+        ParameterError, match=r"verify\(release.table, plan=release.manifest.plan\)"
+    ):
+        verify(release)
+    assert verify(release.table, plan=release.manifest.plan).satisfied

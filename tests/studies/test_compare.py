@@ -338,3 +338,9 @@ def test_the_original_is_scaled_once_for_all_runs(monkeypatch):
     found = compare(table, [2, 3], ["mdav", "cbfs"], n_jobs=1)
     assert found["linkage"].null_count() == 0
     assert len(calls) == 2
+
+
+def test_the_legend_says_across_which_rows_one_counts_as_dominated():
+    one, several = (str(microagg.compare(pl.DataFrame(DATA), ks, "mdav")) for ks in (3, [3, 4]))
+    assert "+ not dominated in loss and linkage by another row\n" in f"{one}\n"
+    assert "+ not dominated in loss and linkage by another row, at any k\n" in f"{several}\n"

@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import microagg
@@ -242,3 +244,20 @@ def test_neighbours_within_a_region():
     for place, row in enumerate(rows):
         inside = [int(np.flatnonzero(rows == other)[0]) for other in near[row] if other in rows]
         assert found[place].tolist() == (inside + [place] * 20)[:20]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_rows_as_a_table_of_the_kind_that_came_in(kind):
+    table = kind({f"x{j}": X[:40, j] for j in range(3)})
+    found = microagg.sweep(table, [2, 4], random_state=0)
+    assert type(found.table) is type(table)
+    same = pl.from_pandas(found.table) if kind is pd.DataFrame else pl.DataFrame(found.table)
+    assert same.to_dicts() == found.as_dicts()
+    assert same["k"].to_list() == [2, 4]
+    assert "labels" not in same.columns
+
+
+def test_the_rows_of_a_matrix_as_a_table():
+    found = microagg.sweep(X[:40], [2, 4], bound="none", random_state=0)
+    assert found.table.to_dicts() == found.as_dicts() == [row.figures() for row in found]
+    assert found.table["lower_bound"].dtype == pl.Float64

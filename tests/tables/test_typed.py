@@ -265,3 +265,12 @@ def test_nan_beside_missing_values_of_arrow_in_pandas_is_missing(kind):
     both = pa.chunked_array([pa.array([np.nan, None, 1.0, 1.0])])
     values = opened(pd.Series(pd.arrays.ArrowExtensionArray(both)), type=kind).values
     assert values.missing.tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("dtype", ["object", "string"])
+def test_texts_that_differ_after_a_nul_are_different(dtype):
+    texts = ["a\0c", "", "\0", "a\0b", None, "\0"]
+    column = opened(pd.Series(texts, dtype=dtype))
+    assert column.values.numbers[column.values.missing == 0].tolist() == [3, 0, 1, 2, 1]
+    shown = column.decode(column.values)
+    assert [None if pd.isna(value) else value for value in shown] == texts

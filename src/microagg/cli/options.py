@@ -27,6 +27,7 @@ FILES_SECTION, OUTPUT_SECTION = "Files", "Output"
 FILES = f"A {suffix_list()} file, or - (CSV)."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
 
+_COMMA = """A name with a comma goes in double quotes, as in '"city, country",age'."""
 _TYPES: dict[Kind, Any] = {
     Kind.WHOLE: str | None,
     Kind.NUMBER: str | None,
@@ -160,6 +161,8 @@ def table_options(study: str | None = None) -> list[Parameter]:
 
 
 def _help(option: Option) -> str:
+    if option.keyword == "quasi_identifiers":
+        return f"{option.help} {_COMMA}"
     default = option.default
     if default is None or option.kind in (Kind.SWITCH, Kind.TEXTS, Kind.LISTS, Kind.ASSIGNMENTS):
         return option.help

@@ -105,7 +105,7 @@ def constraint_rows(found: ConstraintFacts | None) -> Facts:
     rows = [("satisfied", f"in every released record: {'; '.join(violations)}")]
     listed = "; ".join(f"{text} ({count:,})" for text, count in violations.items() if count)
     rows.append(("violated before", listed or "by no record"))
-    moved = counted(found.groups_moved, "group")
+    moved = f"{found.groups_moved:,}"
     if found.farther_than_nearest_by_at_most > NEGLIGIBLE:
         moved += (
             f"; for {counted(found.groups_not_proved_nearest, 'group')} there may be values up "
@@ -140,7 +140,8 @@ def table_rows(done: Manifest) -> Facts:
         before, after = (sum(getattr(missing, when).values()) for when in ("before", "after"))
         rows.append(("missing values", f"{before:,} before, {after:,} released"))
     if strata := done.strata_found:
-        merged = f", after {counted(strata.merged, 'small one')} were merged"
+        verb = "was" if strata.merged == 1 else "were"
+        merged = f", after {counted(strata.merged, 'small one')} {verb} merged"
         rows.append(
             (
                 "strata",

@@ -71,6 +71,7 @@ def sweep(
     """
     from microagg.cli.outputs import check_figures_file
     from microagg.core.validation import check_ks
+    from microagg.files.formats import write_table
     from microagg.release.saving import check_source
 
     ks = None if k is None else check_ks(listed_ks(k))
@@ -82,7 +83,7 @@ def sweep(
     with bar(quiet=given["quiet"]):
         done = _swept(source, ks, plan, dialect_of(given), effort, bound)
     if output is not None:
-        _write(done, output, force=given["force"])
+        write_table(done.table, output, force=given["force"])
     if given["json"]:
         print_json({**_facts(done, plan), "output": output})
     elif not given["quiet"] and output != "-":
@@ -106,21 +107,10 @@ def _swept(
     return sweep_source(opened, ks, plan, work)
 
 
-def _write(found: "Sweep", output: str, *, force: bool) -> None:
-    import polars as pl
-
-    from microagg.files.formats import write_table
-
-    whole = ("k", "n_groups", "min_group", "max_group")
-    figures = [row.figures() for row in found]
-    schema = {name: pl.Int64 if name in whole else pl.Float64 for name in figures[0]}
-    write_table(pl.DataFrame(figures, schema=schema), output, force=force)
-
-
 def _facts(done: "Sweep", plan: "Plan") -> dict[str, Any]:
     assert done.setting is not None
     return {
-        "sweep": [row.figures() for row in done],
+        "sweep": done.as_dicts(),
         "n_records": done.n_records,
         **done.setting.as_dict(),
         "seed": done.seed,

@@ -8,6 +8,8 @@ _DECIMALS, _MOST_DECIMALS = 3, 9
 # Shorter times are shown as less than this.
 _SHORTEST = 0.001
 _LONGEST_NAME = 40
+# Smaller percentages are shown as less than this, and as 0 if they are rounding error.
+_SMALLEST, _ROUNDING = 0.0001, 1e-9
 
 
 def counted(number: int, noun: str) -> str:
@@ -33,7 +35,11 @@ def percent(value: float, digits: int = 4) -> str:
 
     >>> percent(2.17738), percent(52341.7), percent(4.1532, digits=2)
     ('2.177 %', '52,342 %', '4.2 %')
+    >>> percent(0.00003), percent(7e-14)
+    ('<0.0001 %', '0 %')
     """
+    if 0.0 < value < _SMALLEST:
+        return f"<{_SMALLEST} %" if value > _ROUNDING else "0 %"
     text = f"{value:.{digits}g}"
     return f"{value:,.0f} %" if "e+" in text else f"{text} %"
 
@@ -41,7 +47,7 @@ def percent(value: float, digits: int = 4) -> str:
 def at_least(value: float) -> str:
     """Write a lower limit in per cent with four digits, rounded down.
 
-    >>> at_least(13.2069), at_least(0.123456), at_least(0.0)
+    >>> at_least(13.2069), at_least(0.123456), at_least(0.00003)
     ('13.2 %', '0.1234 %', '0 %')
     """
     return _limit(value, 4, math.floor)
@@ -50,8 +56,8 @@ def at_least(value: float) -> str:
 def at_most(value: float) -> str:
     """Write an upper limit in per cent with two digits, or all digits before the point, rounded up.
 
-    >>> at_most(4.1532), at_most(0.031), at_most(99.2), at_most(162.3)
-    ('4.2 %', '0.031 %', '100 %', '163 %')
+    >>> at_most(4.1532), at_most(0.031), at_most(99.2), at_most(162.3), at_most(7e-14)
+    ('4.2 %', '0.031 %', '100 %', '163 %', '0.0001 %')
     """
     return _limit(value, 2, math.ceil)
 
@@ -59,6 +65,8 @@ def at_most(value: float) -> str:
 def _limit(value: float, digits: int, rounding: Callable[[float], int]) -> str:
     if value <= 0.0 or not math.isfinite(value):
         return percent(value)
+    if value < _SMALLEST:
+        return f"{_SMALLEST} %" if rounding is math.ceil else "0 %"
     unit = 10.0 ** min(0, math.floor(math.log10(value)) - digits + 1)
     nudge = 1e-12 if rounding is math.floor else -1e-12  # 4.1 / 0.1 is not quite 41
     return percent(rounding(value / unit * (1 + nudge)) * unit, digits=max(digits, 3))

@@ -156,6 +156,10 @@ def suffix_list() -> str:
     return _either(list(_BY_SUFFIX))
 
 
+def _writable() -> list[str]:
+    return [suffix for suffix, each in _BY_SUFFIX.items() if each.can_be_written]
+
+
 def _either(words: list[str]) -> str:
     *others, last = words
     return f"{', '.join(others)} or {last}"
@@ -180,6 +184,15 @@ def suffix_of(path: str) -> str:
 def format_of(path: str) -> Format:
     """Return the format of a file, by its suffix; standard input and output are CSV."""
     return _BY_SUFFIX[suffix_of(path)]
+
+
+def check_output_format(path: str) -> None:
+    """Refuse an output that has no suffix of a format."""
+    if path != STANDARD and not path.lower().endswith(tuple(_BY_SUFFIX)):
+        raise ParameterError(
+            f"outputs must end in {_either(_writable())} (or be - for standard output); got "
+            f"{path!r}."
+        )
 
 
 def protected_name(path: str) -> str:
@@ -252,6 +265,7 @@ def table_writer(
     """
     from polars.exceptions import PanicException, PolarsError
 
+    check_output_format(path)
     format_ = format_of(path)
     options = WriteOptions(suffix_of(path), dialect, annotations)
     format_.check_fits(table, options.suffix)

@@ -16,7 +16,7 @@ from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import find
 from microagg.core.validation import SeedLike, check_seed
-from microagg.core.words import spread
+from microagg.core.words import percent, spread
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
@@ -315,7 +315,7 @@ class Release:
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
             f"k = {done.k}, {done.method}, {promise}information loss "
-            f"{self.information_loss:.4g} %>"
+            f"{percent(self.information_loss)}>"
         )
 
 

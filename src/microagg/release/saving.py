@@ -15,7 +15,7 @@ from microagg.core.errors import MicroaggError, ParameterError, PrivacyWarning, 
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, format_of, table_writer
+from microagg.files.formats import STANDARD, check_output_format, format_of, table_writer
 from microagg.files.reading import check_readable, sha256_of
 from microagg.files.writing import json_writer
 from microagg.plans.beside import SUFFIX, manifest_path
@@ -91,7 +91,7 @@ def check_source(source: str) -> None:
 
 def check_output(target: str, source: str, *, force: bool) -> None:
     """Refuse an output that cannot or must not be written."""
-    format_of(target)
+    check_output_format(target)
     if target != STANDARD:
         check_target(Path(target), force=force, source=input_of(source))
 
@@ -123,9 +123,9 @@ def save_release(
     Returns the manifest as it is written, with the name and hash of the file. Warns if the folder
     contains an earlier release of the same table.
     """
+    write = table_writer(table, path, dialect=dialect, annotations=annotations)
     target, described = Path(path), manifest_path(path)
     warn_of_earlier(manifest, described)
-    write = table_writer(table, path, dialect=dialect, annotations=annotations)
     written: dict[str, Any] = {}
     saved = manifest
 

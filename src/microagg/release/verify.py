@@ -27,7 +27,7 @@ from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan, parse_constraints
 from microagg.release.findings import Verification
 from microagg.release.originals import original_columns
-from microagg.release.release import PathName
+from microagg.release.release import PathName, Release
 from microagg.release.verification import evidence_on
 from microagg.requirements.base import Evidence, Finding, Requirement
 from microagg.requirements.constraints import Constrained, Violations
@@ -155,6 +155,12 @@ def verify(
     >>> found.satisfied, found.largest_k, found.classes.below
     (False, 1, {1: 1})
     """
+    if isinstance(table, Release):
+        raise ParameterError(
+            "table must be a DataFrame or the path of a file; got a Release. Give its table and "
+            "its plan, microagg.verify(release.table, plan=release.manifest.plan), or the file it "
+            "was saved to."
+        )
     dialect = Dialect(delimiter, decimal, encoding)
     opened = _Opened(table, dialect)
     required = {

@@ -159,7 +159,8 @@ class Comparison(Sequence[Row]):
     def _legend(self) -> Iterator[str]:
         added = any(row.added_by_constraints for row in self.rows)
         yield f"* least information loss at this k{', with what is added' if added else ''}"
-        yield "+ not dominated by another row in loss and linkage"
+        several = len({row.k for row in self.rows}) > 1
+        yield f"+ not dominated in loss and linkage by another row{', at any k' if several else ''}"
         if any(row.guarantees_k is False for row in self.rows):
             yield "! k is not guaranteed: records drew their values"
         if added:

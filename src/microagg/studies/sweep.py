@@ -232,6 +232,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
         found,
         rows=tuple(_with_constraints(row, records, systems) for row in found),
         setting=Setting.of(records, plan, work.unused(plan, records)),
+        like=source.frame,
     )
 
 

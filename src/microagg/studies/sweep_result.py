@@ -6,10 +6,15 @@ from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any, overload
 
+import narwhals as nw
+import polars as pl
+from narwhals.typing import IntoDType
+
 from microagg.core.arrays import Labels
 from microagg.core.tabulate import html_table, text_table, text_width
 from microagg.core.words import decimals_for, short_seconds, spread
 from microagg.studies.setting import Setting
+from microagg.tables.frames import Frame, new_table, open_frame
 from microagg.tables.roles import Roles
 
 _LONGEST_BAR = 20
@@ -44,16 +49,23 @@ class SweepRow:
 
     def figures(self) -> dict[str, Any]:
         """Return everything except the labels."""
-        names = (part.name for part in fields(self) if part.name != "labels")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in SCHEMA}
+
+
+_COUNTS = ("k", "n_groups", "min_group", "max_group")
+SCHEMA: dict[str, IntoDType] = {
+    part.name: nw.Int64 if part.name in _COUNTS else nw.Float64
+    for part in fields(SweepRow)
+    if part.name != "labels"
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Sweep(Sequence[SweepRow]):
     """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
 
-    `seed`, `effort` and `bound` are those that were used. `setting` says how a table was described;
-    it is None for a matrix.
+    `seed`, `effort` and `bound` are those that were used. `setting` says how a table was described,
+    and `like` is that table; both are None for a matrix.
     """
 
     rows: tuple[SweepRow, ...]
@@ -62,6 +74,7 @@ class Sweep(Sequence[SweepRow]):
     effort: str
     bound: str
     setting: Setting | None = None
+    like: Frame | None = None
 
     @property
     def n_records(self) -> int:
@@ -72,6 +85,21 @@ class Sweep(Sequence[SweepRow]):
     def roles(self) -> Roles | None:
         """The columns of a table by role."""
         return None if self.setting is None else self.setting.roles
+
+    @property
+    def table(self) -> Any:
+        """The rows as a DataFrame of the same kind as the input, of polars for a matrix.
+
+        Without the labels.
+        """
+        like = open_frame(pl.DataFrame()) if self.like is None else self.like
+        return new_table(
+            like, {name: [getattr(row, name) for row in self] for name in SCHEMA}, SCHEMA
+        )
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows as plain values, without the labels, ready for json.dumps."""
+        return [row.figures() for row in self]
 
     def __len__(self) -> int:
         return len(self.rows)

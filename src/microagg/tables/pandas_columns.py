@@ -167,7 +167,7 @@ def _with_one_zero(native: Any) -> Any:
 
 def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
     try:
-        codes, categories = native.factorize(sort=True)
+        codes, categories = _by_value(native) if _has_nul(native) else native.factorize(sort=True)
         if native.dtype == object and len({type(value) for value in categories}) > 1:
             raise TypeError
     except TypeError:
@@ -176,6 +176,23 @@ def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
             "or numbers first."
         ) from None
     return codes.astype(np.int64), categories
+
+
+def _has_nul(native: Any) -> bool:
+    return native.dtype.kind == "O" and any(
+        isinstance(value, str) and "\0" in value for value in native
+    )
+
+
+def _by_value(native: Any) -> tuple[NDArray[Any], Any]:
+    """Return codes and categories as pandas does; before version 3, it ends a text at a NUL."""
+    present = native.notna().to_numpy(dtype=np.bool_)
+    values = native[present].tolist()
+    categories = sorted(set(values))
+    places = {value: place for place, value in enumerate(categories)}
+    codes = np.full(len(native), -1)
+    codes[present] = [places[value] for value in values]
+    return codes, type(native)(categories, dtype=native.dtype)
 
 
 def _series(native: Any, values: Values) -> Any:

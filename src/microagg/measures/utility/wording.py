@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from microagg.core.words import percent
 from microagg.measures.utility.column_loss import ColumnLoss
 from microagg.measures.utility.distributions import Distributions
 from microagg.measures.utility.eigenvalues import Eigenvalues
@@ -27,8 +28,8 @@ def loss_rows(loss: ColumnLoss) -> Iterator[FigureRow]:
     known = {name: lost for name, lost in loss.columns.items() if lost is not None}
     if len(known) > 1:
         worst = max(known, key=lambda name: known[name])
-        meaning += f" The highest is that of {worst!r}: {known[worst]:.3g} %."
-    yield FigureRow("loss of released values", f"{loss.information_loss:.4g} %", meaning)
+        meaning += f" The highest is that of {worst!r}: {percent(known[worst], 3)}."
+    yield FigureRow("loss of released values", percent(loss.information_loss), meaning)
 
 
 def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[FigureRow]:
@@ -66,11 +67,14 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
     }
     if variances:
         worst = max(variances, key=lambda name: abs(variances[name]))
+        changed = abs(variances[worst]) > _NOTHING
+        meaning = f"Largest change of a variance, in {worst!r}."
+        if variances[worst] < 0:
+            meaning += " Averages vary less than records."
         yield FigureRow(
             "variances",
-            f"{100 * variances[worst]:+.3g} %",
-            f"Largest change of a variance, in {worst!r}."
-            f"{' Averages vary less than records.' if variances[worst] < 0 else ''}",
+            f"{100 * variances[worst]:+.3g} %" if changed else "unchanged",
+            meaning if changed else "Every variance is preserved.",
         )
     pearson = found.pearson
     if pearson.largest is not None and pearson.most_changed is not None:
