@@ -154,7 +154,9 @@ def test_constraints_that_cannot_be_kept(constraints, words, monkeypatch):
     monkeypatch.setattr("microagg.partitions.mdav.MDAV.fit", lambda *_: pytest.fail("was run"))
     table = INTEGERS.with_columns(code=pl.lit(1), name=pl.lit("Sentinella"))
     with pytest.raises(ParameterError) as caught:
-        protect(table, 3, constraints=constraints, sensitive=["code"], identifiers=["name"])
+        protect(
+            table, 3, constraints=constraints, sensitive="code", identifiers="name", unit="rows"
+        )
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
