@@ -132,6 +132,7 @@ class TestListsOfNames:
             for word in (flag, ",".join(map(quoted_name, names[at * third : (at + 1) * third])))
         ]
         argv = ("protect", "t.parquet", "-k", "4", "--method", "mdav", "-o", "out.csv", *roles)
+        argv += ("--unit", "rows")
         assert run(*argv, "--column-weight", f"{names[-1]}=2").code == 0
         first = (folder / "out.csv").read_bytes()
         command = json.loads((folder / "out.manifest.json").read_text())["command"]

@@ -217,7 +217,7 @@ def test_byte_order_mark_line_ends_and_odd_names_are_understood(run, folder):
     header = '"a ""b""","x,y",*,"^.*$"'
     body = "".join(f"{i},{i * 2},{i % 2},{i}.5\r\n" for i in range(6))
     (folder / "t.csv").write_bytes(b"\xef\xbb\xbf" + f"{header}\r\n{body}\r\n\r\n".encode())
-    assert run("protect", "t.csv", "-k", "3", "--identifier", "*", "--sensitive", "^.*$").code == 0
+    assert run("protect", "t.csv", "-k", "3", "--drop", "*", "--sensitive", "^.*$").code == 0
     written = (folder / "t-protected.csv").read_bytes()
     assert written.startswith(b"\xef\xbb\xbf")
     released = rows_of(written.decode("utf-8-sig"))

@@ -17,6 +17,10 @@ FILES = sorted(KEPT.glob("*/*.json"))
 CHANGING = {"schema_version", "microagg_version", "libraries", "output", "seconds"}
 
 
+def plain(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
 def ids(path):
     return f"{path.parent.name}-{path.stem}"
 
@@ -49,7 +53,11 @@ class TestKeptFiles:
         assert f"v{own_version}" == path.parent.name
         plans = [Plan.of(**each.pop("plan")) for each in (said, found)]
         assert plans[0] == plans[1]
+        later = {name: found.pop(name) for name in found.keys() - said.keys()}
         assert found == said
+        assert own_version < SCHEMA_VERSION or not later
+        fields = Manifest.model_fields
+        assert later == {name: plain(fields[name].default) for name in later}
 
     def test_round_trip(self, path, written):
         found = Manifest.load(path)
@@ -65,6 +73,7 @@ class TestKeptFiles:
         assert found.plan.random_state == found.random_state
         assert set(found.plan.columns) <= {
             *found.quasi_identifiers,
+            *found.dropped,
             *found.identifiers,
             *found.unchanged,
             *found.strata,
@@ -79,6 +88,9 @@ class TestKeptFiles:
         assert (found.constraints is None) == (not found.plan.constraints)
         assert (found.draw is None) == (found.method != "fcm")
         assert (found.strata_found is None) == (not found.strata)
+        assert found.unit == found.plan.unit_column
+        assert (found.units is None) == (found.unit is None)
+        assert len(found.requirements) == (len(found.plan.requirements) - 1) * len(found.blocks)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FILES if path.parent.name == "v1"))
@@ -95,6 +107,18 @@ def test_both_versions_describe_the_same_releases(name):
     for key in one.keys() - CHANGING:
         assert one[key] == two[key], key
     assert one.keys() == two.keys()
+
+
+def test_units_and_requirements_are_kept():
+    found = Manifest.load(KEPT / "v3" / "requirements.json")
+    assert found.unit == found.units.column == "patient"
+    assert (found.units.count, found.units.records_without, found.units.fewest) == (25, 0, 3)
+    names = ("k units", "l-diversity", "t-closeness", "p per cent", "dominance")
+    assert {each.requirement for each in found.requirements} == {*names}
+    assert all(each.checkable and not each.records_failing for each in found.requirements)
+    rows = Manifest.load(KEPT / "v3" / "rows.json")
+    assert (rows.unit, rows.plan.unit, rows.requirements) == (None, "rows", ())
+    assert rows.dropped == ("patient", "visit", "notes")
 
 
 def test_manifests_are_frozen():
@@ -142,8 +166,8 @@ COLUMN = {"type": "integer", "aggregate": "mean", "weight": 1.0, "missing": 0}
         ("5", "is not a manifest of microagg"),
         ({"name": "package", "version": "1.0"}, "is not a manifest of microagg"),
         (
-            {**PLAIN, "schema_version": 3},
-            r"has the schema version 3, .* up to 2\. Install a newer microagg",
+            {**PLAIN, "schema_version": 4},
+            r"has the schema version 4, .* up to 3\. Install a newer microagg",
         ),
         ({**PLAIN, "schema_version": "new"}, "has the schema version new"),
         ({"microagg_version": "0.1.0"}, "is damaged: 'libraries' is missing"),

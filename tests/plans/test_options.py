@@ -11,16 +11,18 @@ import pytest
 import microagg
 from microagg.cli.main import main
 from microagg.core.errors import ParameterError
-from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
-from microagg.plans.drafting import draft, guess_columns
+from microagg.plans.columns import REQUIREMENT_OPTIONS, ROLE_OPTIONS, ColumnPlan
+from microagg.plans.drafting import ROLE_HELP, draft, guess_columns
 from microagg.plans.options import Section, options_of
 from microagg.plans.plan import ALIASES, Plan
 from microagg.plans.toml import toml_value
 from microagg.tables.frames import open_frame
+from microagg.tables.roles import ROLES
 
 OF_PLAN, OF_COLUMNS = list(options_of(Plan)), list(options_of(ColumnPlan))
 OF_ROLES = list(ROLE_OPTIONS.values())
 EVERY = [*OF_PLAN, *OF_ROLES, *OF_COLUMNS]
+KEYWORDS = [*OF_PLAN, *OF_ROLES, *REQUIREMENT_OPTIONS]
 NOT_OPTIONS = {"table", "plan", "progress"}
 PAGE = Path(__file__).parents[2] / "docs" / "plan.md"
 
@@ -73,6 +75,9 @@ class TestThePlan:
     def test_every_field_is_an_option_but_for_columns_and_roles(self):
         assert {o.keyword for o in OF_PLAN} == Plan.model_fields.keys() - {"columns"}
         assert {o.keyword for o in OF_COLUMNS} == ColumnPlan.model_fields.keys() - {"role"}
+        assert {o.keyword for o in REQUIREMENT_OPTIONS} == {
+            *("l_diversity", "t_closeness", "p_percent", "dominance")
+        }
 
     def test_no_two_options_share_a_flag(self):
         flags = [option.flag.name for option in EVERY]
@@ -86,10 +91,10 @@ class TestThePlan:
 
 class TestTheSignature:
     def test_every_option_and_nothing_else(self):
-        expected = {o.keyword for o in (*OF_PLAN, *OF_ROLES)} | {"columns"} | NOT_OPTIONS
+        expected = {o.keyword for o in KEYWORDS} | {"columns"} | NOT_OPTIONS
         assert defaults(microagg.protect).keys() == expected
 
-    @pytest.mark.parametrize("option", [*OF_PLAN, *OF_ROLES], ids=lambda option: option.keyword)
+    @pytest.mark.parametrize("option", KEYWORDS, ids=lambda option: option.keyword)
     def test_the_default_is_that_of_the_model(self, option):
         assert same_default(defaults(microagg.protect)[option.keyword], option.default)
 
@@ -125,14 +130,16 @@ class TestTheDocstring:
     def test_every_parameter_has_help(self):
         assert help_in(microagg.protect.__doc__).keys() == defaults(microagg.protect).keys()
 
-    @pytest.mark.parametrize("option", [*OF_PLAN, *OF_ROLES], ids=lambda option: option.keyword)
+    @pytest.mark.parametrize("option", KEYWORDS, ids=lambda option: option.keyword)
     def test_help_begins_with_that_of_the_model(self, option):
         assert help_in(microagg.protect.__doc__)[option.keyword].startswith(option.help)
 
     def test_columns(self):
         text = help_in(microagg.protect.__doc__)["columns"]
         assert text.startswith(Plan.model_fields["columns"].description)
-        assert all(f'"{key}"' in text for key in ColumnPlan.model_fields)
+        requirements = {option.keyword for option in REQUIREMENT_OPTIONS}
+        assert all(f'"{key}"' in text for key in ColumnPlan.model_fields.keys() - requirements)
+        assert text.endswith("and the requirements below.")
 
     @pytest.mark.parametrize("study", [microagg.compare, microagg.sweep])
     def test_of_studies(self, study):
@@ -174,7 +181,7 @@ class TestThePage:
         header = ("role", "on the command line", "in Python", "what becomes of the column")
         expected = [
             (f'`"{role}"`', f"`{option.flag.name}`", f"`{option.keyword}`", option.help)
-            for role, option in ROLE_OPTIONS.items()
+            for role, option in ROLE_HELP.items()
         ]
         assert self.rows(*header) == [expected]
 
@@ -215,6 +222,7 @@ class TestTheCommandLine:
             assert (as_shown(option) in text) == (option.keyword in keywords), option.keyword
         for option in OF_COLUMNS:
             assert as_shown(option) in text
+        assert {option.keyword for option in REQUIREMENT_OPTIONS} <= keywords
 
 
 class TestPlanFiles:
@@ -258,7 +266,8 @@ class TestDrafts:
         assert re.search(pattern, self.TEXT, flags=re.MULTILINE)
 
     def test_and_every_role(self):
-        for role, option in ROLE_OPTIONS.items():
+        assert ROLE_HELP.keys() == {*ROLES}
+        for role, option in ROLE_HELP.items():
             assert re.search(rf"^#   {role} +{re.escape(option.help)}$", self.TEXT, re.MULTILINE)
 
     def test_what_it_leaves_out_is_the_default(self):

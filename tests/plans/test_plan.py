@@ -161,11 +161,22 @@ def test_guesses_are_careful():
         "born": ("quasi-identifier", "date"),
         "sampling_weight": ("quasi-identifier", "continuous"),
         "final_weight": ("quasi-identifier", "continuous"),
-        "list": ("identifier", None),
-        "empty": ("identifier", None),
+        "list": ("drop", None),
+        "empty": ("drop", None),
     }
     assert "10 missing" in guesses["city"].why
     assert 'role = "weight"' in guesses["sampling_weight"].why
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_a_draft_says_that_an_identifier_repeats(kind):
+    table = pl.DataFrame({"person_id": [kind(i // 3) for i in range(30)], "age": range(30)})
+    guess = guess_columns(open_frame(table))["person_id"]
+    assert guess.role == "identifier"
+    assert guess.why.endswith('it repeats: if k should count its values, use role = "unit"')
+    once = guess_columns(open_frame(table[::3]))["person_id"]
+    assert once.role == "identifier"
+    assert "repeats" not in once.why
 
 
 def test_a_draft_is_a_plan():

@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
+from microagg.plans.columns import ColumnPlan
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
+from microagg.tables.roles import ROLES
 
 COLUMNS = {
     "net pay": {"role": "quasi-identifier", "type": "continuous", "aggregate": "median"},
     "size": {"order": ["S", 1, 2.5, True], "aggregate": "mode", "weight": 0.5},
     "seen": {"type": "datetime", "resolution": "hour"},
     'odd "name"\n': {"role": "identifier"},
-    "a.b": {"role": "sensitive"},
+    "a.b": {"role": "sensitive", "l_diversity": "entropy:2.5", "t_closeness": 0.25},
+    "pay": {"p_percent": 12.5, "dominance": (2, 85.5)},
+    "notes": {"role": "drop"},
     "região": {"role": "stratum"},
     "": {"role": "weight"},
 }
@@ -34,9 +37,19 @@ ALL = {
     "blocks": [["net pay", "size"], ["seen"]],
     "valid_combinations": True,
     "keep_key": True,
+    "unit": "rows",
     "columns": COLUMNS,
 }
-OTHERS = [{"k": 2, "effort": "best"}, {"k": 2, "method": "efcm", "strict_k": True}]
+OF_UNITS = {
+    "no": {"role": "unit"},
+    "name": {"role": "identifier"},
+    "x": {"dominance": "1:60"},
+    "y": {"role": "sensitive", "l_diversity": 3},
+}
+OTHERS = [
+    {"k": 2, "effort": "best", "columns": OF_UNITS},
+    {"k": 2, "method": "efcm", "strict_k": True},
+]
 PLANS = [Plan.of(**ALL), *(Plan.of(**given) for given in OTHERS)]
 
 
@@ -47,7 +60,8 @@ def test_every_option_is_among_them():
         key for plan in PLANS for column in plan.columns.values() for key in column.model_fields_set
     }
     assert said == {"role", *(option.keyword for option in options_of(ColumnPlan))}
-    assert {said.get("role") for said in COLUMNS.values()} >= set(ROLE_OPTIONS)
+    roles = {column.role for plan in PLANS for column in plan.columns.values()}
+    assert roles >= set(ROLES)
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=["icsm", "auto", "efcm"])

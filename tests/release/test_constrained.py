@@ -145,6 +145,8 @@ def test_other_kinds_of_tables(table):
         (["net + taxx = gross"], "Did you mean 'tax'?"),
         (["gross >= code"], "'code' is sensitive"),
         (["gross >= name"], "'name' is an identifier"),
+        (["gross >= firm"], "'firm' is the unit"),
+        (["gross >= notes"], "'notes' is dropped"),
         (["2*net = 3"], "in whole numbers"),
         (["net <= 1", "net >= 2"], "contradict each other"),
         (["net + tax = gross", "2*net + 2*tax = 2*gross + 2"], "contradict each other"),
@@ -152,9 +154,11 @@ def test_other_kinds_of_tables(table):
 )
 def test_constraints_that_cannot_be_kept(constraints, words, monkeypatch):
     monkeypatch.setattr("microagg.partitions.mdav.MDAV.fit", lambda *_: pytest.fail("was run"))
-    table = INTEGERS.with_columns(code=pl.lit(1), name=pl.lit("Sentinella"))
+    table = INTEGERS.with_columns(code=pl.lit(1), name=pl.lit("Sentinella"), notes=pl.lit("x"))
+    table = table.with_columns(firm=pl.Series(range(len(table))))
+    roles = {"sensitive": "code", "identifiers": "name", "unit": "firm", "drop": "notes"}
     with pytest.raises(ParameterError) as caught:
-        protect(table, 3, constraints=constraints, sensitive=["code"], identifiers=["name"])
+        protect(table, 3, constraints=constraints, **roles)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -279,7 +279,7 @@ class TestRefusals:
 
     def test_bad_data(self, folder, plan):
         (folder / "holes.csv").write_text(
-            "name,age,income,sex,illness\n" + "p,,1,f,x\np,2,1,f,x\n" * 5
+            "name,age,income,sex,illness\n" + "p,,1,f,x\n,2,1,f,x\n" + ",2,1,f,x\n" * 8
         )
         before = contents(folder)
         with pytest.raises(DataError, match="missing in 'age'"):

@@ -231,7 +231,8 @@ class TestPlans:
 
     @pytest.mark.parametrize("suffix", SUFFIXES)
     def test_identifiers_must_be_gone(self, tmp_path, suffix):
-        two = {"columns": {"name": {"role": "identifier"}, "height": {"role": "identifier"}}}
+        both = {"name": {"role": "identifier"}, "height": {"role": "identifier"}}
+        two = {"unit": "rows", "columns": both}
         plan = plan_of(**two)
         table = protect(PEOPLE, plan=plan).table
         assert verify(table, plan=plan)

@@ -46,7 +46,7 @@ def released(table, labels, columns, **options):
         table,
         1,
         columns=said,
-        identifiers=others,
+        drop=others,
         method="shuffled",
         method_options={"initial": labels},
         **options,

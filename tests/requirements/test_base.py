@@ -11,7 +11,7 @@ import pytest
 from microagg import Plan, protect, protect_file, verify
 from microagg.cli.main import main
 from microagg.core.errors import GuaranteeError
-from microagg.requirements.records import Classes, KRecords
+from microagg.requirements.records import Classes
 
 N = 30
 RNG = np.random.default_rng(5)
@@ -24,7 +24,7 @@ TABLE = pl.DataFrame(
         "illness": ["flu", "cold", "none"] * (N // 3),
     }
 )
-ASKED = {"identifiers": "person", "sensitive": "illness", "strata": "area", "method": "mdav"}
+ASKED = {"unit": "person", "sensitive": "illness", "strata": "area", "method": "mdav"}
 BLOCKS = {"blocks": [["age"], ["height"]]}
 
 
@@ -60,8 +60,9 @@ def require(monkeypatch):
 
     def required(satisfied):
         even = Even(satisfied)
-        both = property(lambda plan: (KRecords(plan.k), even))
-        monkeypatch.setattr(Plan, "requirements", both)
+        required = Plan.requirements.fget
+        more = property(lambda plan: (*required(plan), even))
+        monkeypatch.setattr(Plan, "requirements", more)
         return even
 
     return required
@@ -91,29 +92,36 @@ class TestProtect:
     def test_what_is_not_published(self, require):
         even = require(True)
         table = TABLE.to_pandas().set_index("person").assign(id=range(N))
-        protect(table, 3, **{**ASKED, "identifiers": ["id", "person"]}, keep_key=True)
+        protect(table, 3, **ASKED, identifiers="id", dominance={"age": (1, 90)})
         (own,) = even.seen
-        assert "id" in own.table.columns, "as a random key"
-        assert own.unpublished["id"].to_list() == list(range(N))
+        assert own.unpublished.columns == ["person", "age"]
         assert own.unpublished["person"].to_list() == TABLE["person"].to_list()
+        assert own.unpublished["age"].to_list() == TABLE["age"].to_list()
+        assert own.table["age"].to_list() != TABLE["age"].to_list()
+
+    def test_a_random_key_is_published(self, require):
+        even = require(True)
+        table = TABLE.with_columns(id=pl.Series(range(N)))
+        asked = {**ASKED, "unit": "rows", "identifiers": ["id", "person"]}
+        protect(table.to_pandas().set_index("person"), 3, **asked, keep_key=True)
+        (own,) = even.seen
+        assert "id" in own.table.columns
+        assert own.unpublished.columns == []
 
     @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
-    @pytest.mark.parametrize(("audit", "keep_key"), [(None, False), ("a.csv", False), (None, True)])
-    def test_identifiers_of_a_file_are_read_where_they_are_needed(
-        self, require, audit, keep_key, tmp_path, monkeypatch
-    ):
+    @pytest.mark.parametrize("audit", [None, "a.csv"])
+    @pytest.mark.parametrize("unit", ["person", "rows"])
+    def test_the_unit_of_a_file_is_read(self, require, unit, audit, tmp_path, monkeypatch):
         even = require(True)
         monkeypatch.chdir(tmp_path)
         TABLE.write_csv("in.csv")
         roles = {"person": "identifier", "illness": "sensitive", "area": "stratum"}
         columns = {name: {"role": role} for name, role in roles.items()}
-        plan = Plan.of(k=3, method="mdav", keep_key=keep_key, columns=columns)
+        plan = Plan.of(k=3, method="mdav", unit=unit, columns=columns)
         protect_file("in.csv", "out.csv", plan, audit=audit)
-        found = even.seen[0].unpublished
-        if audit or keep_key:
-            assert found.equals(TABLE.select("person"))
-        else:
-            assert found is None
+        expected = TABLE.select("person") if unit == "person" else pl.DataFrame()
+        assert even.seen[0].unpublished.equals(expected)
+        assert audit is None or pl.read_csv(audit)["person"].equals(TABLE["person"])
 
     @pytest.mark.filterwarnings("ignore::microagg.core.errors.PrivacyWarning")
     @pytest.mark.parametrize(
@@ -122,7 +130,7 @@ class TestProtect:
     def test_identifiers_that_polars_cannot_hold_are_text(self, require, ids, tmp_path):
         even = require(True)
         table = TABLE.to_pandas().assign(person=pd.Series(ids * (N // 3), dtype=object))
-        release = protect(table, 3, **ASKED)
+        release = protect(table, 2, **ASKED)
         assert "person" not in release.table
         told = [None if own is None else str(own) for own in ids]
         assert even.seen[0].unpublished["person"].to_list()[:3] == told

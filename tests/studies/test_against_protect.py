@@ -62,8 +62,8 @@ def labels_of_runs(monkeypatch):
     """The labels of every run of compare, by method and k."""
     found = {}
 
-    def remembering(records, plan, systems):
-        groups = group(records, plan, systems)
+    def remembering(records, plan, systems, rules):
+        groups = group(records, plan, systems, rules)
         found[plan.method, plan.k] = groups.labels_as_array()
         return groups
 

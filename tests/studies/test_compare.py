@@ -81,14 +81,14 @@ def test_names_may_be_parted_by_commas_and_all_may_be_among_them():
 
 
 def test_scale_and_roles_are_those_of_protect():
-    options = {"scale": "none", "identifiers": "c", "sensitive": ["b"]}
+    options = {"scale": "none", "drop": "c", "sensitive": ["b"]}
     found = compare(TABLE, 4, "univariate", **options)
     facts = protect(TABLE, 4, method="univariate", **options).manifest.as_dict()
     assert found["sse"].to_list() == [facts["sse"]]
     text = TABLE.with_columns(who=pl.lit("Sentinella"))
     with pytest.raises(DataError, match="'who'"):
         compare(text, 3)
-    assert len(compare(text, 3, "mdav", identifiers=["who"])) == 1
+    assert len(compare(text, 3, "mdav", identifiers=["who"], unit="rows")) == 1
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])

@@ -1,7 +1,7 @@
 """A draft plan for a table: what each column may be, and why, for a person to check."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,13 @@ from microagg.core.registry import DEFAULT
 from microagg.files.annotations import Annotations
 from microagg.files.labelled import labelled_types
 from microagg.plans.columns import ROLE_OPTIONS
-from microagg.plans.options import options_of
+from microagg.plans.options import Option, options_of
 from microagg.plans.plan import Plan
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, dtype_of
-from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER
+from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
 from microagg.tables.typed import is_number, types_of
 
 # Words in names that say what a column is. With one of the first, a column of text is taken to name
@@ -36,6 +36,11 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Whole numbers with this few different values are more often codes than counts.
 _FEW_CODES = 12
+_SHARED = '; it repeats: if k should count its values, use role = "unit"'
+
+_UNIT_OPTION = next(option for option in options_of(Plan) if option.keyword == UNIT)
+# Every role as an option. A plan has one unit at most, and may say in its place that there is none.
+ROLE_HELP: Mapping[str, Option] = {role: ROLE_OPTIONS.get(role, _UNIT_OPTION) for role in ROLES}
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,15 @@ def _guess(frame: Frame, name: str) -> Guess:
     holes = f", {absent:,} missing" if absent else ""
     words = _words(name)
     if not types_of(frame, name):
-        return Guess(IDENTIFIER, None, f"{series.dtype}: cannot be aggregated")
+        return Guess(DROP, None, f"{series.dtype}: cannot be aggregated")
     if absent == n:
-        return Guess(IDENTIFIER, None, "every value is missing")
+        return Guess(DROP, None, "every value is missing")
     all_differ = different == n - absent > 1
+    shared = _SHARED if different < n - absent else ""
     if words & _NAMING_WORDS and dtype_of(frame, name) == nw.String:
-        return Guess(IDENTIFIER, None, f"its name, and text with {different:,} values{holes}")
+        return Guess(IDENTIFIER, None, f"its name, and text with {different:,} values{holes}{shared}")
     if words & _IDENTIFIER_WORDS and (all_differ or different > n / 10):
-        return Guess(IDENTIFIER, None, f"its name, and {different:,} different values{holes}")
+        return Guess(IDENTIFIER, None, f"its name, and {different:,} different values{holes}{shared}")
     if is_number(frame, name):
         return _guess_number(frame, name, different, all_differ, holes)
     kind = types_of(frame, name)[0]
@@ -129,7 +135,7 @@ def draft(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> 
             *_option_lines({"k": k, "method": DEFAULT, "missing": str(Missing.ERROR)}),
             "",
             "# Roles:",
-            *(f"#   {role:17} {option.help}" for role, option in ROLE_OPTIONS.items()),
+            *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),
             "# Nothing is guessed to be sensitive or a weight: both are published unchanged.",
             f"# Types: {', '.join(ColumnType)}.",
             "",

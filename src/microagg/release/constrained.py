@@ -89,7 +89,9 @@ def _check_block(constraint: Constraint, records: Records, block: Block) -> None
 
 def _other_columns(records: Records) -> dict[str, str]:
     roles = records.roles
-    others = dict.fromkeys((*records.source.not_read, *roles.identifiers), "an identifier")
+    others = dict.fromkeys((*records.source.not_read, *roles.left_out), "dropped")
+    others |= dict.fromkeys(records.named_identifiers, "an identifier")
+    others |= {} if roles.unit is None else {roles.unit: "the unit"}
     others |= dict.fromkeys(roles.sensitive, "sensitive")
     others |= dict.fromkeys(roles.strata, "a stratum")
     return others | ({} if roles.weights is None else {roles.weights: "a weight"})
