@@ -170,12 +170,15 @@ class TestVerify:
         require(None)
         found = verify(TABLE.select("area"), 3)
         assert not found
-        assert found.verdict == "Cannot be checked: odd illnesses"
+        assert found.verdict == (
+            "Cannot be checked without the original (--original): odd illnesses. The rest holds: "
+            "every combination stands for at least 3 records"
+        )
         assert found.as_dict()["checks"][1]["satisfied"] is None
         beyond = verify(TABLE.select("area"), 16)
         assert beyond.verdict == (
-            "No: 30 of 30 records show a combination that fewer than 16 share. Cannot be checked: "
-            "odd illnesses"
+            "No: 30 of 30 records show a combination that fewer than 16 share. Cannot be checked "
+            "without the original (--original): odd illnesses"
         )
 
     def test_each_block_is_told(self, require):
