@@ -398,9 +398,7 @@ def test_the_call_that_repeats_it_does():
 
 def test_the_manifest_is_json_and_holds_no_values():
     table = people().with_columns(name=pl.lit("Sentinella"), illness=pl.lit("Sentinella"))
-    text = json.dumps(
-        protect(table, 4, unit="rows", **ROLES).manifest.as_dict(), allow_nan=False
-    )
+    text = json.dumps(protect(table, 4, unit="rows", **ROLES).manifest.as_dict(), allow_nan=False)
     assert "Sentinella" not in text
     assert "north" not in text
 

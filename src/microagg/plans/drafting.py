@@ -79,9 +79,13 @@ def _guess(frame: Frame, name: str) -> Guess:
     all_differ = different == n - absent > 1
     shared = _SHARED if different < n - absent else ""
     if words & _NAMING_WORDS and dtype_of(frame, name) == nw.String:
-        return Guess(IDENTIFIER, None, f"its name, and text with {different:,} values{holes}{shared}")
+        return Guess(
+            IDENTIFIER, None, f"its name, and text with {different:,} values{holes}{shared}"
+        )
     if words & _IDENTIFIER_WORDS and (all_differ or different > n / 10):
-        return Guess(IDENTIFIER, None, f"its name, and {different:,} different values{holes}{shared}")
+        return Guess(
+            IDENTIFIER, None, f"its name, and {different:,} different values{holes}{shared}"
+        )
     if is_number(frame, name):
         return _guess_number(frame, name, different, all_differ, holes)
     kind = types_of(frame, name)[0]

@@ -42,7 +42,7 @@ class TCloseness:
                 f"in every combination, {self.column!r} is at most {self.t:g} from its "
                 "distribution in the whole table"
             ),
-            broken=f"{self.column!r} is more than {self.t:g} from its distribution in",
+            broken=f"{self.column!r} is more than {self.t:g} from its overall distribution in",
             most=True,
         )
 
