@@ -38,8 +38,10 @@ def check_release(case: Case, table: Any, release: Any) -> None:
     for column in case.columns:
         if column.role in (SENSITIVE, WEIGHT):
             assert same(before[column.name], after[column.name]), "a column was to stay"
+    units = units_of(case, before)
     check_k(case, release, after)
-    check_strata(case, before, after)
+    check_units(case, release, after, units)
+    check_strata(case, before, after, units)
     check_groups(case, release, before, after)
     check_manifest(release)
 
@@ -90,14 +92,45 @@ def check_k(case: Case, release: Any, after: dict[str, list[Any]]) -> None:
     assert facts["n_classes"] in [count for least, count in smallest if least == min(smallest)[0]]
 
 
-def check_strata(case: Case, before: dict[str, list[Any]], after: dict[str, list[Any]]) -> None:
+def units_of(case: Case, before: dict[str, list[Any]]) -> list[Any] | None:
+    """Whom each record is about; None for nobody."""
+    if case.unit in (None, "rows"):
+        return None
+    bare = [own.strip() or None if isinstance(own, str) else own for own in before[case.unit]]
+    return [own if is_there(own) else None for own in bare]
+
+
+def check_units(case: Case, release: Any, after: dict[str, list[Any]], units: Any) -> None:
+    """At least k units show what a record shows."""
+    facts = release.manifest.units
+    assert (facts is None) == (units is None)
+    if units is None:
+        return
+    fewest = []
+    for shown in shown_of(case):
+        rows = zip(*(map(key, after[name]) for name in shown), strict=True)
+        behind: dict[Any, set[Any]] = {}
+        for row, unit in zip(rows, units, strict=True):
+            behind.setdefault(row, set()).add(unit)
+        fewest.append(min(len(own - {None}) for own in behind.values()))
+    assert min(fewest) == facts.fewest >= case.request["k"]
+    assert facts.count == len({*units} - {None})
+    assert facts.records_without == units.count(None)
+
+
+def check_strata(
+    case: Case, before: dict[str, list[Any]], after: dict[str, list[Any]], units: Any
+) -> None:
     """Strata are as they were, but for small ones, which take on the values of others."""
     strata = [c.name for c in case.columns if c.role == STRATUM]
     if not strata:
         return
     old = list(zip(*([_unsigned(v) for v in before[c]] for c in strata), strict=True))
     new = list(zip(*([_unsigned(v) for v in after[c]] for c in strata), strict=True))
-    sizes = Counter(old)
+    members: dict[Any, set[Any]] = {}
+    for own, who in zip(old, range(case.n) if units is None else units, strict=True):
+        members.setdefault(own, set()).add(who)
+    sizes = {own: len(who - {None}) for own, who in members.items()}
     for was, now in zip(old, new, strict=True):
         assert now in sizes
         assert was == now or sizes[was] < case.request["k"]

@@ -55,6 +55,7 @@ class Case:
     constraints: list[tuple[dict[str, float], str, float]]
     index: list[Any] | None = None
     index_name: str | None = None
+    unit: str | None = None
 
     def table(self) -> Any:
         """Return the table, made anew."""
@@ -85,6 +86,7 @@ class Case:
             "weights": named.get(WEIGHT, [None])[0],
             "columns": {c.name: c.said for c in self.columns if c.said},
             "constraints": [written(constraint) for constraint in self.constraints],
+            "unit": self.unit,
             **self.request,
         }
 
@@ -350,7 +352,16 @@ def cases(draw, backend: str) -> Case:
         index = index_name = None
     has_identifier = IDENTIFIER in roles or (index_name is not None and n % 2 == 1)
     request = _request(draw, columns, n, has_identifier=has_identifier)
-    return Case(backend, n, columns, request, _constraints(draw, columns), index, index_name)
+    identifiers = [c.name for c in columns if c.role == IDENTIFIER]
+    # An identifier that repeats is a unit, or every record is about somebody else.
+    units = ["rows"] * 6 + [None]
+    if not request["keep_key"] and request["method"] != "fcm":
+        units += identifiers * 2
+    unit = draw(st.sampled_from(units)) if identifiers else None
+    if unit in identifiers:
+        request["k"] = min(2, request["k"])
+    constraints = _constraints(draw, columns)
+    return Case(backend, n, columns, request, constraints, index, index_name, unit)
 
 
 def _hide(column: Drawn, rng) -> None:

@@ -1,7 +1,7 @@
 """What the plan requires of groups beside k: as rules for the methods, if it can be met at all."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import narwhals as nw
@@ -167,7 +167,7 @@ def _published(frame: Frame, name: str) -> pl.Series:
 
 
 def _open(source: Source, name: str, said: ColumnPlan) -> Column:
-    """Open a sensitive column; those of a text file are text, and may hold numbers."""
+    """Open a sensitive column. Text may hold numbers; they have an order if it is of a file."""
     frame = source.frame
     if not types_of(frame, name):
         raise DataError(
@@ -181,10 +181,18 @@ def _open(source: Source, name: str, said: ColumnPlan) -> Column:
                 f"t_closeness needs the dates in {name!r} as dates, not as text. Convert them, or "
                 "use the type nominal."
             )
-        if source.dialect is not None and options.order is None:
-            numbers = as_numbers(polars_column(frame[name]), decimal_of(source)).alias(name)
-            frame = nw.from_native(numbers.to_frame(), eager_only=True)
+        if options.order is None:
+            found = _numbers_or_text(polars_column(frame[name]), decimal_of(source))
+            frame = nw.from_native(found.alias(name).to_frame(), eager_only=True)
+            if source.dialect is None and options.type is None:
+                options = replace(options, type=ColumnType.NOMINAL)
     return open_column(frame, name, options)
+
+
+def _numbers_or_text(column: pl.Series, decimal: str) -> pl.Series:
+    """Return text without the spaces around it, as numbers if all of it is; blanks are missing."""
+    bare = column.alias("").str.strip_chars()  # a name may look like a pattern
+    return as_numbers(bare.set(bare == "", None), decimal)
 
 
 def _ranks(numbers: Floats) -> Rows:

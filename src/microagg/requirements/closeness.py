@@ -42,14 +42,12 @@ class TCloseness:
                 f"in every combination, {self.column!r} is at most {self.t:g} from its "
                 "distribution in the whole table"
             ),
-            broken=f"{self.column!r} is more than {self.t:g} from its distribution in",
+            broken=f"{self.column!r} is more than {self.t:g} from its overall distribution in",
             most=True,
         )
 
     def judge(self, evidence: Evidence) -> GroupFinding:
         """Compare the distribution in every combination with that in the whole table."""
-        import polars as pl
-
         from microagg.requirements.observed import classes_of, codes_of, values
 
         column = values(evidence.table.get_column(self.column), evidence.decimal)
@@ -57,8 +55,7 @@ class TCloseness:
         if ordered is None:
             ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
         if self.order is not None:
-            places = pl.Series([str(entry) for entry in self.order])
-            column = _placed(evidence.table.get_column(self.column), places)
+            column = _placed(column, self.order)
         labels, sizes = classes_of(evidence)
         distances = (_ordered if ordered else _equal)(labels, codes_of(column), sizes)
         return GroupFinding.of(self.wording, distances, sizes, self.t)
@@ -74,13 +71,18 @@ class TCloseness:
         return closeness(codes, self.t)
 
 
-def _placed(column: "pl.Series", order: "pl.Series") -> "pl.Series":
+def _placed(column: "pl.Series", order: Sequence[Any]) -> "pl.Series":
     """Return the place of every value in an order; null if it is missing."""
     import polars as pl
 
-    places = pl.DataFrame({"value": order, "place": range(len(order))})
-    text = column.cast(pl.String).to_frame("value")
-    return text.join(places, on="value", how="left", maintain_order="left").get_column("place")
+    entries = pl.Series([str(entry).strip() for entry in order], dtype=pl.String)
+    if column.dtype.is_numeric():
+        column, entries = (one.cast(pl.Float64, strict=False) for one in (column, entries))
+    else:
+        column = column.cast(pl.String).str.strip_chars()
+    places = pl.DataFrame({"value": entries, "place": range(len(order))})
+    shown = column.to_frame("value")
+    return shown.join(places, on="value", how="left", maintain_order="left").get_column("place")
 
 
 def _equal(labels: "Rows", codes: "Rows", sizes: "Rows") -> "Floats":

@@ -8,6 +8,7 @@ import numpy as np
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_count, check_number
+from microagg.core.words import counted
 from microagg.requirements.base import Evidence, GroupFacts
 from microagg.requirements.found import GroupFinding, Wording
 
@@ -70,12 +71,13 @@ class LDiversity:
                 kept=f"{self.column!r} is as diverse as {like} in every combination",
                 broken=f"{self.column!r} is less diverse than {like} in",
             )
+        values = counted(int(self.least), "value")
         return Wording(
             name="l-diversity",
             column=self.column,
-            asked=f"at least {self.least:,} values of {self.column!r}",
-            kept=f"every combination has at least {self.least:,} values of {self.column!r}",
-            broken=f"fewer than {self.least:,} values of {self.column!r} are in",
+            asked=f"at least {values} of {self.column!r}",
+            kept=f"every combination has at least {values} of {self.column!r}",
+            broken=f"fewer than {values} of {self.column!r} are in",
         )
 
     def judge(self, evidence: Evidence) -> GroupFinding:

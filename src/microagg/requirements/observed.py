@@ -15,24 +15,41 @@ if TYPE_CHECKING:  # a plan has requirements, and loads quickly
 def values(column: "pl.Series", decimal: str) -> "pl.Series":
     """Return a column in which equal values are equal and missing ones are null.
 
-    The fields of a text file are numbers if all of them can be read as such.
+    Text is numbers if all of it can be read as such. Spaces around it do not count.
     """
     import polars as pl
 
+    column = column.alias("")  # polars takes a name such as "^a$" for a pattern
     if column.dtype == pl.String:
-        bare = column.str.strip_chars()
-        bare = bare.set(bare == "", None)
-        numbers = bare.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
-        return numbers if numbers.null_count() == bare.null_count() else bare
+        return _numbers_or_text(units(column), decimal)
     if column.dtype.is_decimal():
         return column.cast(pl.Float64)
     return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _numbers_or_text(text: "pl.Series", decimal: str) -> "pl.Series":
+    """Return numbers if all entries are; digits after a leading zero are a code."""
+    import polars as pl
+
+    is_text = text.str.contains(r"^[+-]?0[0-9]").any()
+    if is_text or (decimal == "," and text.str.contains(".", literal=True).any()):
+        return text
+    plain = text.str.replace(decimal, ".", literal=True)
+    are_whole = plain.str.contains(r"^[+-]?[0-9]+$").all()
+    for kind in (pl.Int64, pl.UInt64) if are_whole else (pl.Float64,):
+        numbers = plain.cast(kind, strict=False)
+        if numbers.null_count() == text.null_count():
+            return numbers.fill_nan(None) if kind == pl.Float64 else numbers
+    return text
 
 
 def units(column: "pl.Series") -> "pl.Series":
     """Return the units of records; null for those without one."""
     import polars as pl
 
+    column = column.alias("")
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
     if column.dtype == pl.String:
         bare = column.str.strip_chars()
         return bare.set(bare == "", None)

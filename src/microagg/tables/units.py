@@ -35,12 +35,13 @@ def codes_of_units(frame: Frame, name: str) -> Rows:
 
 def n_shared(frame: Frame, name: str) -> int:
     """Return how many values of an identifier are in more than one record."""
-    counts = _named(naming_column(frame, name)).drop_nulls().value_counts(name="records")
-    return int((counts.get_column("records") > 1).sum())
+    entries = _named(naming_column(frame, name)).drop_nulls()
+    return int((entries.unique_counts() > 1).sum())
 
 
 def _named(column: pl.Series) -> pl.Series:
     """Return a column in which blanks and numbers that are none count as missing."""
+    column = column.alias("")  # polars takes a name such as "^a$" for a pattern
     if column.dtype == pl.String:
         bare = column.str.strip_chars()
         return bare.set(bare == "", None)
