@@ -36,7 +36,11 @@ ALL = {
     "keep_key": True,
     "columns": COLUMNS,
 }
-OTHERS = [{"k": 2, "effort": "best"}, {"k": 2, "method": "efcm", "strict_k": True}]
+OTHERS = [
+    {"k": 2, "effort": "best"},
+    {"k": 2, "method": "efcm", "strict_k": True},
+    {"k": 9, "hybrid": True},
+]
 PLANS = [Plan.of(**ALL), *(Plan.of(**given) for given in OTHERS)]
 
 
@@ -50,7 +54,7 @@ def test_every_option_is_among_them():
     assert {said.get("role") for said in COLUMNS.values()} >= set(ROLE_OPTIONS)
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=["icsm", "auto", "efcm"])
+@pytest.mark.parametrize("plan", PLANS, ids=["icsm", "auto", "efcm", "hybrid"])
 class TestEveryPlan:
     def test_what_is_saved_is_read(self, plan, tmp_path):
         path = tmp_path / "plan.toml"
