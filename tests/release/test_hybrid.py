@@ -327,7 +327,7 @@ class TestRefusals:
     def test_missing_values(self):
         holes = FLOATS.with_columns(tax=pl.when(pl.col("tax") > 30).then("tax"))
         with pytest.raises(
-            DataError, match="missing in 'tax' .* hybrid records .* need all"
+            DataError, match=r"missing in 'tax' .* hybrid records .* need all"
         ) as err:
             hybrid(holes)
         assert "--missing" not in str(err.value)

@@ -211,19 +211,18 @@ def _check_hybrid(plan: "Plan", method: Method) -> None:
     if not plan.hybrid:
         return
     unfit = {
-        f"the method {method.name!r}, which draws": method.draws,
+        f"the method {method.name!r}": method.draws,
         "weights": bool(plan.columns_as(WEIGHT)),
-        "a unit, as nothing is promised about units": plan.unit_column is not None,
-        "requirements on groups, as no combination is shared": any(
-            _requires(column) for column in plan.columns.values()
-        ),
+        "a unit": plan.unit_column is not None,
+        "requirements on groups": any(_requires(column) for column in plan.columns.values()),
         "missing values": plan.missing is not Missing.ERROR,
-        "valid_combinations, as all columns are numbers": plan.valid_combinations,
+        "valid_combinations (--valid-combinations)": plan.valid_combinations,
     }
     if found := [what for what, is_there in unfit.items() if is_there]:
         raise ParameterError(
-            f"hybrid (--hybrid) does not work with {' or with '.join(found)}. Leave out one or the "
-            "other."
+            "hybrid (--hybrid) replaces every record by a synthetic one, whose numbers no other "
+            f"needs to share; it does not work with {' or with '.join(found)}. Leave out one or "
+            "the other."
         )
     for constraint in plan.constraints:
         if constraint.relation != "=":

@@ -180,7 +180,7 @@ class Plan(Model):
         "--seed",
         "N",
         Section.METHOD,
-        "Seed of a method that uses randomness.",
+        "Seed of a method that uses randomness, and of hybrid records.",
         studies=("compare", "sweep"),
     )
     effort: Annotated[str, _choice(("fast", "balanced", "best"))] = option(

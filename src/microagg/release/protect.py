@@ -142,8 +142,8 @@ def protect(
         at least 2d + 1 for d of them (in a block). Equalities among constraints are kept; whole
         numbers are rounded, and the manifest says how far that moved means and covariances.
     keep_key : Replace the table's first identifier by a random key instead of dropping it.
-    random_state : Seed of a method that uses randomness. A whole number below 2**32; the same seed
-        gives the same groups, and with `hybrid` the same records. None draws one. The manifest
+    random_state : Seed of a method that uses randomness, and of hybrid records. A whole number
+        below 2**32; the same seed gives the same groups and records. None draws one. The manifest
         records it, or None if nothing uses randomness.
     effort : How hard auto searches: fast, balanced, best. "fast" takes about a second for a
         thousand records, "balanced" ten times as long, "best" eight times as long again.
