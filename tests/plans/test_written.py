@@ -49,6 +49,7 @@ OF_UNITS = {
 OTHERS = [
     {"k": 2, "effort": "best", "columns": OF_UNITS},
     {"k": 2, "method": "efcm", "strict_k": True},
+    {"k": 9, "hybrid": True},
 ]
 PLANS = [Plan.of(**ALL), *(Plan.of(**given) for given in OTHERS)]
 
@@ -64,7 +65,7 @@ def test_every_option_is_among_them():
     assert roles >= set(ROLES)
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=["icsm", "auto", "efcm"])
+@pytest.mark.parametrize("plan", PLANS, ids=["icsm", "auto", "efcm", "hybrid"])
 class TestEveryPlan:
     def test_what_is_saved_is_read(self, plan, tmp_path):
         path = tmp_path / "plan.toml"

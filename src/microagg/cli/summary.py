@@ -7,6 +7,7 @@ from microagg.plans.manifest import (
     CombinationFacts,
     ConstraintFacts,
     DrawFacts,
+    HybridFacts,
     Manifest,
     Promise,
 )
@@ -25,6 +26,8 @@ def title(done: Manifest, subjects: str) -> str:
     if done.draw is not None and done.is_drawn:
         centers = counted(done.draw.n_centers, "centre")
         return f"{subjects} drew from {centers} with {done.method} at k = {done.k:,}"
+    if done.hybrid is not None:
+        return f"{subjects} became hybrid records at k = {done.k:,} with {done.method}"
     return f"Protected {subjects} at k = {done.k:,} with {done.method}"
 
 
@@ -42,6 +45,8 @@ def outcome(done: Manifest) -> Facts:
     if done.k == 1:
         alone = "nothing: at k = 1 any record may keep its own values"
         return [*rows, ("verified", alone), ("grouped by", columns)]
+    if done.hybrid is not None:
+        return [*rows, *_hybrid(done.hybrid), ("synthesised", columns)]
     least = counted(done.smallest_class, "record")
     if done.draw is None or not done.is_drawn:
         where = "in each block " if len(done.blocks) > 1 else ""
@@ -53,6 +58,9 @@ def outcome(done: Manifest) -> Facts:
 def _loss(done: Manifest) -> str:
     """Write the loss; with constraints, that of grouping and constraints together."""
     loss, found = done.information_loss, done.constraints
+    if done.hybrid is not None:
+        own = percent(done.hybrid.information_loss)
+        return f"{own} of the released values ({percent(loss)} of the groups about their means)"
     if found is None or not found.groups_moved:
         return percent(loss)
     added = found.added_information_loss
@@ -95,6 +103,19 @@ def _drawn(done: Manifest, draw: DrawFacts) -> Facts:
     used = ", ".join(f"{name} = {value:.4g}" for name, value in draw.fuzziness.items())
     doubt = f"{draw.doubt:.2f} bits about a record's centre on average ({used})"
     return [("promise", promise), ("realised", realised), ("doubt", doubt)]
+
+
+def _hybrid(found: HybridFacts) -> Facts:
+    """Return rows on what hybrid records promise, and on what they keep."""
+    kept = "the mean and covariance of every group"
+    if found.rounded:
+        kept += (
+            ", but for rounding whole numbers: means moved by at most "
+            f"{found.group_mean_moved:.2g} standard deviations ({found.table_mean_moved:.2g} in "
+            f"the whole table), covariances by {found.group_covariance_moved:.2g} "
+            f"({found.table_covariance_moved:.2g})"
+        )
+    return [("promise", str(Promise.HYBRID)), ("verified", kept)]
 
 
 def constraint_rows(found: ConstraintFacts | None) -> Facts:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from microagg.core.errors import ParameterError
-from microagg.core.registry import find
 from microagg.files.dialect import Dialect
 from microagg.files.formats import open_table
 from microagg.plans.beside import manifest_beside, manifest_path
@@ -88,7 +87,7 @@ class KnownColumns:
             sensitive,
             next(iter(weights), None),
             _types_and_orders(plan),
-            find(plan.method).draws,
+            plan.draws_values,
         )
 
     @classmethod
@@ -100,7 +99,7 @@ class KnownColumns:
             found.sensitive,
             found.weights,
             _types(found) | _types_and_orders(found.plan),
-            find(found.method).draws,
+            found.plan.draws_values,
             path,
         )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import NOT_OPTIONS, Method
@@ -29,6 +30,7 @@ def check_agreement(plan: "Plan", method: Method) -> None:
     _check_unit(plan)
     _check_requirements(plan, method)
     _check_blocks(plan)
+    _check_hybrid(plan, method)
     if plan.strict_k and not method.draws:
         raise ParameterError(
             f"strict_k (--strict-k) is for methods whose records draw their values, such as 'fcm'; "
@@ -203,6 +205,32 @@ def _check_blocks(plan: "Plan") -> None:
                 f"column {name!r} can be in one block only; it is named twice. Remove one."
             )
         taken.add(name)
+
+
+def _check_hybrid(plan: "Plan", method: Method) -> None:
+    if not plan.hybrid:
+        return
+    unfit = {
+        f"the method {method.name!r}": method.draws,
+        "weights": bool(plan.columns_as(WEIGHT)),
+        "a unit": plan.unit_column is not None,
+        "requirements on groups": any(_requires(column) for column in plan.columns.values()),
+        "missing values": plan.missing is not Missing.ERROR,
+        "valid_combinations (--valid-combinations)": plan.valid_combinations,
+    }
+    if found := [what for what, is_there in unfit.items() if is_there]:
+        raise ParameterError(
+            "hybrid (--hybrid) replaces every record by a synthetic one, whose numbers no other "
+            f"needs to share; it does not work with {' or with '.join(found)}. Leave out one or "
+            "the other."
+        )
+    for constraint in plan.constraints:
+        if constraint.relation != "=":
+            raise ParameterError(
+                f"constraint {constraint.text!r}: hybrid records (--hybrid) keep equalities, not "
+                "inequalities, as they may lie outside the range of the original ones. Remove the "
+                "constraint, or hybrid."
+            )
 
 
 def _check_work(plan: "Plan", method: Method) -> None:

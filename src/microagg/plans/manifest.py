@@ -35,6 +35,7 @@ class Promise(StrEnum):
     K_ANONYMITY = "k-anonymity"
     BLOCKWISE = "k-anonymity within each block of columns"
     PROBABILISTIC = "probabilistic k-anonymity"
+    HYBRID = "none: hybrid records keep means and covariances, not k-anonymity"
     NOTHING = "none"
 
     @property
@@ -138,6 +139,23 @@ class DrawFacts(_Facts):
     doubt: float
 
 
+class HybridFacts(_Facts):
+    """How far rounding moved the means and covariances that hybrid records keep.
+
+    Means are in standard deviations of their column, covariances in products of two: the largest of
+    any group, and of the whole table. `rounded` are the columns of whole numbers.
+    `information_loss` is that of the released values, where that of the manifest is of the groups
+    about their means.
+    """
+
+    rounded: tuple[str, ...]
+    group_mean_moved: float
+    group_covariance_moved: float
+    table_mean_moved: float
+    table_covariance_moved: float
+    information_loss: float
+
+
 class Manifest(_Facts):
     """What was done to make a release, what it cost, and what was verified.
 
@@ -189,6 +207,7 @@ class Manifest(_Facts):
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
     draw: DrawFacts | None
+    hybrid: HybridFacts | None = None
     key: str | None
     dropped: tuple[str, ...]
     units: UnitFacts | None = None
@@ -208,7 +227,7 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        left_out = {"output"} if self.output is None else None
+        left_out = {name for name in ("output", "hybrid") if getattr(self, name) is None}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

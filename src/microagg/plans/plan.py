@@ -42,6 +42,7 @@ from microagg.requirements.base import Requirement
 from microagg.requirements.closeness import TCloseness
 from microagg.requirements.contributions import Dominance, PPercent
 from microagg.requirements.diversity import LDiversity
+from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
 from microagg.tables.columns import ColumnOptions, ColumnType
@@ -179,7 +180,7 @@ class Plan(Model):
         "--seed",
         "N",
         Section.METHOD,
-        "Seed of a method that uses randomness.",
+        "Seed of a method that uses randomness, and of hybrid records.",
         studies=("compare", "sweep"),
     )
     effort: Annotated[str, _choice(("fast", "balanced", "best"))] = option(
@@ -258,6 +259,13 @@ class Plan(Model):
         Section.PROTECTION,
         "Release only combinations of categories that occur in the data.",
         studies=("compare",),
+    )
+    hybrid: Annotated[bool, _check(check_flag)] = option(
+        False,
+        "--hybrid",
+        "",
+        Section.PROTECTION,
+        "Release synthetic records with the means and covariances of groups. Not k-anonymous.",
     )
     keep_key: Annotated[bool, _check(check_flag)] = option(
         False,
@@ -395,7 +403,12 @@ class Plan(Model):
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """What every released combination must satisfy."""
-        return (KRecords(self.k), *self._on_groups())
+        return (KRecords(self.k), *self._on_groups(), *((HybridRecords(),) if self.hybrid else ()))
+
+    @property
+    def draws_values(self) -> bool:
+        """Whether what a record releases is drawn at random."""
+        return self.hybrid or find(self.method).draws
 
     def _on_groups(self) -> Iterator[Requirement]:
         unit = self.unit_column

@@ -1,6 +1,7 @@
 """Last stage: the manifest, which records what was done without any record's values."""
 
 from collections.abc import Sized
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +19,7 @@ from microagg.plans.manifest import (
     ConstraintFacts,
     DrawFacts,
     FileFacts,
+    HybridFacts,
     Manifest,
     MissingFacts,
     RequirementFacts,
@@ -31,6 +33,7 @@ from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.release.verification import Verified
 from microagg.requirements.found import GroupFinding
+from microagg.requirements.hybrid import MovedMoments
 from microagg.requirements.units import KUnits
 from microagg.tables.frames import type_name
 
@@ -116,6 +119,7 @@ def describe(
         blocks=tuple(block.names for block in records.blocks),
         new_combinations=_combinations(released),
         draw=_draw(groups.estimator) if groups.method.draws else None,
+        hybrid=_hybrid(records, released, verified.moved, errors),
         key=verified.key,
         dropped=tuple(name for name in dropped if name != verified.key),
         units=_units(records, verified),
@@ -199,8 +203,32 @@ def _constraints(found: Constrained | None, errors: Errors) -> ConstraintFacts |
         records_in_violation=found.violations,
         groups_moved=sum(block.moved for block in found.satisfied),
         groups_not_proved_nearest=sum(block.unproved for block in found.satisfied),
-        farther_than_nearest_by_at_most=max(block.excess for block in found.satisfied),
+        farther_than_nearest_by_at_most=max(
+            (block.excess for block in found.satisfied), default=0.0
+        ),
         added_information_loss=Errors(found.added, errors.sst).information_loss,
+    )
+
+
+def _hybrid(
+    records: Records, released: Released, moved: MovedMoments | None, errors: Errors
+) -> HybridFacts | None:
+    """Say how far rounding moved hybrid records, and what their own values lose."""
+    if moved is None:
+        return None
+    sse = 0.0
+    for block in records.blocks:
+        columns = [
+            replace(records.columns[name], values=released.values[name]) for name in block.names
+        ]
+        sse += float(np.square(block.encoding.apply(columns) - block.X).sum())
+    return HybridFacts(
+        rounded=tuple(n for n, own in released.values.items() if own.numbers.dtype.kind in "iu"),
+        group_mean_moved=moved.mean,
+        group_covariance_moved=moved.covariance,
+        table_mean_moved=moved.table_mean,
+        table_covariance_moved=moved.table_covariance,
+        information_loss=Errors(sse, errors.sst).information_loss,
     )
 
 

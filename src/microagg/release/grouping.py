@@ -43,8 +43,8 @@ class Part:
 class Groups:
     """The groups of every block, how they were found, and their errors about their means.
 
-    `estimator` is the one that was asked for, `seed` the seed it used, or None if it uses no
-    randomness.
+    `estimator` is the one that was asked for, `seed` the seed that it or the next stage uses, or
+    None if neither uses randomness.
     """
 
     method: Method
@@ -115,9 +115,16 @@ def group(
         labels,
         parts,
         _errors(method, labels, parts, records),
-        promise=_promise(method, parts[0].fitted, records),
-        seed=estimator.get_params()["random_state"] if estimator.uses_randomness() else None,
+        promise=Promise.HYBRID if plan.hybrid else _promise(method, parts[0].fitted, records),
+        seed=plan.random_state if plan.hybrid else _seed(estimator),
     )
+
+
+def _seed(estimator: Estimator) -> int | None:
+    """Return the seed of the estimator, if it uses randomness."""
+    if not estimator.uses_randomness():
+        return None
+    return int(estimator.get_params()["random_state"])
 
 
 def _fit(

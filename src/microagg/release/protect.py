@@ -15,7 +15,7 @@ from microagg.bounds.choices import AUTO
 from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
-from microagg.core.validation import SeedLike
+from microagg.core.validation import SeedLike, check_seed
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, protected_name
 from microagg.plans.arguments import alone_with_plan, plan_of
@@ -27,11 +27,11 @@ from microagg.release.description import describe, plain_options
 from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, PathName, Release
-from microagg.release.released import Released, aggregate
+from microagg.release.released import Released, aggregate, synthesise
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
-from microagg.release.suitability import bound_for, check_method
+from microagg.release.suitability import bound_for, check_hybrid, check_method
 from microagg.release.verification import Verified, finish
 from microagg.tables.frames import dtype_of, open_frame, polars_column
 from microagg.tables.roles import Names
@@ -64,6 +64,7 @@ def protect(
     weights: str | None = None,
     blocks: Iterable[Iterable[str]] = (),
     valid_combinations: bool = False,
+    hybrid: bool = False,
     keep_key: bool = False,
     random_state: SeedLike = None,
     effort: str = "balanced",
@@ -77,8 +78,8 @@ def protect(
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
     its group's mean (whole numbers stay whole, rounded half away from zero), median or most
     frequent value, depending on the type of the column. The finished table is checked before it is
-    returned; `table` itself is not changed. Only `blocks` and the methods "fcm" and "efcm", whose
-    records draw their values, guarantee less.
+    returned; `table` itself is not changed. Only `blocks`, `hybrid`, and the methods "fcm" and
+    "efcm", whose records draw their values, guarantee less.
 
     Parameters
     ----------
@@ -135,10 +136,15 @@ def protect(
         the remaining columns are one more block. A `PrivacyWarning` says what that means.
     valid_combinations : Release only combinations of categories that occur in the data. They are
         those of one record of each group.
+    hybrid : Release synthetic records with the means and covariances of groups. Not k-anonymous.
+        For those who need variances and correlations rather than k-anonymity, and a
+        `PrivacyWarning` says so. All quasi-identifiers are numbers without missing values, and k is
+        at least 2d + 1 for d of them (in a block). Equalities among constraints are kept; whole
+        numbers are rounded, and the manifest says how far that moved means and covariances.
     keep_key : Replace the table's first identifier by a random key instead of dropping it.
-    random_state : Seed of a method that uses randomness. A whole number below 2**32; the same seed
-        gives the same groups. None draws one. The manifest records it, or None if the method
-        uses no randomness.
+    random_state : Seed of a method that uses randomness, and of hybrid records. A whole number
+        below 2**32; the same seed gives the same groups and records. None draws one. The manifest
+        records it, or None if nothing uses randomness.
     effort : How hard auto searches: fast, balanced, best. "fast" takes about a second for a
         thousand records, "balanced" ten times as long, "best" eight times as long again.
     time_budget : Seconds for the search of auto and icsm, and for a tight bound. The best groups
@@ -250,15 +256,23 @@ def make_release(
     """
     began = time.perf_counter()
     plan = with_types_of_values(plan.with_types(source.types), source)
+    if plan.hybrid:  # whatever the method, random numbers make the records
+        plan = plan.replace(random_state=check_seed(plan.random_state))
     records = open_records(source, plan)
     check_method(find(plan.method), records)
     rules = rules_for(plan, records)
     bound = bound_for(plan.bound, records)
     systems = systems_of(plan.constraints, records)
+    check_hybrid(plan, records, systems)
     _warn_beforehand(plan, records)
     with listener:
         groups = group(records, plan, systems, rules)
-        released = aggregate(records, groups, systems, valid_combinations=plan.valid_combinations)
+        if plan.hybrid:
+            released = synthesise(records, groups, systems)
+        else:
+            released = aggregate(
+                records, groups, systems, valid_combinations=plan.valid_combinations
+            )
         proof = bound_of(bound, plan, records, groups)
     _warn_afterwards(plan, groups)
     verified = finish(plan, records, groups, released)
@@ -311,7 +325,14 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
             "publish it.",
             PrivacyWarning,
         )
-    if len(records.blocks) > 1:
+    if plan.hybrid:
+        warn(
+            "hybrid records keep the means and covariances of groups, not k-anonymity: each has "
+            "values of its own. microagg measure (release.risk() in Python) shows how many can "
+            "still be linked.",
+            PrivacyWarning,
+        )
+    elif len(records.blocks) > 1:
         warn(
             f"the quasi-identifiers are grouped in {len(records.blocks)} blocks: k = {plan.k} "
             "holds within each of them, not for all together. Anyone who knows values from "

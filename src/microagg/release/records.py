@@ -110,7 +110,7 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         name: open_column(frame, name, said.get(name, ColumnOptions()))
         for name in roles.quasi_identifiers
     }
-    check_values(columns.values(), plan.missing)
+    check_values(columns.values(), plan.missing, hybrid=plan.hybrid)
     weights, unit = (None, 1.0) if roles.weights is None else _weights(frame, roles.weights)
     blocks = []
     for names in _blocks(plan.blocks, roles.quasi_identifiers):
@@ -151,7 +151,7 @@ def _check_identifiers(frame: Frame, identifiers: Sequence[str]) -> None:
     )
 
 
-def check_values(columns: Iterable[Column], missing: Missing) -> None:
+def check_values(columns: Iterable[Column], missing: Missing, *, hybrid: bool = False) -> None:
     """Refuse what cannot be aggregated: infinite numbers, and missing ones unless asked for."""
     infinite, absent, empty = {}, {}, []
     for column in columns:
@@ -166,6 +166,12 @@ def check_values(columns: Iterable[Column], missing: Missing) -> None:
         raise DataError(
             "quasi-identifiers must be finite numbers; values are infinite in "
             f"{_counted(infinite)}. Remove or replace them first."
+        )
+    if absent and hybrid:
+        raise DataError(
+            f"values of quasi-identifiers are missing in {_counted(absent)} (records in brackets), "
+            "and hybrid records (--hybrid) need all of them. Fill them in or remove those records "
+            "first, or leave hybrid out."
         )
     if absent and missing is Missing.ERROR:
         raise DataError(

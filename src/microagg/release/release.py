@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
-from microagg.core.registry import find
 from microagg.core.validation import SeedLike, check_seed
 from microagg.core.words import percent, spread
 from microagg.files.annotations import Annotations
@@ -80,7 +79,8 @@ class Release:
         with several blocks, a column for each
     information_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled
         space in which records were compared; it leaves out rounding, medians and modes, columns of
-        weight 0 and merged strata
+        weight 0 and merged strata, and with `hybrid` that of the records is about twice as large:
+        see `hybrid` in the manifest
     lower_bound : a proven lower bound of the information loss of any grouping, within the strata
         and blocks if there are any, in per cent; None if none was computed
     manifest : what was done, as a `microagg.Manifest`; it contains no record's values
@@ -163,7 +163,7 @@ class Release:
         from microagg.measures.measure import measure_risk
 
         seed = check_seed(random_state)
-        is_drawn = find(self.manifest.method).draws
+        is_drawn = self.manifest.plan.draws_values
         with reporting_to(progress):
             return measure_risk(self._origin.pair, seed=seed, is_drawn=is_drawn)
 
@@ -310,7 +310,8 @@ class Release:
         sizes = spread(done.min_group, done.max_group)
         promise = ""
         if done.promise is not Promise.K_ANONYMITY:
-            promised = "nothing" if done.promise is Promise.NOTHING else done.promise
+            said = {Promise.NOTHING: "nothing", Promise.HYBRID: "no k-anonymity (hybrid records)"}
+            promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "

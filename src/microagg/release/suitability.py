@@ -4,11 +4,17 @@ from collections.abc import Iterable
 
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, NONE
+from microagg.constraints.system import System
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.registry import Method
+from microagg.core.words import counted
+from microagg.plans.plan import Plan
 from microagg.release.records import Records
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import Column, ColumnType
 from microagg.tables.scaling import LINEAR
+
+# Whole numbers up to this size are exact as floats.
+_EXACT = 2**53
 
 
 def check_method(method: Method, records: Records) -> None:
@@ -53,6 +59,65 @@ def _check_drawable(method: Method, records: Records) -> None:
             f"method {method.name!r} draws centres of numbers; it does not work with "
             f"{' or with '.join(found)}. Use another method, such as 'auto'."
         )
+
+
+def check_hybrid(plan: Plan, records: Records, systems: Iterable[System | None]) -> None:
+    """Refuse hybrid records where they cannot be made, or would be too close to the original."""
+    if not plan.hybrid:
+        return
+    for column in records.columns.values():
+        _check_synthetic(column)
+    for block in records.blocks:
+        if plan.k < (least := 2 * len(block.names) + 1):
+            where = "" if len(records.blocks) == 1 else f" in the block of {block.names[0]!r}"
+            raise ParameterError(
+                f"hybrid (--hybrid) needs k of at least {least}, twice the number of "
+                f"quasi-identifiers{where} and one more; got {plan.k}. In smaller groups synthetic "
+                "records are too close to the original ones. Raise k, or give columns another role"
+                ", or divide them into blocks (--block, or blocks=[...] in Python)."
+            )
+    for system in systems:
+        if system is not None:
+            _check_equalities(system, records)
+
+
+def _check_synthetic(column: Column) -> None:
+    if not column.type.is_number:
+        raise ParameterError(
+            f"hybrid records (--hybrid) are made of numbers; {column.name!r} is of the type "
+            f"{str(column.type)!r}. Give it another role, or leave hybrid out."
+        )
+    if column.aggregate != "mean":
+        raise ParameterError(
+            f"hybrid records (--hybrid) have the means of their groups; {column.name!r} has the "
+            f"aggregate {str(column.aggregate)!r}. Remove one or the other."
+        )
+    numbers = column.values.numbers
+    if numbers.dtype.kind in "iu" and max(-int(numbers.min()), int(numbers.max())) > _EXACT:
+        raise DataError(
+            f"the whole numbers of {column.name!r} are too large for hybrid records (--hybrid): "
+            "they must be below 2**53. Divide the column, or convert it to floats."
+        )
+
+
+def _check_equalities(system: System, records: Records) -> None:
+    """Hybrid records satisfy the equalities that all original ones satisfy, but for rounding."""
+    numbers = {name: records.columns[name].values.numbers for name in system.columns}
+    for constraint in system.constraints:
+        for name in constraint.coefficients:
+            if numbers[name].dtype.kind in "iu":
+                raise ParameterError(
+                    f"constraint {constraint.text!r}: {name!r} has whole numbers, to which hybrid "
+                    "records (--hybrid) are rounded, so that totals no longer add up. Convert the "
+                    "column to floats, or remove the constraint."
+                )
+    for text, count in system.violations(numbers).items():
+        if count:
+            raise DataError(
+                f"constraint {text!r} is violated by {counted(count, 'record')}: hybrid records "
+                "(--hybrid) satisfy only what all records satisfy. Correct them first, or remove "
+                "the constraint."
+            )
 
 
 def bound_for(asked: str, records: Records) -> str:

@@ -15,6 +15,7 @@ from microagg.release.required import decimal_of, unpublished_for
 from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.found import GroupFinding
+from microagg.requirements.hybrid import MovedMoments, moved_moments
 from microagg.requirements.keys import RandomKeys
 from microagg.requirements.records import Classes
 from microagg.tables.frames import Frame, open_frame, polars_column, with_released
@@ -28,7 +29,8 @@ class Verified:
 
     `classes` are those of the block with the smallest. They have k records, if that is promised.
     `findings` are those of the requirements on groups, over all blocks. `identifiers` are those of
-    the records, as they were; None if they were not read.
+    the records, as they were; None if they were not read. `moved` says how far the means and
+    covariances of hybrid records are from those of the original ones.
     """
 
     table: Any
@@ -36,6 +38,7 @@ class Verified:
     classes: Classes
     findings: tuple[GroupFinding, ...]
     identifiers: pl.DataFrame | None
+    moved: MovedMoments | None = None
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -62,7 +65,8 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     )
     in_blocks = [[judge.judge(own) for own in each] for judge in plan.requirements]
     findings = [found for blocks in in_blocks for found in blocks]
-    if groups.hold_k:
+    moved = _moved_moments(records, groups, each[0].table) if plan.hybrid else None
+    if groups.hold_k and not plan.hybrid:
         _refuse_unless_satisfied(findings)
     if key is not None:
         _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
@@ -73,7 +77,25 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         for blocks in in_blocks
         if isinstance(blocks[0], GroupFinding)
     )
-    return Verified(table, key, smallest_classes(findings), on_groups, _identifiers(records))
+    return Verified(table, key, smallest_classes(findings), on_groups, _identifiers(records), moved)
+
+
+def _moved_moments(records: Records, groups: Groups, table: pl.DataFrame) -> MovedMoments:
+    """Return how far means and covariances of groups moved, if rounding explains it."""
+    found = MovedMoments.together(
+        moved_moments(
+            [records.columns[name].values.numbers for name in block.names],
+            [table.get_column(name).to_numpy() for name in block.names],
+            labels,
+        )
+        for block, labels in zip(records.blocks, groups.labels, strict=True)
+    )
+    if not found.kept:
+        raise GuaranteeError(
+            "means or covariances of groups of the finished table are not those of the original "
+            "records; nothing was released. This is a defect of microagg: please report it."
+        )
+    return found
 
 
 def _identifiers(records: Records) -> pl.DataFrame | None:

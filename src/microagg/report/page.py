@@ -265,7 +265,7 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             _TYPES[column.type],
             _stratum(subject, column)
             if name in strata
-            else f"{_plain_aggregate(how)} of the group",
+            else _released(how, is_hybrid=done.hybrid is not None),
             "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
             counted_share(column.after.n_missing, n, subject.least),
         )
@@ -285,6 +285,12 @@ def _stratum(subject: Subject, column: PairedColumn) -> str:
     if not (count := column.n_changed):
         return "unchanged"
     return f"unchanged, except for merged strata ({small_count(count, subject.least)})"
+
+
+def _released(aggregate: str, *, is_hybrid: bool) -> str:
+    if is_hybrid:
+        return "a synthetic value"
+    return f"{_plain_aggregate(aggregate)} of the group"
 
 
 def _plain_aggregate(aggregate: str) -> str:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from microagg.core.errors import ParameterError
-from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.measures.measure import measure_risk, measure_utility
 from microagg.measures.wording import FigureRow
@@ -30,7 +29,7 @@ def pages(
             raise ParameterError(
                 f"a report is an HTML page whose name ends with .html; got {str(path)!r}."
             )
-    risk = measure_risk(records, seed=seed, is_drawn=find(manifest.method).draws)
+    risk = measure_risk(records, seed=seed, is_drawn=manifest.plan.draws_values)
     rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
     notes = tuple(risk.notes())
     return {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from microagg.core.words import at_least, at_most, counted, percent
-from microagg.plans.manifest import Manifest, Promise
+from microagg.plans.manifest import HybridFacts, Manifest, Promise
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,12 @@ def what_was_done(done: Manifest, n_columns: int) -> str:
             f"{done.draw.n_centers:,} typical records, drawn at random, nearer ones with a "
             "higher probability."
         )
+    elif done.hybrid is not None:
+        first = (
+            f"The {done.n_records:,} records were put into {done.n_groups:,} groups of "
+            f"similar records, and in {those}, the records of each group were replaced by "
+            "synthetic ones with the same means, variances and correlations."
+        )
     else:
         first = (
             f"The {done.n_records:,} records were put into {done.n_groups:,} groups of "
@@ -69,6 +75,11 @@ def _what_follows(k: int, promise: str) -> str:
             f"On average at least {k:,} records share the same values, but some combinations may "
             "stand for fewer by chance."
         )
+    if promise == Promise.HYBRID:
+        return (
+            "This is not k-anonymity: each record has values of its own, and some can be linked to "
+            "the person they were made for. The section on risk says how many."
+        )
     return (
         f"There is no guarantee of how many records share the same values: k = {k:,} is not a "
         "limit."
@@ -85,6 +96,8 @@ def verdict(done: Manifest) -> Verdict:
         return _strong(done, k)
     if promise == Promise.BLOCKWISE:
         return _blockwise(done, k)
+    if done.hybrid is not None:
+        return _hybrid(done, done.hybrid)
     return _drawn(done, k, promise)
 
 
@@ -137,6 +150,31 @@ def _blockwise(done: Manifest, k: int) -> Verdict:
     )
 
 
+def _hybrid(done: Manifest, found: HybridFacts) -> Verdict:
+    where = " and in each of the blocks of columns" if len(done.blocks) > 1 else ""
+    kept = (
+        f"In each group{where}, the protected columns have the means and covariances of the "
+        "original records. This was verified on the finished table, independently of the code that "
+        "made the records."
+    )
+    if found.rounded:
+        kept += (
+            " Whole numbers are rounded, which moved the mean of a group by at most "
+            f"{found.group_mean_moved:.2g} standard deviations of its column, and a covariance by "
+            f"at most {found.group_covariance_moved:.2g} (for columns in standard deviations)."
+        )
+    return Verdict(
+        "No guarantee of k-anonymity: hybrid records",
+        (
+            "The records are synthetic, one for each original record. A combination of values may "
+            f"stand for a single record; k = {done.k:,} is the least number of original records "
+            "whose means and covariances were reproduced together.",
+            kept,
+        ),
+        strong=False,
+    )
+
+
 def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
     draw = done.draw
     realised = ""
@@ -177,6 +215,15 @@ def loss_sentences(done: Manifest) -> list[str]:
     """State what was lost, and how close to optimal that is."""
     loss = done.information_loss
     found = done.constraints
+    if done.hybrid is not None:
+        return [
+            f"About their means, the records of the groups differ by {percent(loss)} of all "
+            "differences between records in the protected columns. Means would lose that; the "
+            "released records have such differences again, but not those of the original records, "
+            f"from which they differ by {percent(done.hybrid.information_loss)}. (Differences are "
+            "measured as sums of squares, with all columns in comparable units.)",
+            _closeness(done),
+        ]
     sentences = [
         f"Of all differences between records in the protected columns, {percent(loss)} is lost, "
         f"because records in a group share their values; {percent(100.0 - loss)} remains. "
@@ -247,7 +294,7 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         found.append(
             "The guarantee holds on average only: combinations may stand for fewer than k."
         )
-    elif done.promise == Promise.NOTHING:
+    elif done.promise in (Promise.NOTHING, Promise.HYBRID):
         found.append("k-anonymity is not guaranteed.")
     if done.weights is not None:
         found.append(

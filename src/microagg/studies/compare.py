@@ -183,6 +183,7 @@ class Contest:
             "valid_combinations": not any(
                 column.type.is_categorical for column in records.columns.values()
             ),
+            "hybrid": True,
             "keep_key": True,
         }
         said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
@@ -247,6 +248,7 @@ class _Trial:
             strict_k=self.own.strict_k and method.draws,
             time_budget=None,
             bound="none",
+            hybrid=False,
             keep_key=False,
         )
 
