@@ -71,11 +71,10 @@ def _infeasible(found: GroupFinding) -> str:
     if found.n_combinations > 1:
         those = f"{found.n_failing:,} of the {found.n_combinations:,} strata"
         together, instead = f"{those}, each taken as one group", ", or use coarser strata"
-    what = f"{option} of {found.nearest}" if option else found.nearest
-    return (
-        f"no groups can meet a requirement: {found.wording.broken} {together}. Ask for {what}"
-        f"{instead}."
-    )
+    ask = f"Ask for {option} of {found.nearest}" if option else f"Ask for {found.nearest}"
+    if found.nearest == "0 or less":
+        ask = f"Leave {option} out"
+    return f"no groups can meet a requirement: {found.wording.broken} {together}. {ask}{instead}."
 
 
 @dataclass(frozen=True, eq=False)
