@@ -222,7 +222,10 @@ class TestTogether:
         assert (
             row.information_loss == release_of(RECORDS, 3, STRONG, method="mdav").information_loss
         )
-        for swept in sweep(table, [2, 3], random_state=0, **asked):
+        rows = list(sweep(table, [2, 3, 4], random_state=0, **asked))
+        losses = [swept.information_loss for swept in rows]
+        assert losses == sorted(losses)
+        for swept in rows:
             for group in groups_of(swept.labels):
                 assert meets(STRONG, RECORDS, group, swept.k)
 
