@@ -23,6 +23,7 @@ from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, table_writer, write_table
 from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
+from microagg.plans.required import units_of
 from microagg.release.saving import audit_table, file_name, save_release
 from microagg.tables.frames import to_polars
 from microagg.tables.pairs import Pair
@@ -312,9 +313,10 @@ class Release:
         if done.promise is not Promise.K_ANONYMITY:
             promised = "nothing" if done.promise is Promise.NOTHING else done.promise
             promise = f"promises {promised}, "
+        unit = "" if done.units is None else f" {units_of(done)}"
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}, {done.method}, {promise}information loss "
+            f"k = {done.k}{unit}, {done.method}, {promise}information loss "
             f"{self.information_loss:.4g} %>"
         )
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class LDiversity:
     value.
     """
 
+    name: ClassVar[str] = "l-diversity"
+    entropy_name: ClassVar[str] = "entropy l-diversity"
     column: str
     least: float
     entropy: bool = False
@@ -64,14 +66,14 @@ class LDiversity:
         if self.entropy:
             like = f"{self.least:g} equally frequent values"
             return Wording(
-                name="entropy l-diversity",
+                name=self.entropy_name,
                 column=self.column,
                 asked=f"{self.column!r} as diverse as {like}",
                 kept=f"{self.column!r} is as diverse as {like} in every combination",
                 broken=f"{self.column!r} is less diverse than {like} in",
             )
         return Wording(
-            name="l-diversity",
+            name=self.name,
             column=self.column,
             asked=f"at least {self.least:,} values of {self.column!r}",
             kept=f"every combination has at least {self.least:,} values of {self.column!r}",
