@@ -160,6 +160,7 @@ class Release:
 
         The intruder knows the quasi-identifiers and strata of the original, and wants to know the
         sensitive columns. Exact up to 100,000 records; `random_state` is the seed of samples above.
+        Where records are about units, `units` has the risk of these.
         """
         from microagg.measures.measure import measure_risk
 

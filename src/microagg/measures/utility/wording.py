@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from microagg.core.words import percent
 from microagg.measures.utility.column_loss import ColumnLoss
 from microagg.measures.utility.distributions import Distributions
 from microagg.measures.utility.eigenvalues import Eigenvalues
@@ -38,7 +39,7 @@ def unit_loss_rows(loss: UnitLoss | None) -> Iterator[FigureRow]:
         return
     yield FigureRow(
         "the same, by unit",
-        f"{loss.information_loss:.4g} %",
+        percent(loss.information_loss),
         "Every unit counted once, however many records it has.",
     )
 
