@@ -424,6 +424,10 @@ class Plan(Model):
             if column.dominance is not None:
                 yield Dominance(name, *column.dominance, unit)
 
+    def asks_for(self, requirement: str) -> bool:
+        """Whether a column has this requirement, such as t_closeness."""
+        return any(getattr(own, requirement) is not None for own in self.columns.values())
+
     @property
     def judged_columns(self) -> tuple[str, ...]:
         """The published columns that requirements are about, beside the quasi-identifiers."""

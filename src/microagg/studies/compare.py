@@ -88,7 +88,7 @@ def compare(
     ks : one k or several; repetitions count once. By default the k of the plan.
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
-        and so are those whose records draw their values
+        and so are those whose records draw their values, or that need an option not given
     quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
 p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, blocks, \
 valid_combinations : as in `protect`
@@ -198,7 +198,13 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     records = open_records(source, plan, largest_k=max(ks))
     systems = systems_of(plan.constraints, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
-    unfit = [method for method in wanted if method.draws or (method.single_column and is_wide)]
+    unfit = [
+        method
+        for method in wanted
+        if method.draws
+        or (method.single_column and is_wide)
+        or (method.needs and not plan.asks_for(method.needs))
+    ]
     left_out = [method for method in unfit if method.name not in contest.named]
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in ks]
@@ -210,7 +216,11 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
-    uses_randomness = any(estimator_of(trial.plan_for(m, k)).uses_randomness() for m, k in runs)
+    uses_randomness = any(
+        estimator_of(trial.plan_for(method, k)).uses_randomness()
+        for (method, k), (row, _) in zip(runs, results, strict=True)
+        if row.error is None
+    )
     unused = contest.unused(served, records, uses_randomness=uses_randomness)
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
