@@ -47,12 +47,16 @@ def of(method, k=3):
     )
 
 
+usable = methods_that(lambda method: not method.needs)
+
+
 def records(method):
     rng = np.random.default_rng(4)
     names = ["a"] if method.single_column else ["a", "b", "c"]
     return pl.DataFrame({name: rng.normal(size=31) for name in names})
 
 
+@usable
 def test_values_are_those_that_protect_releases(method):
     X, transformer = records(method), of(method)
     released = transformer.fit_transform(X)
@@ -65,13 +69,14 @@ def test_values_are_those_that_protect_releases(method):
     assert verify(released, k=3).satisfied
 
 
-@methods_that(lambda method: not method.draws)
+@methods_that(lambda method: not method.draws and not method.needs)
 def test_each_group_is_nearest_to_its_own_mean(method):
     X, transformer = records(method), of(method)
     released = transformer.fit_transform(X)
     assert np.allclose(transformer.transform(released), released)
 
 
+@usable
 def test_new_records_get_the_values_of_a_group(method):
     X, transformer = records(method), of(method)
     released = transformer.fit_transform(X)
@@ -93,3 +98,11 @@ def test_more_columns_than_the_method_takes(method):
     X = records(method).with_columns(b=1.5)
     with pytest.raises(ParameterError, match="column"):
         of(method).fit(X)
+
+
+@methods_that(lambda method: method.needs)
+def test_methods_for_sensitive_columns_are_refused(method):
+    with pytest.raises(
+        ParameterError, match=f"{method.name!r} groups for {method.needs} of a sens"
+    ):
+        of(method).fit(records(method))

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from microagg.bounds.choices import AUTO
 from microagg.core.arrays import Labels
 from microagg.core.errors import ParameterError, PrivacyWarning, warn
-from microagg.core.registry import DEFAULT
+from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import SeedLike
 from microagg.plans.arguments import plan_of
 from microagg.plans.columns import as_columns
@@ -168,6 +168,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     "protects every column that it gets. Pass it only those to protect, with "
                     "ColumnTransformer, or use microagg.protect."
                 )
+        if needed := find(self.method).needs:
+            raise ParameterError(
+                f"method {self.method!r} groups for {needed} of a sensitive column, and a "
+                "Microaggregator gets none. Use another method, such as 'auto', or "
+                "microagg.protect."
+            )
         return plan_of({**self.get_params(deep=False), "quasi_identifiers": names})
 
     @property
