@@ -170,6 +170,8 @@ class TestArrays:
         [
             ([[1.0], [2.0, 3.0]], "rows of different lengths"),
             ([1.0, 2.0], "Reshape your data"),
+            ("people.csv", "must be a DataFrame .* got str"),
+            ({"a": [1, 2]}, "must be a DataFrame .* got dict"),
             (np.array([[b"a"], [b"b"]]), "got an array of the type 'bytes8'"),
             (np.array([[1j], [2j]]), "Complex data"),
             (np.array([["31337"], [1]], dtype=object), "got int and str in 'x0'"),
@@ -314,6 +316,40 @@ class TestLaterRecords:
     def test_before_fitting(self):
         with pytest.raises(NotFittedError):
             quick().transform(PEOPLE)
+
+
+class TestPandasTypes:
+    TABLE = pd.DataFrame(
+        {
+            "i": pd.array([1, 2, None, 8, 9, 9], dtype="Int64"),
+            "c": pd.Categorical(list("aabbcc"), categories=list("abcd")),
+            "o": pd.Categorical(
+                ["lo", "lo", "hi"] * 2, categories=["lo", "mid", "hi"], ordered=True
+            ),
+            "s": pd.array(["x", None, "x", "y", "y", "y"], dtype="string"),
+            "t": pd.date_range("2024-01-01", periods=6, tz="Europe/Berlin"),
+            "f": np.array([1, 2, np.nan, 4, 5, 6], dtype="f4"),
+        }
+    )
+
+    @pytest.mark.parametrize("missing", ["value", "impute"])
+    def test_types_are_kept(self, missing):
+        transformer = quick(2, missing=missing)
+        released = transformer.fit_transform(self.TABLE)
+        later = transformer.transform(self.TABLE.tail(1))
+        assert released.dtypes.tolist() == later.dtypes.tolist() == self.TABLE.dtypes.tolist()
+
+    def test_later_records_may_list_other_categories(self):
+        transformer = quick(2, missing="impute").fit(self.TABLE)
+        new = self.TABLE.tail(2).assign(
+            c=pd.Categorical(["z", "d"]),
+            o=["lo", "mid"],
+            t=pd.to_datetime("2024-01-09"),
+            i=[8.4, None],
+        )
+        released = transformer.transform(new)
+        assert released["c"].tolist() == ["c", "c"]
+        assert released.dtypes.tolist() == self.TABLE.dtypes.tolist()
 
 
 class TestInPipelines:

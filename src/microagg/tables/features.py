@@ -110,6 +110,11 @@ def _as_array(X: Any) -> NDArray[Any]:
         raise DataError(
             "X must be a matrix of records by columns; got rows of different lengths."
         ) from None
+    if array.ndim == 0:
+        raise DataError(
+            "X must be a DataFrame of pandas, polars or pyarrow, or a matrix; got "
+            f"{type(X).__name__}."
+        )
     if array.dtype.kind == "U" and not hasattr(X, "dtype"):
         array = np.asarray(X, dtype=object)  # numbers among text stay numbers
     if array.dtype.kind == "c":
