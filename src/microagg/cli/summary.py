@@ -143,6 +143,22 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Facts:
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
 
 
+def judged(done: Manifest) -> Facts:
+    """Return rows on types that nobody stated and storage does not suggest, and on markers."""
+    rows: Facts = []
+    types = [
+        f"{name} is {column.type} ({column.why})"
+        for name, column in done.columns.items()
+        if column.why
+    ]
+    if types:
+        rows.append(("judged", "; ".join(types)))
+    if done.markers:
+        counts = (f"{name} ({count:,})" for name, count in done.markers.items())
+        rows.append(("missing", f"entries such as NA: {', '.join(counts)}"))
+    return rows
+
+
 def without_effect(plan: Plan, done: Manifest) -> Facts:
     """Return rows on options of a plan that its method, or these columns, have no use for."""
     rows: Facts = []

@@ -59,6 +59,7 @@ class ColumnFacts(_Facts):
     """How a quasi-identifier was treated, and how many of its values were missing.
 
     `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
+    `why` it has another type than that suggests, if nobody said so.
     """
 
     type: ColumnType
@@ -66,6 +67,7 @@ class ColumnFacts(_Facts):
     weight: float
     missing: int
     stored: str = ""
+    why: str = ""
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -203,6 +205,7 @@ class Manifest(_Facts):
     proved_optimal: bool
     constraints: ConstraintFacts | None
     missing_values: MissingFacts | None
+    markers: dict[str, int] = Field(default_factory=dict)
     strata_found: StrataFacts | None
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None

@@ -255,7 +255,7 @@ def make_release(
     `command` returns the command or call that repeats the release of a plan.
     """
     began = time.perf_counter()
-    plan = with_types_of_values(plan.with_types(source.types), source)
+    plan = with_types_of_values(plan, source)
     if plan.hybrid:  # whatever the method, random numbers make the records
         plan = plan.replace(random_state=check_seed(plan.random_state))
     records = open_records(source, plan)

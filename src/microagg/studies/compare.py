@@ -192,7 +192,7 @@ class Contest:
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
     """Compare methods on a table."""
-    plan = with_types_of_values(contest.plan.with_types(source.types), source)
+    plan = with_types_of_values(contest.plan, source)
     wanted = contest.methods
     seed = check_seed(plan.random_state)
     records = open_records(source, plan, largest_k=max(ks))

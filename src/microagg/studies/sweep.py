@@ -216,7 +216,7 @@ def _checked_ks(asked: Sequence[int] | None, n_records: int) -> list[int]:
 def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Work) -> Sweep:
     """Sweep over a table as a plan describes it."""
     wanted = _checked_ks(ks, len(source.frame))
-    plan = with_types_of_values(plan.with_types(source.types), source)
+    plan = with_types_of_values(plan, source)
     records = open_records(source, plan, largest_k=wanted[-1])
     if ks is None:
         wanted = _up_to_smallest_stratum(wanted, records, plan.small_strata)
