@@ -306,8 +306,10 @@ class TestPlanFiles:
 
     @pytest.mark.parametrize("switch", [o for o in plan_options() if o.kind is Kind.SWITCH])
     def test_a_switch_of_a_plan_can_be_turned_off(self, folder, switch):
+        method = "mdav" if switch.keyword == "hybrid" else "fcm"
         (folder / "p.toml").write_text(
-            f'k = 4\nmethod = "fcm"\n{switch.keyword} = true\n[columns]\nn.role = "identifier"\n'
+            f'k = 4\nmethod = "{method}"\n{switch.keyword} = true\n'
+            '[columns]\nn.role = "identifier"\n'
         )
         given = {"plan": "p.toml"}
         assert getattr(plan_from(given).plan, switch.keyword) is True

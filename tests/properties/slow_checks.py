@@ -42,6 +42,7 @@ def check_release(case: Case, table: Any, release: Any) -> None:
     check_k(case, release, after)
     check_units(case, release, after, units)
     check_strata(case, before, after, units)
+    check_values(case, release, after)
     check_groups(case, release, before, after)
     check_manifest(release)
 
@@ -116,6 +117,21 @@ def check_units(case: Case, release: Any, after: dict[str, list[Any]], units: An
     assert min(fewest) == facts.fewest >= case.request["k"]
     assert facts.count == len({*units} - {None})
     assert facts.records_without == units.count(None)
+
+
+def check_values(case: Case, release: Any, after: dict[str, list[Any]]) -> None:
+    """Sensitive columns have as many values behind each combination as was asked for."""
+    wanted = case.required.get("l_diversity", {})
+    kinds = {c.name: c.kind for c in case.columns}
+    for name in (name for name in wanted if kinds[name] != "text"):
+        for shown in shown_of(case):
+            rows = zip(*(map(key, after[column]) for column in shown), strict=True)
+            behind: dict[Any, set[Any]] = {}
+            for row, value in zip(rows, after[name], strict=True):
+                behind.setdefault(row, set()).add(_unsigned(value))
+            assert min(map(len, behind.values())) >= wanted[name]
+    n_asked = sum(map(len, case.required.values())) + (case.unit not in (None, "rows"))
+    assert len(release.manifest.requirements) == n_asked * len(shown_of(case))
 
 
 def check_strata(

@@ -5,7 +5,7 @@ drawn, too: that is quick, and there are many equal records.
 """
 
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class Case:
     index: list[Any] | None = None
     index_name: str | None = None
     unit: str | None = None
+    required: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def table(self) -> Any:
         """Return the table, made anew."""
@@ -87,6 +88,7 @@ class Case:
             "columns": {c.name: c.said for c in self.columns if c.said},
             "constraints": [written(constraint) for constraint in self.constraints],
             "unit": self.unit,
+            **self.required,
             **self.request,
         }
 
@@ -360,8 +362,25 @@ def cases(draw, backend: str) -> Case:
     unit = draw(st.sampled_from(units)) if identifiers else None
     if unit in identifiers:
         request["k"] = min(2, request["k"])
+    required = {} if request["method"] == "fcm" else _required(draw, columns)
     constraints = _constraints(draw, columns)
-    return Case(backend, n, columns, request, constraints, index, index_name, unit)
+    return Case(backend, n, columns, request, constraints, index, index_name, unit, required)
+
+
+def _required(draw, columns: list[Drawn]) -> dict[str, dict[str, Any]]:
+    """Something of the values of sensitive columns, and of contributions to totals."""
+    asked: dict[str, dict[str, Any]] = {}
+    for column in columns:
+        if draw(st.integers(0, 5)):
+            continue
+        if column.role == SENSITIVE:
+            several = len({repr(value) for value in column.values}) > 3
+            asked.setdefault("l_diversity", {})[column.name] = 2 if several else 1
+            asked.setdefault("t_closeness", {})[column.name] = draw(st.sampled_from([0.5, 0.8]))
+        elif column.role == QI and column.kind in ("float", "int") and not column.said:
+            keyword, value = draw(st.sampled_from([("p_percent", 0.1), ("dominance", (1, 99.5))]))
+            asked.setdefault(keyword, {})[column.name] = value
+    return asked
 
 
 def _hide(column: Drawn, rng) -> None:

@@ -14,6 +14,7 @@ import microagg
 from microagg import Manifest, Plan, compare, measure, protect, sweep, verify
 from microagg.cli.main import main
 from microagg.core.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
+from microagg.core.words import percent
 from microagg.plans.manifest import Promise
 from microagg.release import released
 
@@ -223,10 +224,14 @@ class TestWhatIsSaid:
 
     @pytest.mark.parametrize("public", [False, True])
     def test_the_report(self, public, tmp_path):
-        text = hybrid(NUMBERS).report(tmp_path / "r.html", public=public).read_text("utf-8")
+        release = hybrid(NUMBERS)
+        text = release.report(tmp_path / "r.html", public=public).read_text("utf-8")
         assert "No guarantee of k-anonymity: hybrid records" in text
         assert "This is not k-anonymity: each record has values of its own" in text
         assert "a synthetic value" in text
+        loss = f"<dd>{percent(release.manifest.hybrid.information_loss)}</dd>"
+        assert (loss in text) is not public  # of a table this small, it is internal
+        assert "unavoidable" not in text
         for claim in ("mean of the group", "the whole group shares", "equally well"):
             assert claim not in text
 

@@ -204,9 +204,17 @@ class TestUnits:
                 assert own.labels.tolist() == bare.labels.tolist()
                 assert own.information_loss == bare.information_loss
 
+    @pytest.mark.parametrize("nobody", [None, "", " "])
+    def test_of_nobody(self, nobody):
+        table = VISITS.with_columns(patient=pl.lit(nobody, dtype=pl.String))
+        with pytest.raises(DataError, match="no record has a value in the unit 'patient'"):
+            protect(table, K, unit="patient", **ASKED)
+
     def test_too_few(self):
         n = VISITS["patient"].n_unique()
-        match = rf"fewer than {n + 1} different 'patient' are behind all records.*k of {n} or less"
+        match = (
+            rf"fewer than {n + 1} different 'patient' are behind all records.*Use k = {n} or less"
+        )
         with pytest.raises(ParameterError, match=match):
             protect(VISITS, n + 1, unit="patient", **ASKED)
         assert protect(VISITS, n, unit="patient", **ASKED).manifest.units.fewest == n

@@ -25,9 +25,10 @@ from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Measures
+    from microagg.measures.risk.units import UnitRisk
 
 _ROLES = role_options(QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE)
-_SEED = plan_options("random_state")
+_SEED, _UNIT = plan_options("random_state"), plan_options("unit")
 
 
 @takes(
@@ -37,6 +38,11 @@ _SEED = plan_options("random_state")
         quasi_identifiers="Columns that an intruder may know. Default: all that were changed.",
         identifiers="Columns to leave out.",
         sensitive="Columns that an intruder wants to know. Default: all unchanged ones.",
+    ),
+    parameters(
+        _UNIT,
+        unit="Column of the original that says whom a record is about: figures are given for "
+        "units, too. Default: that of the plan or the manifest; rows: none.",
     ),
     parameters(column_options("type", "order"), of_columns=True),
     parameters(_SEED, random_state="Seed of samples and of the folds of models. Default: 0."),
@@ -60,10 +66,11 @@ def measure(
     """Measure how safe a protected file is, and how useful it still is.
 
     It may come from any tool. Records are matched by their order or by --key. If the manifest of
-    the release lies beside the file, roles and types of columns are read from it. Columns that only
-    the original has are left out. Options for columns can be repeated. Up to 100,000 records all
-    figures are exact; above that, some come from a sample, and say so. The figures are for internal
-    use only: --json has quantiles of the original.
+    the release lies beside the file, roles and types of columns are read from it, and what it asks
+    of every combination is checked. Columns that only the original has are left out. Options for
+    columns can be repeated. Up to 100,000 records all figures are exact; above that, some come from
+    a sample, and say so. The figures are for internal use only: --json has quantiles of the
+    original.
     """
     from microagg.release.saving import check_source
 
@@ -78,6 +85,7 @@ def measure(
             protected,
             key=key,
             **parsed(_ROLES, given),
+            **parsed(_UNIT, given),
             columns=parsed_columns(given),
             target=target,
             random_state=seed,
@@ -95,11 +103,19 @@ def _assumed(found: "Measures") -> str:
     return f"{listed} (unchanged, and no option names them)"
 
 
+def _unit(found: "UnitRisk") -> str:
+    without = ""
+    if found.records_without:
+        without = f"; {counted(found.records_without, 'record')} without one"
+    return f"{listed_names([found.column])}: {found.n_units:,} different{without}"
+
+
 def _summary(found: "Measures") -> str:
     about = [
         ("intruder knows", listed_names(found.quasi_identifiers)),
         ("wants to know", listed_names(found.sensitive)),
         *([("assumed", _assumed(found))] if found.assumed else []),
+        *([] if found.risk.units is None else [("unit", _unit(found.risk.units))]),
         *([("left out", listed_names(found.dropped))] if found.dropped else []),
         *(
             [("not released", f"{counted(found.unmatched, 'record')} of the original")]
@@ -107,6 +123,7 @@ def _summary(found: "Measures") -> str:
             else []
         ),
         *([("read from", found.read_from)] if found.read_from else []),
+        *(row for required in found.requirements for row in required.rows()),
         ("time", f"{found.seconds:.2f} s"),
     ]
     sections = [f"Measured {counted(found.n_records, 'record')}", facts(about)]

@@ -23,6 +23,7 @@ from microagg.measures.risk.informed import InformedLinkage, informed
 from microagg.measures.risk.intervals import IntervalDisclosure, interval_disclosure
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
 from microagg.measures.risk.probabilistic import ProbabilisticLinkage, probabilistic
+from microagg.measures.risk.units import UnitRisk, unit_risk
 from microagg.measures.subject import KnownColumns, open_subject
 from microagg.measures.utility import wording as utility_words
 from microagg.measures.utility.column_loss import ColumnLoss, column_loss
@@ -32,8 +33,10 @@ from microagg.measures.utility.il1s import IL1s, il1s
 from microagg.measures.utility.models import ModelComparison, models
 from microagg.measures.utility.moments import Moments, moments
 from microagg.measures.utility.propensity import Propensity, propensity
+from microagg.measures.utility.unit_loss import UnitLoss, unit_loss
 from microagg.measures.wording import FigureRow, as_html, as_text
 from microagg.plans.plan import Plan
+from microagg.requirements.found import GroupFinding
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.roles import Names
 
@@ -43,7 +46,10 @@ _LOSS_WHEN_SHUFFLED = 120.0
 
 @dataclass(frozen=True, eq=False)
 class Risk:
-    """Who could still be identified, or found out about; docs/risk.md defines every figure."""
+    """Who could still be identified, or found out about; docs/risk.md defines every figure.
+
+    `units` is None if nothing says whom records are about.
+    """
 
     classes: ClassSizes
     linkage: DistanceLinkage
@@ -52,6 +58,7 @@ class Risk:
     intervals: IntervalDisclosure
     drisk: DRisk
     attributes: AttributeDisclosure
+    units: UnitRisk | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -61,7 +68,9 @@ class Risk:
         """Return the main figures in words."""
         return [
             *risk_words.class_rows(self.classes),
+            *risk_words.unit_class_rows(self.units),
             *risk_words.linkage_rows(self.linkage, self.classes.smallest),
+            *risk_words.unit_linkage_rows(self.units),
             risk_words.probabilistic_row(self.probabilistic),
             *risk_words.informed_rows(self.informed),
             *risk_words.nearness_rows(self.intervals, self.drisk),
@@ -81,7 +90,10 @@ class Risk:
 
 @dataclass(frozen=True, eq=False)
 class Utility:
-    """What the data are still good for; docs/utility.md defines every figure."""
+    """What the data are still good for; docs/utility.md defines every figure.
+
+    `units` is None if nothing says whom records are about.
+    """
 
     loss: ColumnLoss
     il1s: IL1s
@@ -90,6 +102,7 @@ class Utility:
     distributions: Distributions
     propensity: Propensity
     model: ModelComparison | None
+    units: UnitLoss | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -99,6 +112,7 @@ class Utility:
         """Return the main figures in words."""
         return [
             *utility_words.loss_rows(self.loss),
+            *utility_words.unit_loss_rows(self.units),
             *utility_words.sdcmicro_rows(self.il1s, self.eigenvalues),
             *utility_words.moment_rows(self.moments),
             *utility_words.distribution_rows(self.distributions),
@@ -122,7 +136,9 @@ class Measures:
     that were left out: not in the protected table, identifiers, or random keys. `unmatched` counts
     records of the original that the protected table does not have. `unique_columns` are assumed
     columns, and weights, that are different in every record. `read_from` is the manifest that named
-    the columns, if one did.
+    the columns, if one did. `unit` is the column of the original that says whom records are about.
+    `requirements` are those of the plan or the manifest on every combination besides k records,
+    with what was found.
     """
 
     risk: Risk
@@ -138,6 +154,8 @@ class Measures:
     seconds: float
     read_from: str | None = None
     weights: str | None = None
+    unit: str | None = None
+    requirements: tuple[GroupFinding, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -153,6 +171,7 @@ class Measures:
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             "weights": self.weights,
+            "unit": self.unit,
             "assumed_sensitive": list(self.assumed),
             "dropped": list(self.dropped),
             "different_in_every_record": list(self.unique_columns),
@@ -160,13 +179,25 @@ class Measures:
             "random_state": self.random_state,
             "seconds": self.seconds,
             "manifest": self.read_from,
+            "requirements": [found.as_dict() for found in self.requirements],
             "risk": self.risk.as_dict(),
             "utility": self.utility.as_dict(),
         }
 
     def notes(self) -> list[str]:
         """Return what nobody should overlook: signs of a mistake first."""
-        return [*self._signs_of_mistakes(), *self.risk.notes()]
+        return [*self._signs_of_mistakes(), *self._not_met(), *self.risk.notes()]
+
+    def _not_met(self) -> Iterator[str]:
+        for found in self.requirements:
+            if found.satisfied is False:
+                yield f"A requirement is not met: {found.verdict}."
+            elif found.satisfied is None:
+                needs = found.wording.needs
+                yield (
+                    f"It cannot be told whether a requirement is met ({found.wording.asked}), "
+                    f"because the original has no {needs}."
+                )
 
     def _signs_of_mistakes(self) -> Iterator[str]:
         loss, linkage = self.utility.loss.information_loss, self.risk.linkage
@@ -195,12 +226,14 @@ class Measures:
         facts = {
             "quasi-identifiers": ", ".join(self.quasi_identifiers),
             "sensitive": ", ".join(self.sensitive),
+            "unit": self.unit or "",
             "assumed sensitive": ", ".join(self.assumed),
             "left out": ", ".join(self.dropped),
             "not released": counted(self.unmatched, "record") if self.unmatched else "",
             "read from": self.read_from or "",
         }
-        return [(name, fact) for name, fact in facts.items() if fact]
+        required = [row for found in self.requirements for row in found.rows()]
+        return [*((name, fact) for name, fact in facts.items() if fact), *required]
 
     def __repr__(self) -> str:
         notes = [("Note:", note) for note in self.notes()]
@@ -229,6 +262,7 @@ def measure(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    unit: str | None = None,
     columns: Mapping[str, Any] | None = None,
     target: str | None = None,
     random_state: SeedLike = 0,
@@ -254,6 +288,9 @@ def measure(
     identifiers : columns to leave out
     sensitive : columns that an intruder wants to know; unchanged columns without a role count as
         sensitive, too
+    unit : column of the original that says whom a record is about, such as a patient or a firm;
+        figures are then given for units as well. By default that of the plan or the manifest;
+        "rows" if every record is about somebody else
     columns : options for single columns, by name, as in `protect`: "type" and "order"; others are
         refused
     target : column to predict with models trained on the protected table and on the original
@@ -278,7 +315,7 @@ def measure(
     given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
     seed, listener = check_seed(random_state), reporting_to(progress)
     dialect = Dialect(delimiter, decimal, encoding)
-    pair, known = open_subject(original, protected, given, plan, dialect, key)
+    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)
         risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
@@ -296,6 +333,8 @@ def measure(
         time.perf_counter() - began,
         known.read_from,
         known.weights,
+        None if pair.units is None else pair.units.column,
+        found,
     )
 
 
@@ -330,6 +369,7 @@ def measure_risk(pair: Pair, *, seed: int = 0, is_drawn: bool = False) -> Risk:
         intervals=interval_disclosure(pair),
         drisk=drisk(pair),
         attributes=attribute_disclosure(pair),
+        units=unit_risk(pair, seed=seed),
     )
 
 
@@ -353,6 +393,7 @@ def measure_utility(pair: Pair, *, target: str | None = None, seed: int = 0) -> 
         "moments": moments(pair),
         "distributions": distributions(pair),
         "propensity": propensity(pair, seed=seed),
+        "units": unit_loss(pair),
     }
     report("measuring utility", 1, 2)
     model = None if target is None else models(pair, target, seed=seed)

@@ -1,23 +1,26 @@
 """What is measured: two tables, and what is known about their columns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
 from microagg.files.formats import open_table
+from microagg.measures.required import required_of
 from microagg.plans.beside import manifest_beside, manifest_path
 from microagg.plans.columns import ColumnPlan, columns_by_name
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
+from microagg.plans.units import ROWS
+from microagg.requirements.found import GroupFinding
 from microagg.tables.columns import ColumnOptions, ColumnType
-from microagg.tables.frames import open_frame
+from microagg.tables.frames import Frame, index_names, open_frame
 from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
-from microagg.tables.roles import SENSITIVE, WEIGHT, Names, as_names
+from microagg.tables.roles import SENSITIVE, STRATUM, WEIGHT, Names, as_names, no_such_column
 
 # What can be said of a single column; the rest of its options are for releases.
 _MEASURED = ("type", "order")
@@ -29,7 +32,8 @@ class KnownColumns:
 
     `weights` is published unchanged, like sensitive columns, and measured like them. `read_from` is
     the manifest that said so, if one did; `is_drawn` says that records drew their values (`fcm`,
-    `efcm`).
+    `efcm`). `plan` says what was asked for, `blocks` the columns whose values together are a
+    combination.
     """
 
     quasi_identifiers: tuple[str, ...] = ()
@@ -39,6 +43,8 @@ class KnownColumns:
     column_options: Mapping[str, ColumnOptions] = field(default_factory=dict)
     is_drawn: bool = False
     read_from: str | None = None
+    plan: Plan | None = None
+    blocks: tuple[tuple[str, ...], ...] = ()
 
     @property
     def says_nothing(self) -> bool:
@@ -78,16 +84,23 @@ class KnownColumns:
     @classmethod
     def by_plan(cls, plan: Plan, columns: tuple[str, ...]) -> "KnownColumns":
         """Return what a plan says of the columns of a protected table; the others are protected."""
-        left_out = plan.identifiers
+        left_out = plan.not_published
         sensitive = tuple(name for name in plan.columns_as(SENSITIVE) if name in columns)
         weights = tuple(name for name in plan.columns_as(WEIGHT) if name in columns)
+        shown = tuple(name for name in columns if name not in (*left_out, *sensitive, *weights))
+        strata = tuple(name for name in shown if name in plan.columns_as(STRATUM))
+        named = {name for block in plan.blocks for name in block}
+        rest = tuple(name for name in shown if name not in named and name not in strata)
+        blocks = (*plan.blocks, rest) if rest else plan.blocks
         return cls(
-            tuple(name for name in columns if name not in (*left_out, *sensitive, *weights)),
+            shown,
             left_out,
             sensitive,
             next(iter(weights), None),
             _types_and_orders(plan),
             plan.draws_values,
+            plan=plan,
+            blocks=tuple((*block, *strata) for block in blocks),
         )
 
     @classmethod
@@ -95,12 +108,14 @@ class KnownColumns:
         """Return what the manifest of a release says."""
         return cls(
             (*found.quasi_identifiers, *found.strata),
-            found.identifiers,
+            tuple(dict.fromkeys((*found.identifiers, *found.dropped))),
             found.sensitive,
             found.weights,
             _types(found) | _types_and_orders(found.plan),
             found.plan.draws_values,
             path,
+            found.plan,
+            tuple((*block, *found.strata) for block in found.blocks),
         )
 
     def within(self, columns: tuple[str, ...]) -> "KnownColumns":
@@ -126,6 +141,17 @@ def _types_and_orders(plan: Plan) -> dict[str, ColumnOptions]:
     }
 
 
+class Opened(NamedTuple):
+    """The records before and after, what is known of their columns, and what was required.
+
+    `required` are the findings on what a plan or manifest asks of every combination.
+    """
+
+    pair: Pair
+    known: KnownColumns
+    required: tuple[GroupFinding, ...]
+
+
 def open_subject(
     original: Any,
     protected: Any,
@@ -133,15 +159,16 @@ def open_subject(
     plan: Plan | str | PathLike[str] | None,
     dialect: Dialect,
     key: str | None,
-) -> tuple[Pair, KnownColumns]:
+    unit: str | None = None,
+) -> Opened:
     """Pair two tables, each a DataFrame or a file, and return what is known about their columns.
 
     Where neither arguments nor a plan say anything, the manifest beside the protected file does.
     """
     _check_two_files(original, protected)
-    before, after = (_table(table, dialect) for table in (original, protected))
-    shown = tuple(open_frame(after).columns)
-    known = tuple(dict.fromkeys((*open_frame(before).columns, *shown)))
+    sides = [_Side(table, dialect) for table in (original, protected)]
+    shown = sides[1].columns
+    known = tuple(dict.fromkeys((*sides[0].columns, *shown)))
     if plan is not None:
         if not roles.says_nothing:
             raise ParameterError(
@@ -153,24 +180,70 @@ def open_subject(
         path = str(protected)
         if (found := manifest_beside(path)) is not None:
             roles = KnownColumns.by_manifest(found, str(manifest_path(path))).within(known)
+    unit = _unit(sides[0].names, roles, unit)
+    before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
+    after = sides[1].frame()
     pair = open_pair(
-        before,
-        after,
+        before.to_native(),
+        after.to_native(),
         key=key,
         quasi_identifiers=[name for name in roles.quasi_identifiers if name != key],
         identifiers=[name for name in roles.left_out if name != key],
         sensitive=(*roles.sensitive, *([] if roles.weights is None else [roles.weights])),
         column_options=roles.column_options,
+        unit=unit,
     )
-    return pair, roles
+    required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
+    return Opened(pair, roles, required)
+
+
+def _unit(named: Sequence[str], roles: KnownColumns, given: str | None) -> str | None:
+    """Return the column that says whom a record is about: as given, or as a plan says."""
+    if given is None:
+        asked = None if roles.plan is None else roles.plan.unit_column
+        return asked if asked in named else None
+    if given == ROWS:
+        return None
+    if given not in named:
+        raise no_such_column(given, named)
+    for role, names in (
+        ("a quasi-identifier", roles.quasi_identifiers),
+        ("sensitive", (*roles.sensitive, roles.weights)),
+    ):
+        if given in names:
+            raise ParameterError(
+                f"column {given!r} can have one role only; it is named as {role} and as unit. "
+                "Remove one of them."
+            )
+    return given
 
 
 def _is_path(table: object) -> bool:
     return isinstance(table, (str, PathLike))
 
 
-def _table(table: Any, dialect: Dialect) -> Any:
-    return open_table(str(table), dialect=dialect).table() if _is_path(table) else table
+class _Side:
+    """One of the tables: a DataFrame, or a file that is read once it is known how."""
+
+    def __init__(self, table: Any, dialect: Dialect) -> None:
+        self._file = open_table(str(table), dialect=dialect) if _is_path(table) else None
+        self._frame = open_frame(table) if self._file is None else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple((self._file or self._frame).columns)  # type: ignore[union-attr]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, and the levels of a pandas index."""
+        return (*self.columns, *(() if self._frame is None else index_names(self._frame)))
+
+    def frame(self, as_text: Sequence[str] = ()) -> Frame:
+        """Return the table; these columns of a text file as they are written."""
+        if self._frame is None:
+            assert self._file is not None
+            self._frame = open_frame(self._file.table(as_text=as_text))
+        return self._frame
 
 
 def _check_two_files(original: object, protected: object) -> None:

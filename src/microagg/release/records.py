@@ -124,7 +124,7 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         own = [columns[name] for name in names]
         encoding = Encoding.fit(own, scale=plan.scale, missing=plan.missing, weights=weights)
         blocks.append(Block(names, encoding, encoding.apply(own)))
-    units = None if roles.unit is None else codes_of_units(frame, roles.unit)
+    units = None if roles.unit is None else _units(frame, roles.unit)
     coded = {name: code_strata(frame, name) for name in roles.strata}
     records = Records(
         source,
@@ -165,6 +165,18 @@ def judge_types(
             else Judgement(stated)
         )
     return found
+
+
+def _units(frame: Frame, name: str) -> Rows:
+    """Return the unit of every record, if any has one."""
+    codes = codes_of_units(frame, name)
+    if codes.max() < 0:
+        raise DataError(
+            f"no record has a value in the unit {name!r}, so that nobody could be counted. Name "
+            "another column, or say that every record is about somebody else (--unit rows, or "
+            "unit='rows' in Python)."
+        )
+    return codes
 
 
 def _check_identifiers(frame: Frame, identifiers: Sequence[str]) -> None:

@@ -313,9 +313,10 @@ class Release:
             said = {Promise.NOTHING: "nothing", Promise.HYBRID: "no k-anonymity (hybrid records)"}
             promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
+        of_groups = "" if done.hybrid is None else "of the groups "
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}, {done.method}, {promise}information loss "
+            f"k = {done.k}, {done.method}, {promise}information loss {of_groups}"
             f"{percent(self.information_loss)}>"
         )
 

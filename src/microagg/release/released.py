@@ -23,6 +23,7 @@ from microagg.release.records import Block, Records
 from microagg.tables.columns import Column
 from microagg.tables.encoding import encode
 from microagg.tables.pairs import Pair, original_of
+from microagg.tables.units import Units
 
 # With the seed, it starts other random numbers than those of the method.
 _HYBRID = 1
@@ -59,8 +60,14 @@ class Released:
             records.strata_columns,
             records.roles.unchanged,
             None if dialect is None else dialect.decimal,
+            _units(records),
         )
         return lambda: original().with_released(after)
+
+
+def _units(records: Records) -> Units | None:
+    unit = records.roles.unit
+    return None if unit is None or records.units is None else Units(unit, records.units)
 
 
 def aggregate(

@@ -70,7 +70,9 @@ def _infeasible(found: GroupFinding) -> str:
         together, coarser = f"{those}, each taken as one group", ", or use coarser strata"
     ask = f"Ask for {found.nearest}"
     if found.wording.name == KUnits.name:
-        ask = f"Use k = {found.nearest}" if found.worst else "Name a unit that records have"
+        ask = f"Use k = {found.nearest}"
+    elif not found.worst:
+        ask = "Leave it out"
     return f"no groups can meet a requirement: {found.wording.broken} {together}. {ask}{coarser}."
 
 

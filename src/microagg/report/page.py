@@ -105,6 +105,7 @@ def render(subject: Subject) -> str:
     Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
     """
     done, public = subject.manifest, subject.public
+    loss = done.information_loss if done.hybrid is None else done.hybrid.information_loss
     summaries = [
         summary_of(column, subject.least, public=public) for column in subject.pair.columns.values()
     ]
@@ -118,9 +119,9 @@ def render(subject: Subject) -> str:
         "summary": what_was_done(done, len(done.quasi_identifiers)),
         "verdict": verdict(done),
         "is_loss_shown": not (public and _loss_reveals_values(subject)),
-        "loss": percent(done.information_loss),
-        "loss_share": min(100.0, done.information_loss),
-        "bound_share": done.lower_bound,
+        "loss": percent(loss),
+        "loss_share": min(100.0, loss),
+        "bound_share": None if done.hybrid else done.lower_bound,
         "loss_sentences": loss_sentences(done),
         "cards": cards,
         "relations": relations,

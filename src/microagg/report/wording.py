@@ -217,12 +217,11 @@ def loss_sentences(done: Manifest) -> list[str]:
     found = done.constraints
     if done.hybrid is not None:
         return [
-            f"About their means, the records of the groups differ by {percent(loss)} of all "
-            "differences between records in the protected columns. Means would lose that; the "
-            "released records have such differences again, but not those of the original records, "
-            f"from which they differ by {percent(done.hybrid.information_loss)}. (Differences are "
-            "measured as sums of squares, with all columns in comparable units.)",
-            _closeness(done),
+            "From the original records, the released ones differ by "
+            f"{percent(done.hybrid.information_loss)} of all differences between records in the "
+            "protected columns. (Differences are measured as sums of squares, with all columns in "
+            "comparable units.) Means, variances and correlations of these columns are not lost.",
+            f"Groups that release their means would lose {percent(loss)}. {_closeness(done)}",
         ]
     sentences = [
         f"Of all differences between records in the protected columns, {percent(loss)} is lost, "

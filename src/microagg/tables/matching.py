@@ -14,6 +14,7 @@ from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
 from microagg.tables.roles import Names, Roles, as_names, check_named
 from microagg.tables.typed import open_column, order_of, types_of
+from microagg.tables.units import Units
 
 
 def open_pair(
@@ -25,16 +26,20 @@ def open_pair(
     identifiers: Names = (),
     sensitive: Names = (),
     column_options: Mapping[str, ColumnOptions] | None = None,
+    unit: str | None = None,
 ) -> Pair:
     """Pair the records of two tables: in their order, or by a key that both have.
 
     Quasi-identifiers are the columns named as such, or else all that were changed; unchanged
-    columns without a role are sensitive. `identifiers` are left out.
+    columns without a role are sensitive. `identifiers` are left out, and so is the `unit`, which
+    says in the original whom a record is about.
     """
     before, after = open_frame(original), open_frame(protected)
     said = column_options or {}
-    left_out = {*as_names("identifiers", identifiers), *([] if key is None else [key])}
     known = tuple(dict.fromkeys((*before.columns, *after.columns)))
+    left_out = {*as_names("identifiers", identifiers), *([] if key is None else [key])}
+    if unit in known:  # it may be in the index
+        left_out.add(unit)
     named = check_named(
         known,
         quasi_identifiers=quasi_identifiers,
@@ -46,6 +51,7 @@ def open_pair(
     _check_released(common, named)
     _check_indexes(before, after, key)
     rows = _matched(before, after, key)
+    units = None if unit is None else _units(before, rows, unit)
     keys = _random_keys(before, after, common, named)
     measured = [name for name in common if name not in keys]
     paired = {name: _paired(before, after, rows, name, said) for name in measured}
@@ -60,7 +66,22 @@ def open_pair(
         (*(name for name in before.columns if name not in after.columns), *keys),
         assumed,
         len(before) - len(after),
+        units,
+        rows,
     )
+
+
+def _units(before: Frame, rows: Labels | None, unit: str) -> Units:
+    """Return whom the matched records are about."""
+    units = Units.in_table(before, unit)
+    if rows is not None:
+        units = units.take(rows)
+    if not units.count:
+        raise DataError(
+            f"the unit {unit!r} is missing in every record, so nobody can be counted. Choose "
+            "another column, or none."
+        )
+    return units
 
 
 def _chosen_columns(

@@ -22,6 +22,7 @@ from microagg.tables.frames import Frame, polars_column
 from microagg.tables.numerals import as_numbers
 from microagg.tables.sides import ColumnSide
 from microagg.tables.typed import open_column, types_of
+from microagg.tables.units import Units
 
 # A missing number is as far from every other as two records are on average.
 _MISSING_DISTANCE = np.sqrt(2.0)
@@ -167,17 +168,19 @@ class Original:
     """The columns of a table before protection, to be paired with one release or many.
 
     `columns` are the quasi-identifiers, what an intruder may know; `sensitive` is what the intruder
-    wants to know, and is released as it is.
+    wants to know, and is released as it is. `units` say whom records are about, if that is known.
     """
 
     columns: dict[str, OriginalColumn]
     sensitive: dict[str, OriginalColumn] = field(default_factory=dict)
+    units: Units | None = None
 
     def with_released(self, released: Mapping[str, Values]) -> "Pair":
         """Pair the columns with what is released of them."""
         return Pair(
             {name: column.paired(released[name]) for name, column in self.columns.items()},
             {name: column.paired(column.values) for name, column in self.sensitive.items()},
+            units=self.units,
         )
 
 
@@ -188,7 +191,8 @@ class Pair:
     `columns` are the quasi-identifiers, what an intruder may know; `sensitive` is what the intruder
     wants to know. `dropped` are columns of the original that the protected table does not have,
     `unmatched` counts records of the original that it does not have; `assumed` are sensitive only
-    because nothing in them was changed.
+    because nothing in them was changed. `units` say whom records are about, if that is known.
+    `matches` are the records of the original behind these; None if they are in its order.
     """
 
     columns: dict[str, PairedColumn]
@@ -196,6 +200,8 @@ class Pair:
     dropped: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     unmatched: int = 0
+    units: Units | None = None
+    matches: Labels | None = None
 
     @property
     def n_records(self) -> int:
@@ -242,6 +248,8 @@ class Pair:
             self,
             columns={name: column.take(rows) for name, column in self.columns.items()},
             sensitive={name: column.take(rows) for name, column in self.sensitive.items()},
+            units=None if self.units is None else self.units.take(rows),
+            matches=rows if self.matches is None else self.matches[rows],
         )
 
 
@@ -268,6 +276,7 @@ def original_of(
     strata: Mapping[str, Coded] | None = None,
     sensitive: Sequence[str] = (),
     decimal: str | None = None,
+    units: Units | None = None,
 ) -> Original:
     """Return the original side of a table; strata are among the columns that anybody may know.
 
@@ -282,6 +291,7 @@ def original_of(
     return Original(
         {name: known[name] for name in frame.columns if name in known},
         {name: _sensitive_column(frame, name, decimal) for name in measurable},
+        units,
     )
 
 

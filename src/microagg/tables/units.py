@@ -1,14 +1,60 @@
 """Whom records are about: units as codes, and identifiers that several records share."""
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 
-from microagg.core.arrays import Rows
+from microagg.core.arrays import Counts, Mask, Rows
 from microagg.core.errors import DataError
 from microagg.tables.frames import Frame, index_names, polars_column
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units that records are about, numbered from 0; -1 is a record without one.
+
+    `column` is the one that names them.
+    """
+
+    column: str
+    of_record: Rows
+
+    @classmethod
+    def in_table(cls, frame: Frame, column: str) -> Self:
+        """Return the units of a table's records."""
+        return cls(column, codes_of_units(frame, column))
+
+    @property
+    def is_known(self) -> Mask:
+        """Which records have a unit."""
+        return np.asarray(self.of_record >= 0)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """How many records every unit has."""
+        return np.bincount(self.of_record[self.is_known]).astype(np.int64)
+
+    @property
+    def count(self) -> int:
+        """How many units there are."""
+        return len(self.sizes)
+
+    @property
+    def n_without(self) -> int:
+        """How many records have no unit."""
+        return len(self.of_record) - int(self.sizes.sum())
+
+    def take(self, rows: Rows) -> Self:
+        """Return the units of these records."""
+        taken = self.of_record[rows]
+        numbered = np.full(len(taken), -1, dtype=np.intp)
+        known = taken >= 0
+        numbered[known] = np.unique(taken[known], return_inverse=True)[1].reshape(-1)
+        return type(self)(self.column, numbered)
 
 
 def naming_column(frame: Frame, name: str) -> pl.Series:

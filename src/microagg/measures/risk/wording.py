@@ -10,6 +10,7 @@ from microagg.measures.risk.informed import InformedLinkage
 from microagg.measures.risk.intervals import IntervalDisclosure
 from microagg.measures.risk.linkage import DistanceLinkage
 from microagg.measures.risk.probabilistic import ProbabilisticLinkage
+from microagg.measures.risk.units import UnitRisk
 from microagg.measures.wording import FigureRow, estimate, in_per_cent
 
 # Columns count as grouped one by one if at least this share of the records fits.
@@ -35,6 +36,36 @@ def class_rows(classes: ClassSizes) -> Iterator[FigureRow]:
     )
 
 
+def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
+    """Word how many units are behind the groups; nothing if nobody says whom records are about."""
+    if found is None:
+        return
+    classes, unit = found.classes, f"different {found.column!r}"
+    others = classes.fewest - 1
+    unique = in_per_cent(classes.unique_after)
+    yield FigureRow(
+        "fewest units",
+        f"{classes.fewest:,} {unit}",
+        f"Every combination of quasi-identifiers stands for records of at least {classes.fewest:,} "
+        "units; a unit may have several of them."
+        if others > 0
+        else f"{unique} of the units have a record with quasi-identifiers that no other unit has.",
+        public=True,
+    )
+    yield FigureRow(
+        "unique units",
+        f"{unique} (before: {in_per_cent(classes.unique_before)})",
+        f"Share of units ({unit}) with a record whose combination of quasi-identifiers no other "
+        "unit has.",
+    )
+    yield FigureRow(
+        "largest share of a unit",
+        in_per_cent(classes.largest_share),
+        "The most that one unit has of the records with one combination: whoever picks one of "
+        "them at random finds that unit with this probability.",
+    )
+
+
 def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:
     """Word distance linkage; in groups of at least `smallest` records it is limited."""
     first, *_, last = found.linked
@@ -57,6 +88,39 @@ def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:
         f"{in_per_cent(found.guessed[last])} by guessing.",
         public=True,
     )
+
+
+def unit_linkage_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
+    """Word how often distance linkage leads to the right unit."""
+    if found is None:
+        return
+    linkage = found.linkage
+    sampled = ""
+    if linkage.n_sampled < linkage.n_units:
+        sampled = f" From the records of {counted(linkage.n_sampled, 'unit')}."
+    for name, share, error, guessed, meaning in (
+        (
+            "linked to the right unit",
+            linkage.linked_records,
+            linkage.standard_error_records,
+            linkage.guessed_records,
+            "Share of records for which the most similar released record is about the same "
+            f"{found.column!r}, whether or not it is the same record;",
+        ),
+        (
+            "linked units",
+            linkage.linked,
+            linkage.standard_error,
+            linkage.guessed,
+            "Share of units that an intruder links correctly in at least one record, knowing the "
+            "true quasi-identifiers of all their records;",
+        ),
+    ):
+        figure = in_per_cent(share)
+        if sampled:
+            figure += f" ± {in_per_cent(error)}"
+        compared = f"{in_per_cent(guessed)} by guessing.{sampled}"
+        yield FigureRow(name, figure, f"{meaning} {compared}", public=True)
 
 
 def probabilistic_row(found: ProbabilisticLinkage) -> FigureRow:

@@ -10,6 +10,7 @@ from microagg.measures.utility.il1s import IL1s
 from microagg.measures.utility.models import ModelComparison
 from microagg.measures.utility.moments import Moments
 from microagg.measures.utility.propensity import Propensity
+from microagg.measures.utility.unit_loss import UnitLoss
 from microagg.measures.wording import FigureRow
 
 # Smaller changes, in standard deviations, are rounding error.
@@ -30,6 +31,17 @@ def loss_rows(loss: ColumnLoss) -> Iterator[FigureRow]:
         worst = max(known, key=lambda name: known[name])
         meaning += f" The highest is that of {worst!r}: {percent(known[worst], 3)}."
     yield FigureRow("loss of released values", percent(loss.information_loss), meaning)
+
+
+def unit_loss_rows(loss: UnitLoss | None) -> Iterator[FigureRow]:
+    """Word the loss with units counted once, if it is known whom records are about."""
+    if loss is None or loss.information_loss is None:
+        return
+    yield FigureRow(
+        "the same, by unit",
+        f"{loss.information_loss:.4g} %",
+        "Every unit counted once, however many records it has.",
+    )
 
 
 def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[FigureRow]:

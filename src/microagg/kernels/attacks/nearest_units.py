@@ -1,0 +1,75 @@
+"""The released records nearest to a record, and how many of them are of its own unit."""
+
+import numpy as np
+
+from microagg.core.arrays import Counts, Floats, Rows
+from microagg.kernels.attacks.distance_linkage import BoxTree, box_bound
+from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.neighbours.blocks import BLOCK, measure_block
+
+
+@inner_kernel
+def records_of_unit(unit: int, begin: int, end: int, units: Rows, counts: Counts) -> int:
+    """How many records a unit has at a point, whose units are sorted from `begin` to `end`."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if units[middle] < unit:
+            begin = middle + 1
+        elif units[middle] > unit:
+            end = middle
+        else:
+            return int(counts[middle])
+    return 0
+
+
+@kernel
+def count_nearest(
+    tree: BoxTree,
+    points: Rows,
+    first: Rows,
+    units: Rows,
+    counts: Counts,
+    X: Floats,
+    unit: Rows,
+    rows: Rows,
+    out_equal: Rows,
+    out_own: Rows,
+) -> None:
+    """For each of the rows of X: the released records that are nearest, and those of its unit.
+
+    `points` is the point at every place of the tree; the units at a point p are
+    `units[first[p] : first[p + 1]]`, in order, with so many records each (`counts`). `unit` is that
+    of every row of X.
+    """
+    stack, bounds = np.empty(64, dtype=np.intp), np.empty(64)
+    distances = np.empty(BLOCK)
+    for i in rows:
+        best, equal, own = np.inf, 0, 0
+        stack[0], bounds[0] = 0, 0.0
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            if bounds[depth] > best:
+                continue
+            node = stack[depth]
+            if tree.last[node] - tree.first[node] > 1:
+                near, far = 2 * node + 1, 2 * node + 2
+                near_bound, far_bound = box_bound(tree, near, X[i]), box_bound(tree, far, X[i])
+                if far_bound < near_bound:
+                    near, far = far, near
+                    near_bound, far_bound = far_bound, near_bound
+                stack[depth], bounds[depth] = far, far_bound
+                stack[depth + 1], bounds[depth + 1] = near, near_bound
+                depth += 2
+                continue
+            leaf = tree.first[node]
+            measure_block(tree.values, leaf, BLOCK, X[i], distances)
+            for slot in range(BLOCK):
+                if tree.counts[leaf, slot] == 0 or not distances[slot] <= best:
+                    continue
+                if distances[slot] < best:
+                    best, equal, own = distances[slot], 0, 0
+                point = points[leaf * BLOCK + slot]
+                equal += tree.counts[leaf, slot]
+                own += records_of_unit(unit[i], first[point], first[point + 1], units, counts)
+        out_equal[i], out_own[i] = equal, own
