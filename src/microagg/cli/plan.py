@@ -62,7 +62,7 @@ def plan(
         typer.echo(f"Check every line of {output}, then: microagg protect {source} --plan {output}")
 
 
-def _draft(source: str, k: int, dialect: dict[str, str | None]) -> str:
+def _draft(source: str, k: int, dialect: dict[str, Any]) -> str:
     from microagg.files.dialect import Dialect
     from microagg.files.formats import STANDARD, open_table
     from microagg.plans.drafting import draft, guess_columns

@@ -22,6 +22,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import (
     assumed,
     constraint_rows,
+    judged,
     outcome,
     table_rows,
     title,
@@ -120,6 +121,7 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
     done = release.manifest
     rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
+    rows += judged(done)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)
     rows += [

@@ -45,7 +45,7 @@ from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.columns import ColumnOptions
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,

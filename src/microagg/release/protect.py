@@ -59,6 +59,7 @@ def protect(
     strict_k: bool = False,
     scale: str = "standardise",
     missing: str = "error",
+    na: Iterable[str | float] = (),
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -125,6 +126,9 @@ def protect(
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in. With "value", whole groups release a missing value or none of them does; with "impute",
         it is replaced by its group's aggregate.
+    na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
+        In text of other kinds NA may be a value, and counts as missing only if it is given here.
+        Columns that are published unchanged keep them.
     strata : Columns to group within: only records with the same values share a group. They are
         published.
     small_strata : Strata of fewer than k records: error refuses them, merge joins them with others.
@@ -225,7 +229,11 @@ def protect_file(
         ),
     )
     outputs.check(path, force=force)
-    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    dialect: dict[str, Any] = {
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+    }
     with reporting_to(progress):
         opened = read_source(
             path,

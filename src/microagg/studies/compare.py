@@ -65,6 +65,7 @@ def compare(
     constraints: Iterable[str] | str | None = None,
     scale: str = "standardise",
     missing: str = "error",
+    na: Iterable[str | float] = (),
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -90,7 +91,7 @@ def compare(
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values
     quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
-p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, blocks, \
+p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, blocks, \
 valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"

@@ -83,6 +83,7 @@ def sweep(
     constraints: Iterable[str] | str | None = None,
     scale: str = "standardise",
     missing: str = "error",
+    na: Iterable[str | float] = (),
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -115,7 +116,7 @@ def sweep(
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
-p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, \
+p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
 blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
