@@ -13,6 +13,7 @@ NAMES = (
     "hac_speed",
     "search_speed",
     "sweep_speed",
+    "requirements_speed",
     "constraints_speed",
     "fuzzy_speed",
     "tables_speed",

@@ -20,7 +20,7 @@ def others() -> list[str]:
     return [
         name
         for name, method in methods().items()
-        if name != "auto" and not method.single_column and not method.draws
+        if name != "auto" and not (method.single_column or method.draws or method.needs)
     ]
 
 

@@ -5,7 +5,7 @@ import sys
 from benchmarks.harness import TABLES, benchmark_table
 from benchmarks.page import run
 
-NAMES = ("losses", "mdav", "reporder", "icsm", "hac", "integer", "classics")
+NAMES = ("losses", "mdav", "reporder", "icsm", "hac", "integer", "classics", "tclose")
 INTRO = """## The papers' tables next to ours
 
 All our figures in this part are from one run of `make papers` with {system}.

@@ -21,7 +21,9 @@ ROLES = ("--identifier", "name", "--sensitive", "code")
 MDAV = ("--method", "mdav")
 OK = ("compare", "people.csv", "-k", "3,5", *ROLES)
 TWO = (*OK, "--methods", "mdav,tsp-mhm")
-SEVERAL = [name for name, m in registry.METHODS.items() if not (m.single_column or m.draws)]
+SEVERAL = [
+    name for name, m in registry.METHODS.items() if not (m.single_column or m.draws or m.needs)
+]
 NAMES = [
     *("method", "k", "information_loss", "sse", "added_by_constraints", "linkage"),
     *("linkage_error", "efficient", "guarantees_k", "n_groups", "min_group", "max_group"),
@@ -62,7 +64,9 @@ def test_every_method_has_a_line_in_the_block_of_every_k(run):
     assert re.search("grouped by +age, height, income\n", outcome.out)
     assert "all of these (numbers that no option gives a role)" in outcome.out
     left_out = re.search(r"left out +univariate \(for one column only\); (.*)", outcome.out)
-    assert left_out[1].startswith("fcm, efcm (unless named")
+    needing, _, drawing = left_out[1].partition("; ")
+    assert needing == "tclose-first, tclose-merge (for tables with --t-closeness)"
+    assert drawing.startswith("fcm, efcm (unless named")
     assert re.search(r"seed +[0-9]+\n", outcome.out)
     assert "seed" not in run(*OK, "--methods", "mdav,cbfs").out
 

@@ -24,6 +24,8 @@ def test_every_method_is_listed_within_the_width(run, monkeypatch, columns):
     for method in METHODS.values():
         for text in (method.summary, method.guarantee, method.cost, method.source):
             assert " ".join(text.split()) in squeezed
+        if method.needs:
+            assert f"needs {method.needed_flag} " in squeezed
         if method.options:
             assert f"options {', '.join(usable(method))}" in squeezed
     assert squeezed.count(" options ") == sum(bool(m.options) for m in METHODS.values())
@@ -54,7 +56,9 @@ def test_methods_as_json(run):
     assert listing[0]["guarantee"] == "k to 2k-1 records in every group"
     assert set(listing[0]) == {
         *("name", "summary", "guarantee", "cost", "source", "options", "deterministic"),
+        "needs",
     }
+    assert [entry["needs"] for entry in listing] == [m.needs for m in METHODS.values()]
     assert [entry["options"] for entry in listing] == [usable(m) for m in METHODS.values()]
 
 

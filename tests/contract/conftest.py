@@ -3,6 +3,7 @@
 import pytest
 
 from microagg.core.registry import METHODS
+from tests.contract import needs
 
 
 @pytest.fixture(params=METHODS.values(), ids=METHODS)
@@ -26,9 +27,13 @@ LESS_WORK = {
 
 
 def estimator(method, *k, **options):
-    """The method, with a fixed seed if it has chance in it, as strict as it can be, and quick."""
+    """The method, with a fixed seed if it has chance in it, as strict as it can be, and quick.
+
+    One that needs a requirement has it supplied.
+    """
     if "random_state" in method.options:
         options.setdefault("random_state", 0)
     if method.draws:
         options.setdefault("strict_k", True)
-    return method.cls(*k, **{**LESS_WORK.get(method.name, {}), **options})
+    cls = needs.CLASSES.get(method.name, method.cls)
+    return cls(*k, **{**LESS_WORK.get(method.name, {}), **options})

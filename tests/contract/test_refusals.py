@@ -88,6 +88,17 @@ def test_options_are_checked(method, option, bad):
     assert "\n" not in str(caught.value)
 
 
+@methods_that(lambda method: method.needs)
+@pytest.mark.parametrize("requirements", [None, []], ids=["none", "empty"])
+def test_what_a_method_needs_is_asked_for(method, requirements):
+    with pytest.raises(ParameterError) as caught:
+        method.cls(3).fit(records(method), requirements=requirements)
+    assert f"{method.class_name} needs t-closeness of exactly one column" in str(caught.value)
+    assert "; got none. Give " in str(caught.value)
+    assert method.needs in str(caught.value)
+    assert method.needed_flag in str(caught.value)
+
+
 def test_every_option_has_a_value_to_refuse(method):
     without = [option for option in method.cls().get_params() if option not in BAD_VALUES]
     assert not without, (

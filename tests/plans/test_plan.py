@@ -159,8 +159,8 @@ def test_guesses_are_careful():
         "income": ("quasi-identifier", "continuous"),
         "city": ("quasi-identifier", "nominal"),
         "born": ("quasi-identifier", "date"),
-        "sampling_weight": ("quasi-identifier", "continuous"),
-        "final_weight": ("quasi-identifier", "continuous"),
+        "sampling_weight": ("quasi-identifier", "nominal"),
+        "final_weight": ("quasi-identifier", "integer"),
         "list": ("drop", None),
         "empty": ("drop", None),
     }

@@ -130,7 +130,7 @@ def test_what_cannot_be_met_is_refused_with_the_nearest_that_can(name, strata):
             release_of(records, k, wanted, method="mdav", **more)
         told = str(refused.value)
         assert ("each taken as one group" in told) == (len(areas) > 1)
-        if name == "p" and "Leave it out" in told:
+        if name == "p":
             told = told.replace("Leave it out", "Ask for 0 or less")
         pattern = r"(?:Ask for|Use k =) ([\d.]+) or (less|more)(, or use coarser)?"
         text, direction, coarser = re.search(pattern, told).groups()
@@ -190,7 +190,7 @@ class TestTogether:
             release = release_of(RECORDS, 3, STRONG, method="mdav", blocks=[["x"]])
         for shown in (["x"], ["z"]):
             self.check(release, shown=shown)
-        assert len(release.manifest.requirements) == 2 * len(STRONG)
+        assert len(release.manifest.requirements) == len(STRONG)
 
     @pytest.mark.parametrize("missing", ["value", "impute"])
     def test_with_missing_values(self, missing):

@@ -80,7 +80,9 @@ def test_without_originals_nothing_can_be_told(rule, unpublished):
     table = pl.DataFrame({"a": [1, 1], "x": [1.5, 1.5]})
     found = rule.judge(Evidence(table, ("a", "x"), unpublished))
     assert found.satisfied is None
-    assert found.verdict.endswith("(the original 'x' by 'no' is not published)")
+    assert found.verdict == rule.wording.asked
+    ((_, told),) = found.rows()
+    assert told.endswith("not checkable, as the original 'x' by 'no' is not published")
 
 
 @pytest.mark.parametrize(

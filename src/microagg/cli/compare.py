@@ -22,7 +22,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import Facts, assumed
 from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
-from microagg.core.registry import ALL
+from microagg.core.registry import ALL, find
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
 
@@ -185,8 +185,12 @@ def _summary(done: "Comparison", output: str | None, figure: str | None, *, bega
         *done.setting.rows(),
     ]
     reasons = []
-    if unfit := [name for name in done.left_out if name not in done.drawn]:
+    others = [find(name) for name in done.left_out if name not in done.drawn]
+    if unfit := [method.name for method in others if not method.needs]:
         reasons.append(f"{listed_names(unfit)} (for one column only)")
+    for flag in dict.fromkeys(method.needed_flag for method in others if method.needs):
+        needing = [method.name for method in others if method.needed_flag == flag]
+        reasons.append(f"{listed_names(needing)} (for tables with {flag})")
     if done.drawn:
         reasons.append(
             f"{listed_names(done.drawn)} (unless named: they draw and do not guarantee k)"

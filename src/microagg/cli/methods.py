@@ -27,6 +27,7 @@ def methods(*, given: dict[str, Any]) -> None:
                 **{field: str(getattr(m, field)) for field in fields},
                 "options": _options(m),
                 "deterministic": m.deterministic,
+                "needs": m.needs,
             }
             for m in METHODS.values()
         ]
@@ -44,6 +45,8 @@ def _options(method: "Method") -> list[str]:
 
 def _block(method: "Method", margin: int) -> str:
     details = [("promises", method.guarantee), ("costs", method.cost)]
+    if method.needs:
+        details.append(("needs", method.needed_flag))
     if not method.deterministic:
         details.append(("randomness", "used: the same --seed gives the same groups"))
     elif "random_state" in method.options:

@@ -22,6 +22,7 @@ from microagg.cli.options import (
 from microagg.cli.summary import (
     assumed,
     constraint_rows,
+    dropped_rows,
     judged,
     outcome,
     table_rows,
@@ -125,7 +126,7 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)
     rows += [
-        ("dropped", listed_names(done.dropped)),
+        *dropped_rows(done),
         ("unchanged", listed_names(done.unchanged)),
         *([] if done.random_state is None else [("seed", str(done.random_state))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),

@@ -12,6 +12,8 @@ from microagg.plans.manifest import (
     Promise,
 )
 from microagg.plans.plan import Plan
+from microagg.plans.required import left_out, required_rows, units_of
+from microagg.requirements.units import KUnits
 
 Facts = list[tuple[str, str]]
 
@@ -21,6 +23,8 @@ NEGLIGIBLE = 1e-6
 
 def title(done: Manifest, subjects: str) -> str:
     """Return the title of a summary; `subjects` are the records, counted."""
+    if done.units is not None:
+        subjects += f" of {done.units.count:,} {units_of(done)}"
     if done.k == 1:
         return f"Nobody is protected: {subjects} written at k = 1 with {done.method}"
     if done.draw is not None and done.is_drawn:
@@ -50,9 +54,31 @@ def outcome(done: Manifest) -> Facts:
     least = counted(done.smallest_class, "record")
     if done.draw is None or not done.is_drawn:
         where = "in each block " if len(done.blocks) > 1 else ""
+        if done.units is not None:
+            least = f"{done.units.fewest:,} {units_of(done)}, and {least}"
         verified = f"{where}every released combination stands for at least {least}"
-        return [*rows, ("verified", verified), ("protected", columns)]
+        return [*rows, ("verified", verified), *_required(done), ("protected", columns)]
     return [*rows, *_drawn(done, done.draw), ("drawn for", columns)]
+
+
+def _required(done: Manifest) -> Facts:
+    """Return what else was asked of every combination, and what was found."""
+    rows = required_rows(done)
+    return [(row.name, f"{row.asked}: {row.found}") for row in rows if row.name != KUnits.name]
+
+
+def dropped_rows(done: Manifest) -> Facts:
+    """Return the columns that are not released: identifiers, the unit, and those left out."""
+    others = left_out(done)
+    naming = [name for name in done.dropped if name not in (*others, done.unit)]
+    rows = [("dropped", listed_names(naming))] if naming or not done.dropped else []
+    if done.units is not None:
+        without, none = done.units.records_without, ""
+        if without:
+            counts = "counts" if without == 1 else "count"
+            none = f"; {counted(without, 'record')} without one {counts} for nobody"
+        rows.append(("unit", f"{listed_names([done.units.column])}, dropped{none}"))
+    return [*rows, *([("left out", listed_names(others))] if others else [])]
 
 
 def _loss(done: Manifest) -> str:

@@ -42,11 +42,21 @@ class Method:
     deterministic: bool = True
     single_column: bool = False
     draws: bool = False  # records draw their values, and k is not guaranteed
+    needs: str = ""  # an option of `protect` that it cannot do without
 
     @property
     def class_name(self) -> str:
         """The name of the estimator's class, without loading it."""
         return self.path.partition(":")[2]
+
+    @property
+    def needed_flag(self) -> str:
+        """What it needs, as an option of the command line.
+
+        >>> METHODS["tclose-first"].needed_flag
+        '--t-closeness'
+        """
+        return f"--{self.needs.replace('_', '-')}" if self.needs else ""
 
     def load(self) -> type[Estimator]:
         """Return the class that does the work; scikit-learn is not loaded for that."""
@@ -291,6 +301,24 @@ _METHODS = (
             *("initial", "n_restarts", "max_iterations", "time_budget"),
             *("random_state", "n_jobs"),
         ),
+    ),
+    Method(
+        name="tclose-first",
+        path="microagg.partitions.tclose:TCloseFirst",
+        summary="t-closeness first: deal out the records by the sensitive value, nearest together",
+        guarantee=Guarantee.AT_LEAST_K,
+        cost="O(n^2 d / size of a group)",
+        source="Soria-Comas, Domingo-Ferrer, Sanchez and Martinez 2015, algorithm 3",
+        needs="t_closeness",
+    ),
+    Method(
+        name="tclose-merge",
+        path="microagg.partitions.tclose:TCloseMerge",
+        summary="groups of MDAV, merged until each is as close to the table as t asks for",
+        guarantee=Guarantee.AT_LEAST_K,
+        cost="O(n^2 d / k) at worst",
+        source="Soria-Comas, Domingo-Ferrer, Sanchez and Martinez 2015, algorithm 1",
+        needs="t_closeness",
     ),
     Method(
         name="fcm",

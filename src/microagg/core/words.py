@@ -100,10 +100,17 @@ def listed_names(columns: Sequence[str]) -> str:
     return ", ".join(_shown(column) for column in columns) or "none"
 
 
+def short_name(column: str) -> str:
+    """Return the name of a column, or its beginning if it is long.
+
+    >>> short_name("age"), len(short_name("n" * 60))
+    ('age', 40)
+    """
+    return column if len(column) <= _LONGEST_NAME else f"{column[: _LONGEST_NAME - 1]}…"
+
+
 def _shown(column: str) -> str:
-    short = " ".join(column.split()) if column.strip() == column else column
-    if len(short) > _LONGEST_NAME:
-        short = f"{short[: _LONGEST_NAME - 1]}…"
+    short = short_name(" ".join(column.split()) if column.strip() == column else column)
     # Quotes show where an ambiguous name begins and ends.
     unclear = any(mark in short for mark in ",'\"") or column.strip() != column
     return repr(short) if unclear else short

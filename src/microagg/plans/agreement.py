@@ -134,6 +134,12 @@ def _check_requirements(plan: "Plan", method: Method) -> None:
             f"method {method.name!r} draws and cannot take {what} into account. Use another "
             "method, such as 'auto'."
         )
+    if method.needs and not plan.asks_for(method.needs):
+        raise ParameterError(
+            f"method {method.name!r} groups for {method.needs}, which is not asked for. Name a "
+            f"sensitive column for it ({method.needed_flag} COLUMN=VALUE), or use another method, "
+            "such as 'auto'."
+        )
     for name in asked:
         _check_values_of(name, plan.columns[name])
         _check_contributions_of(name, plan.columns[name])

@@ -80,10 +80,8 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     words, is_text = _words(name), dtype_of(frame, name) == nw.String
     if words & _NAMING_WORDS and is_text:
         return f"its name, and text with {different:,} values"
-    if words & _IDENTIFIER_WORDS and different > max(FEW_CODES, present / 10):
+    if words & _IDENTIFIER_WORDS and _may_name(different, present):
         return f"its name, and {different:,} different values"
-    if words & _IDENTIFIER_WORDS and different == present > 1:
-        return "its name, and different in every record"
     if different < _NEARLY_ALL * present or present < 2:
         return ""
     every = "every record" if different == present else "nearly every record"
@@ -93,14 +91,20 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     return f"serial numbers, different in {every}" if _is_serial(frame, name) else ""
 
 
+def _may_name(different: int, present: int) -> bool:
+    """Whether so many values may name somebody, each in several records; few may be codes."""
+    share = 10 if different > FEW_CODES else 5
+    return different > 1 and share * different >= present
+
+
 def _is_serial(frame: Frame, name: str) -> bool:
     """Whether whole numbers count records: dense, or ascending, or all of one length."""
     if dtype_of(frame, name) not in INTEGERS:
         return False
     numbers = frame[name].drop_nulls()
     low, high = int(numbers.min()), int(numbers.max())
-    is_dense = high - low < 2 * len(numbers)
-    is_long = low >= 10**5 and len(str(low)) == len(str(high))
+    is_dense = high - low < 1.1 * len(numbers)
+    is_long = low >= 10**6 and len(str(low)) == len(str(high))
     return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))
 
 

@@ -205,7 +205,7 @@ class Manifest(_Facts):
     proved_optimal: bool
     constraints: ConstraintFacts | None
     missing_values: MissingFacts | None
-    markers: dict[str, int] = Field(default_factory=dict)
+    markers: dict[str, int] = {}
     strata_found: StrataFacts | None
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
@@ -230,7 +230,7 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        left_out = {name for name in ("output", "hybrid") if getattr(self, name) is None}
+        left_out = {name for name in ("output", "hybrid", "markers") if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

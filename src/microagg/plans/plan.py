@@ -45,7 +45,7 @@ from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import ColumnOptions
+from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
@@ -445,6 +445,10 @@ class Plan(Model):
             if column.dominance is not None:
                 yield Dominance(name, *column.dominance, unit)
 
+    def asks_for(self, requirement: str) -> bool:
+        """Whether a column has this requirement, such as t_closeness."""
+        return any(getattr(own, requirement) is not None for own in self.columns.values())
+
     @property
     def judged_columns(self) -> tuple[str, ...]:
         """The published columns that requirements are about, beside the quasi-identifiers."""
@@ -474,12 +478,13 @@ class Plan(Model):
 
     @property
     def amounts(self) -> frozenset[str]:
-        """The columns that the plan treats as amounts: totals and means are made of them."""
+        """The columns that the plan treats as amounts: totals, means or medians are made of them."""
         constrained = (name for own in self.constraints for name in own.coefficients)
         averaged = (
             name
             for name, column in self.columns.items()
-            if column.aggregate == "mean" or column.is_about_contributions
+            if column.is_about_contributions
+            or column.aggregate not in (None, *AGGREGATES[ColumnType.NOMINAL])
         )
         return frozenset((*constrained, *averaged))
 

@@ -22,6 +22,7 @@ from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, table_writer, write_table
 from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
+from microagg.plans.required import units_of
 from microagg.release.saving import audit_table, file_name, save_release
 from microagg.tables.frames import to_polars
 from microagg.tables.pairs import Pair
@@ -159,6 +160,7 @@ class Release:
 
         The intruder knows the quasi-identifiers and strata of the original, and wants to know the
         sensitive columns. Exact up to 100,000 records; `random_state` is the seed of samples above.
+        Where records are about units, `units` has the risk of these.
         """
         from microagg.measures.measure import measure_risk
 
@@ -314,9 +316,10 @@ class Release:
             promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
         of_groups = "" if done.hybrid is None else "of the groups "
+        unit = "" if done.units is None else f" {units_of(done)}"
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}, {done.method}, {promise}information loss {of_groups}"
+            f"k = {done.k}{unit}, {done.method}, {promise}information loss {of_groups}"
             f"{percent(self.information_loss)}>"
         )
 

@@ -13,14 +13,16 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from microagg.core.progress import report
-from microagg.core.words import counted, percent
+from microagg.core.words import counted, percent, short_name
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
+from microagg.plans.required import left_out, units_of
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
 from microagg.report.plan_text import names_values, plan_text
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.summaries import (
+    FLOOR,
     QUANTILE_WINDOWS,
     Bars,
     ColumnSummary,
@@ -35,6 +37,7 @@ from microagg.report.wording import (
     correlation_change,
     listed,
     loss_sentences,
+    required,
     small_count,
     verdict,
     what_was_done,
@@ -75,7 +78,7 @@ class Subject:
     @property
     def least(self) -> int:
         """Least number of records behind every figure."""
-        return least_of(self.manifest.k)
+        return least_of(self.manifest.k, self.pair.units)
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,9 @@ def render(subject: Subject) -> str:
         "least": subject.least,
         "summary": what_was_done(done, len(done.quasi_identifiers)),
         "verdict": verdict(done),
+        "required": required(done, public=public),
+        "unit": "" if done.units is None else short_name(done.units.column),
+        "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
         "is_loss_shown": not (public and _loss_reveals_values(subject)),
         "loss": percent(loss),
         "loss_share": min(100.0, loss),
@@ -135,7 +141,8 @@ def render(subject: Subject) -> str:
         "missing": _missing(subject),
         "strata": _strata(subject),
         "columns": list(_columns(subject)),
-        "n_dropped": len(done.dropped),
+        "n_naming": len(done.dropped) - len(left_out(done)),
+        "n_left_out": len(left_out(done)),
         "cautions": [*cautions(done, public=public), *subject.notes],
         "plan": plan_text(done.plan, public=public),
         "command": "" if public or names_values(done.plan) else done.command,
@@ -274,8 +281,12 @@ def _columns(subject: Subject) -> Iterator[Listed]:
         yield Listed(name, "published unchanged", "", "unchanged", "", "")
     if done.key is not None:
         yield Listed(done.key, "random key", "", "a random key", "", "")
-    for name in () if subject.public else done.dropped:
-        yield Listed(name, "removed", "", "nothing", "", "")
+    for name in done.dropped:
+        if name == done.unit:  # the guarantee names it
+            yield Listed(name, "unit: k counts its values", "", "nothing", "", "")
+        elif not subject.public:
+            role = "left out" if name in left_out(done) else "removed"
+            yield Listed(name, role, "", "nothing", "", "")
 
 
 def _stratum(subject: Subject, column: PairedColumn) -> str:

@@ -40,7 +40,8 @@ def pages(
 
 def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[FigureRow]:
     """Return the utility measures, without columns that are dominated by a few records."""
-    hidden = [c.name for c in records.columns.values() if reveals_single_values(c, least_of(k))]
+    least = least_of(k, records.units)
+    hidden = [c.name for c in records.columns.values() if reveals_single_values(c, least)]
     kept = {name: column for name, column in records.columns.items() if name not in hidden}
     if kept:
         predicted = None if target in hidden else target

@@ -2,7 +2,10 @@
 
 from microagg.plans.plan import Plan
 from microagg.plans.toml import toml_plan
-from microagg.tables.roles import IDENTIFIER
+from microagg.tables.roles import DROP, IDENTIFIER
+
+# What is not told in public: by how much amounts that are not published may be estimated.
+_CONFIDENTIAL = ("p_percent", "dominance")
 
 
 def names_values(plan: Plan) -> bool:
@@ -12,6 +15,8 @@ def names_values(plan: Plan) -> bool:
 
 def plan_text(plan: Plan, *, public: bool) -> str:
     """Return the plan; a public one leaves out the seed and columns that are not published.
+
+    The unit stays, as k counts it. Limits on what may be estimated about amounts are left out.
 
     >>> plan = Plan.of(k=5, random_state=1, columns={"net pay": {"role": "sensitive"}})
     >>> print(plan_text(plan, public=True))
@@ -28,7 +33,12 @@ def plan_text(plan: Plan, *, public: bool) -> str:
         document["method_options"] = {n: v for n, v in options.items() if v is not None}
     if public:
         document.pop("random_state", None)
-        columns = {name: said for name, said in columns.items() if said.get("role") != IDENTIFIER}
+        columns = {
+            name: known
+            for name, said in columns.items()
+            if (known := {key: value for key, value in said.items() if key not in _CONFIDENTIAL})
+            and said.get("role") not in (IDENTIFIER, DROP)
+        }
     shown = {name: _without_values(said) for name, said in columns.items()}
     notes = [f"# The option {name} is None, which a plan file cannot say." for name in unsaid]
     return "\n".join([toml_plan({**document, "columns": shown}).rstrip("\n"), *notes])

@@ -43,6 +43,7 @@ from microagg.report.rounding import Word, duration, number_word, time_word
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
+from microagg.tables.units import Units
 
 FLOOR = 3  # even if k is 1 or 2, no figure is about one or two records only
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -117,9 +118,25 @@ class Side:
         return cls(ordered, mean, deviation, guarded)
 
 
-def least_of(k: int) -> int:
-    """Return the least number of records behind every figure."""
-    return max(k, FLOOR)
+def least_of(k: int, units: Units | None = None) -> int:
+    """Return the least number of records behind every figure.
+
+    Any so many records are of k units or more, if there are units: the largest ones and records
+    without a unit may be among them. That is rounded up, so that it does not tell their number.
+
+    >>> least_of(2), least_of(5)
+    (3, 5)
+    >>> least_of(3, Units("who", np.repeat(np.arange(9), 4)))
+    10
+    """
+    least = max(k, FLOOR)
+    if units is None:
+        return least
+    needed = int(np.sort(units.sizes)[::-1][: least - 1].sum()) + units.n_without + 1
+    if needed <= least:
+        return least
+    unit = int(10 ** (len(str(needed)) - 1))
+    return next(step * unit for step in (1, 2, 5, 10) if step * unit >= needed)
 
 
 def summary_of(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:

@@ -7,8 +7,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from microagg.core.words import at_least, at_most, counted, percent
+from microagg.core.words import at_least, at_most, counted, percent, short_name
 from microagg.plans.manifest import HybridFacts, Manifest, Promise
+from microagg.plans.required import Required, least_behind, required_rows, units_of
+from microagg.requirements.diversity import LDiversity
+
+_LIMIT_HOLDS = (
+    "What else was required of the groups only rules some of them out, so this limit holds for "
+    "those that are left, too."
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def what_was_done(done: Manifest, n_columns: int) -> str:
     """Describe in two sentences what was done, and what follows."""
     columns = "one column" if n_columns == 1 else counted(n_columns, "column")
-    k, promise = done.k, done.promise
+    promise, unit = done.promise, units_of(done)
     blocks = ", separately for each block of columns" if promise == Promise.BLOCKWISE else ""
     those = f"the {columns} that could reveal who a record is about"
     if done.draw is not None and done.is_drawn:
@@ -49,26 +56,31 @@ def what_was_done(done: Manifest, n_columns: int) -> str:
             "synthetic ones with the same means, variances and correlations."
         )
     else:
+        about = "" if done.units is None else f" of {done.units.count:,} {unit}"
         first = (
-            f"The {done.n_records:,} records were put into {done.n_groups:,} groups of "
+            f"The {done.n_records:,} records{about} were put into {done.n_groups:,} groups of "
             f"similar records{blocks}, and in {those}, every value was replaced by one that the "
             "whole group shares."
         )
-    return f"{first} {_what_follows(k, promise)}"
+    return f"{first} {_what_follows(done)}"
 
 
-def _what_follows(k: int, promise: str) -> str:
+def _what_follows(done: Manifest) -> str:
+    k, promise = done.k, done.promise
+    least, those = f"at least {k:,} records", "them is"
+    if done.units is not None:
+        least, those = f"records of at least {least_behind(done)}", "them are"
     if k == 1:
         return "At k = 1 this protects nobody: any record may keep its own values."
     if promise == Promise.K_ANONYMITY:
         return (
-            f"Anyone looking for a person there finds at least {k:,} records that fit equally "
-            "well, and cannot tell which of them is about that person."
+            f"Anyone looking for a person there finds {least} that fit equally "
+            f"well, and cannot tell which of {those} about that person."
         )
     if promise == Promise.BLOCKWISE:
         return (
-            f"Anyone who knows only one block of columns about a person finds at least {k:,} "
-            "records that fit equally well; with columns of several blocks, they may find fewer."
+            f"Anyone who knows only one block of columns about a person finds {least} "
+            "that fit equally well; with columns of several blocks, they may find fewer."
         )
     if promise == Promise.PROBABILISTIC:
         return (
@@ -93,9 +105,9 @@ def verdict(done: Manifest) -> Verdict:
         text = "With k = 1, any record may keep its own values. There is nothing to verify."
         return Verdict("No protection: k = 1", (text,), strong=False)
     if promise == Promise.K_ANONYMITY:
-        return _strong(done, k)
+        return _strong(done)
     if promise == Promise.BLOCKWISE:
-        return _blockwise(done, k)
+        return _blockwise(done)
     if done.hybrid is not None:
         return _hybrid(done, done.hybrid)
     return _drawn(done, k, promise)
@@ -106,18 +118,35 @@ def _checked(done: Manifest) -> str:
         return "This was not verified on the finished table."
     return (
         "This was verified: the combinations were counted on the finished table, independently of "
-        f"the code that made the groups. The rarest stands for "
-        f"{counted(done.smallest_class, 'record')}."
+        f"the code that made the groups. {_rarest(done)}"
     )
 
 
-def _strong(done: Manifest, k: int) -> Verdict:
+def _rarest(done: Manifest) -> str:
+    records = counted(done.smallest_class, "record")
+    if done.units is None:
+        return f"The rarest stands for {records}."
+    return f"None stands for fewer than {done.units.fewest:,} {units_of(done)}, or {records}."
+
+
+def _k(done: Manifest) -> str:
+    return f"{done.k:,}" if done.units is None else least_behind(done)
+
+
+def _occurs(done: Manifest) -> str:
+    """Return what holds of every combination, as the end of a sentence."""
+    if done.units is None:
+        return f"occurs in at least {done.k:,} of its records"
+    return f"stands for records of at least {least_behind(done)}"
+
+
+def _strong(done: Manifest) -> Verdict:
     held = "kept and verified" if done.verified else "not verified"
     return Verdict(
-        f"k-anonymity with k = {k:,}: {held}",
+        f"k-anonymity with k = {_k(done)}: {held}",
         (
-            "In the released table, every combination of values in the protected columns occurs in "
-            f"at least {k:,} of its records.",
+            "In the released table, every combination of values in the protected columns "
+            f"{_occurs(done)}.",
             _checked(done),
             *_not_guaranteed(done),
         ),
@@ -126,22 +155,52 @@ def _strong(done: Manifest, k: int) -> Verdict:
 
 
 def _not_guaranteed(done: Manifest) -> Iterator[str]:
-    if done.unchanged:
+    diverse = {
+        own.column
+        for own in done.requirements
+        if own.requirement in (LDiversity.name, LDiversity.entropy_name) and (own.worst or 0) > 1
+    }
+    bare = [name for name in done.unchanged if name not in diverse]
+    if bare:
+        those = f" This concerns {listed(bare)}." if diverse else ""
         yield (
             "What this does not guarantee: if all records of a group have the same value in a "
             "column that is published unchanged, such as a diagnosis, anyone who knows that a "
-            "person is in that group knows that value."
+            f"person is in that group knows that value.{those}"
+        )
+    if done.units is not None and done.n_records > done.units.count:
+        yield (
+            f"One {short_name(done.units.column)!r} may have several of the records of a "
+            f"combination, so that the chance of finding it there can be more than 1 in {done.k:,}."
         )
 
 
-def _blockwise(done: Manifest, k: int) -> Verdict:
+def required(done: Manifest, *, public: bool) -> list[Required]:
+    """List what was asked of every combination, and what was found.
+
+    A public report does not tell how close amounts that are not published may be estimated.
+    """
+    rows = required_rows(done)
+    if not public:
+        return rows
+    return [
+        row._replace(
+            asked=f"nobody's part in {row.column!r} can be estimated too closely", found="met"
+        )
+        if row.is_confidential
+        else row
+        for row in rows
+    ]
+
+
+def _blockwise(done: Manifest) -> Verdict:
     blocks = done.blocks
     return Verdict(
-        f"A weaker guarantee: k-anonymity with k = {k:,} within each of {len(blocks)} blocks of "
-        "columns",
+        f"A weaker guarantee: k-anonymity with k = {_k(done)} "
+        f"within each of {len(blocks)} blocks of columns",
         (
-            f"In the released table, every combination of values within a block occurs in at least "
-            f"{k:,} of its records. {_checked(done)}",
+            f"In the released table, every combination of values within a block {_occurs(done)}. "
+            f"{_checked(done)}",
             "This is not k-anonymity of the whole table. Anyone who knows values from several "
             "blocks about a person may find fewer records, even a single one.",
             "The blocks: " + "; ".join(listed(block) for block in blocks) + ".",
@@ -242,14 +301,21 @@ def _closeness(done: Manifest) -> str:
         return "At k = 1, nothing needs to be lost."
     if done.proved_optimal:
         return f"This is proved to be optimal: no other groups of at least {k:,} records lose less."
+    if lower is not None and done.requirements:
+        return f"{_limits(done, lower)} {_LIMIT_HOLDS}"
     if lower is None and done.weights is not None:
         return (
             "No bound takes weights into account, so it is not known how close to optimal this is."
         )
     if lower is None:
         return "No bound was computed, so it is not known how close to optimal this is."
+    return _limits(done, lower)
+
+
+def _limits(done: Manifest, lower: float) -> str:
     proved = (
-        f"It is proved that no groups of at least {k:,} records lose less than {at_least(lower)}."
+        f"It is proved that no groups of at least {done.k:,} records lose less than "
+        f"{at_least(lower)}."
     )
     if done.gap is None:
         return proved
@@ -302,6 +368,11 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         )
     if public:
         return found
+    if done.units is not None and (without := done.units.records_without):
+        found.append(
+            f"Records without a value of {short_name(done.units.column)!r} count for nobody in k: "
+            f"{small_count(without, done.k)}."
+        )
     if done.interrupted or done.timed_out:
         by = "by Ctrl-C" if done.interrupted else "by the time budget"
         found.append(f"The search was ended {by}: these are the best groups found by then.")

@@ -1,7 +1,7 @@
 """The p per cent rule and (n, k) dominance: no total of a group gives a contribution away."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class PPercent:
     where there is a column of them, or else records; records without a unit are one contributor.
     """
 
+    name: ClassVar[str] = "p per cent"
     column: str
     p: float
     unit: str | None = None
@@ -61,7 +62,7 @@ class PPercent:
     def wording(self) -> Wording:
         """The requirement in words."""
         return Wording(
-            name="p per cent",
+            name=self.name,
             column=self.column,
             asked=f"no contribution to {self.column!r} known within {self.p:g} %",
             kept=f"no contribution to {self.column!r} can be estimated within {self.p:g} %",
@@ -95,6 +96,7 @@ class PPercent:
 class Dominance:
     """The requirement that the n largest contributors make up at most `share` per cent."""
 
+    name: ClassVar[str] = "dominance"
     column: str
     n: int
     share: float
@@ -106,7 +108,7 @@ class Dominance:
         largest = "largest contributor" if self.n == 1 else f"{self.n} largest contributors"
         makes = "makes" if self.n == 1 else "make"
         return Wording(
-            name="dominance",
+            name=self.name,
             column=self.column,
             asked=f"the {largest} at most {self.share:g} % of {self.column!r}",
             kept=(

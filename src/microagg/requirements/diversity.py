@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class LDiversity:
     value.
     """
 
+    name: ClassVar[str] = "l-diversity"
+    entropy_name: ClassVar[str] = "entropy l-diversity"
     column: str
     least: float
     entropy: bool = False
@@ -65,7 +67,7 @@ class LDiversity:
         if self.entropy:
             like = f"{self.least:g} equally frequent values"
             return Wording(
-                name="entropy l-diversity",
+                name=self.entropy_name,
                 column=self.column,
                 asked=f"{self.column!r} as diverse as {like}",
                 kept=f"{self.column!r} is as diverse as {like} in every combination",
@@ -73,7 +75,7 @@ class LDiversity:
             )
         values = counted(int(self.least), "value")
         return Wording(
-            name="l-diversity",
+            name=self.name,
             column=self.column,
             asked=f"at least {values} of {self.column!r}",
             kept=f"every combination has at least {values} of {self.column!r}",

@@ -93,15 +93,15 @@ class GroupFinding:
         """What could be asked for instead, so that all combinations meet it."""
         assert self.worst is not None
         if self.wording.most:
-            return f"{_rounded(self.worst, ceil)} or more"
-        return f"{_rounded(self.worst, floor)} or less"
+            return f"{rounded(self.worst, ceil)} or more"
+        return f"{rounded(self.worst, floor)} or less"
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what was asked for and what was found, in one line."""
         said = self.wording
         if self.worst is None:
             return [(said.name, f"{said.asked}: not checkable, as {said.needs} is not published")]
-        found = f"{_rounded(self.worst, round)} at worst"
+        found = f"{rounded(self.worst, round)} at worst"
         if self.n_failing:
             found += f"; {self.n_failing:,} of {self.n_combinations:,} combinations fail"
         return [(said.name, f"{said.asked}: {found}")]
@@ -120,10 +120,10 @@ class GroupFinding:
         }
 
 
-def _rounded(figure: float, rounding: Callable[[float], float]) -> str:
+def rounded(figure: float, rounding: Callable[[float], float]) -> str:
     """Return a figure with at most four decimals.
 
-    >>> _rounded(3.0, floor), _rounded(0.12341, ceil), _rounded(float("inf"), floor)
+    >>> rounded(3.0, floor), rounded(0.12341, ceil), rounded(float("inf"), floor)
     ('3', '0.1235', 'any number')
     """
     if isinf(figure):

@@ -89,7 +89,7 @@ def compare(
     ks : one k or several; repetitions count once. By default the k of the plan.
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
-        and so are those whose records draw their values
+        and so are those whose records draw their values, or that need an option not given
     quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
 p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, blocks, \
 valid_combinations : as in `protect`
@@ -196,10 +196,19 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     plan = with_types_of_values(contest.plan, source)
     wanted = contest.methods
     seed = check_seed(plan.random_state)
-    records = open_records(source, plan, largest_k=max(ks))
+    # Methods for numbers alone say what whole numbers are, as the method of a release does.
+    only_numbers = all(method.draws or method.single_column for method in wanted)
+    judging = plan.replace(method=wanted[0].name) if only_numbers else plan
+    records = open_records(source, judging, largest_k=max(ks))
     systems = systems_of(plan.constraints, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
-    unfit = [method for method in wanted if method.draws or (method.single_column and is_wide)]
+    unfit = [
+        method
+        for method in wanted
+        if method.draws
+        or (method.single_column and is_wide)
+        or (method.needs and not plan.asks_for(method.needs))
+    ]
     left_out = [method for method in unfit if method.name not in contest.named]
     served = [method for method in wanted if method not in left_out]
     runs = [(method, k) for method in served for k in ks]

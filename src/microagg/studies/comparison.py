@@ -76,8 +76,9 @@ class Comparison(Sequence[Row]):
 
     `setting` says how the table was described. `exit_code` is 0 if any run succeeded, and otherwise
     that of the first failure. `seed` is None if no method uses randomness. `left_out` are the
-    methods that "all" does not run, because they take one column only, or because their records
-    draw their values, which guarantees less; the latter are also in `drawn`.
+    methods that "all" does not run, because they take one column only, because they need an option
+    that was not given, or because their records draw their values, which guarantees less; the
+    latter are also in `drawn`.
     """
 
     rows: tuple[Row, ...]

@@ -8,12 +8,12 @@ import polars as pl
 
 from microagg.core.arrays import Labels
 from microagg.core.errors import DataError, ParameterError
-from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.columns import ColumnOptions
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
 from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
 from microagg.tables.roles import Names, Roles, as_names, check_named
-from microagg.tables.typed import open_column, order_of, types_of
+from microagg.tables.typed import is_number, open_column, order_of, types_of
 from microagg.tables.units import Units
 
 
@@ -225,12 +225,15 @@ def _paired(
 
 
 def _judged(before: Frame, both: Frame, name: str) -> ColumnOptions:
-    """Return what the original is judged to be, if the protected values can be of that type."""
+    """Return what the original is judged to be, if the protected values can be of that type.
+
+    Numbers that became means or other numbers were treated as amounts, not as codes.
+    """
     if (order := order_of(before, name)) is not None:
         return ColumnOptions(order=order)
     kind = judge_type(before, name).type if types_of(before, name) else None
-    if kind is ColumnType.INTEGER and judge_type(both, name, is_amount=True).type is not kind:
-        kind = None  # whole numbers became means
+    if is_number(before, name) and is_number(both, name) and judge_type(both, name).type != kind:
+        kind = judge_type(both, name, is_amount=True).type
     return ColumnOptions(type=kind if kind in types_of(both, name) else None)
 
 

@@ -265,3 +265,10 @@ def draw(arrangement: Arrangement, below: int) -> int:
 def patience(arrangement: Arrangement) -> float:
     """A random number above 0, 1 on average: what a step may lose, in units of the temperature."""
     return -np.log(draw_between_0_and_1(arrangement.rng_state))
+
+
+@inner_kernel
+def may_lose(arrangement: Arrangement, error: float, size: int, temperature: float) -> float:
+    """The loss from which on a step is not made that touches groups of this error and size."""
+    local = max(0.0, error) / size
+    return patience(arrangement) * temperature * np.sqrt(local * arrangement.typical[0])

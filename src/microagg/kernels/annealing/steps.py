@@ -20,13 +20,14 @@ from microagg.kernels.annealing.arrangement import (
     join,
     leave,
     may_exchange,
+    may_lose,
     members_of,
     move,
-    patience,
     refresh,
     retire,
     would_do,
 )
+from microagg.kernels.annealing.dealing import closeness_rule, deal_in_two, merge_with
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.rules.rules import Rules
@@ -35,6 +36,8 @@ from microagg.kernels.rules.rules import Rules
 _WORK_OF_STEP = 16
 # Of a hundred steps, how many change the number of groups, and how many are moves.
 _CHANGES_OF_NUMBER, _MOVES = 3, 49
+# Of a hundred others under t-closeness, how many merge groups or deal them out anew.
+_DEALS = 8
 # Larger groups are neither dissolved nor split: that takes long and hardly ever pays.
 _LARGEST = 128
 
@@ -48,7 +51,7 @@ def anneal(
     The temperature falls from `hot` to `cold` over the total.
     """
     n, width = arrangement.near.shape
-    counters = arrangement.counters
+    counters, rule = arrangement.counters, closeness_rule(rules)
     while counters[WORK] < until:
         counters[WORK] += _WORK_OF_STEP
         temperature = hot * (cold / hot) ** min(1.0, counters[WORK] / total)
@@ -64,6 +67,14 @@ def anneal(
             continue
         group = arrangement.labels[arrangement.near[row, draw(arrangement, width)]]
         if group == arrangement.labels[row]:
+            continue
+        if rule >= 0 and draw(arrangement, 100) < _DEALS:
+            chance = draw(arrangement, 4)
+            if chance == 0:
+                merge_with(arrangement, arrangement.labels[row], group, temperature)
+            else:
+                partner = -1 if chance == 1 else group
+                deal_in_two(arrangement, rules, rule, row, partner, temperature)
             continue
         if luck < _CHANGES_OF_NUMBER + _MOVES:
             try_move(arrangement, rules, row, group, temperature)
@@ -103,13 +114,6 @@ def try_exchange(
         return
     if may_exchange(arrangement, rules, row, other):
         exchange(arrangement, row, other)
-
-
-@inner_kernel
-def may_lose(arrangement: Arrangement, error: float, size: int, temperature: float) -> float:
-    """The loss from which on a step is not made that touches groups of this error and size."""
-    local = max(0.0, error) / size
-    return patience(arrangement) * temperature * np.sqrt(local * arrangement.typical[0])
 
 
 @inner_kernel

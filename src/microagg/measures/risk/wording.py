@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from microagg.core.words import counted
+from microagg.core.words import counted, short_name
 from microagg.measures.risk.attributes import AttributeDisclosure, ColumnDisclosure
 from microagg.measures.risk.classes import ClassSizes
 from microagg.measures.risk.drisk import DRisk
@@ -40,7 +40,7 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
     """Word how many units are behind the groups; nothing if nobody says whom records are about."""
     if found is None:
         return
-    classes, unit = found.classes, f"different {found.column!r}"
+    classes, unit = found.classes, f"different {short_name(found.column)!r}"
     others = classes.fewest - 1
     unique = in_per_cent(classes.unique_after)
     yield FigureRow(
@@ -50,7 +50,6 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
         "units; a unit may have several of them."
         if others > 0
         else f"{unique} of the units have a record with quasi-identifiers that no other unit has.",
-        public=True,
     )
     yield FigureRow(
         "unique units",
@@ -105,7 +104,7 @@ def unit_linkage_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
             linkage.standard_error_records,
             linkage.guessed_records,
             "Share of records for which the most similar released record is about the same "
-            f"{found.column!r}, whether or not it is the same record;",
+            f"{short_name(found.column)!r}, whether or not it is the same record;",
         ),
         (
             "linked units",

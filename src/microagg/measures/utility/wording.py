@@ -39,7 +39,7 @@ def unit_loss_rows(loss: UnitLoss | None) -> Iterator[FigureRow]:
         return
     yield FigureRow(
         "the same, by unit",
-        f"{loss.information_loss:.4g} %",
+        percent(loss.information_loss),
         "Every unit counted once, however many records it has.",
     )
 

@@ -40,7 +40,7 @@ def initial_labels(
     fitting = [
         name
         for name, method in METHODS.items()
-        if not method.draws and (X.shape[1] == 1 or not method.single_column)
+        if not (method.draws or method.needs) and (X.shape[1] == 1 or not method.single_column)
     ]
     if isinstance(initial, str):
         method = METHODS[check_choice("initial", initial, fitting)]

@@ -1,0 +1,64 @@
+"""What a manifest says of units and requirements, as the summary and the report word it."""
+
+from math import inf
+from typing import NamedTuple
+
+from microagg.core.words import counted, short_name
+from microagg.plans.manifest import Manifest, RequirementFacts
+from microagg.requirements.contributions import Dominance, PPercent
+from microagg.requirements.found import rounded
+from microagg.tables.roles import DROP
+
+
+class Required(NamedTuple):
+    """A requirement on every released combination: its name and column, what was asked and found.
+
+    `is_confidential` says that it is about amounts that are not published: what was asked and found
+    helps to estimate them.
+    """
+
+    name: str
+    column: str
+    asked: str
+    found: str
+    is_confidential: bool
+
+
+def units_of(done: Manifest) -> str | None:
+    """Return what k counts besides records, such as "different 'patient'"; None for records."""
+    return None if done.units is None else f"different {short_name(done.units.column)!r}"
+
+
+def least_behind(done: Manifest) -> str:
+    """Return what is behind every combination at least: k records, or k different units."""
+    unit = units_of(done)
+    return counted(done.k, "record") if unit is None else f"{done.k:,} {unit}"
+
+
+def left_out(done: Manifest) -> tuple[str, ...]:
+    """Return the columns that are not published though they name nobody."""
+    return tuple(name for name in done.dropped if name in done.plan.columns_as(DROP))
+
+
+def required_rows(done: Manifest) -> list[Required]:
+    """Return the requirements in the order of the plan; in several blocks, each figure is told."""
+    by_requirement: dict[tuple[str, str, str], list[RequirementFacts]] = {}
+    for own in done.requirements:
+        by_requirement.setdefault((own.requirement, own.column, own.asked), []).append(own)
+    rows = []
+    for asked, blocks in by_requirement.items():
+        is_share = asked[0] in (PPercent.name, Dominance.name)
+        rows.append(Required(*asked, _found(blocks, " %" if is_share else ""), is_share))
+    return rows
+
+
+def _found(blocks: list[RequirementFacts], sign: str) -> str:
+    if not all(own.checkable for own in blocks):
+        return "not checked"
+    figures = [
+        rounded(inf, round) if own.worst is None else f"{rounded(own.worst, round)}{sign}"
+        for own in blocks
+    ]
+    if len(figures) == 1:
+        return f"{figures[0]} at worst"
+    return f"{', '.join(figures[:-1])} and {figures[-1]} at worst, block by block"
