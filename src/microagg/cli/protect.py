@@ -27,6 +27,7 @@ from microagg.cli.summary import (
     outcome,
     table_rows,
     title,
+    unchanged_rows,
     without_effect,
 )
 from microagg.core.words import counted, listed_names
@@ -127,7 +128,7 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
     rows += constraint_rows(done.constraints)
     rows += [
         *dropped_rows(done),
-        ("unchanged", listed_names(done.unchanged)),
+        *unchanged_rows(done),
         *([] if done.random_state is None else [("seed", str(done.random_state))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if outputs.table == "-" else outputs.table),

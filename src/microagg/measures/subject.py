@@ -20,7 +20,15 @@ from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, open_frame
 from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
-from microagg.tables.roles import SENSITIVE, STRATUM, WEIGHT, Names, as_names, no_such_column
+from microagg.tables.roles import (
+    PUBLISH,
+    SENSITIVE,
+    STRATUM,
+    WEIGHT,
+    Names,
+    as_names,
+    no_such_column,
+)
 
 # What can be said of a single column; the rest of its options are for releases.
 _MEASURED = ("type", "order")
@@ -30,7 +38,8 @@ _MEASURED = ("type", "order")
 class KnownColumns:
     """Which columns an intruder may know, which are left out, and what their values are.
 
-    `weights` is published unchanged, like sensitive columns, and measured like them. `read_from` is
+    Columns that are published and not sensitive are left out, as dropped ones are. `weights` is
+    published unchanged, like sensitive columns, and measured like them. `read_from` is
     the manifest that said so, if one did; `is_drawn` says that records drew their values (`fcm`,
     `efcm`). `plan` says what was asked for, `blocks` the columns whose values together are a
     combination.
@@ -84,7 +93,7 @@ class KnownColumns:
     @classmethod
     def by_plan(cls, plan: Plan, columns: tuple[str, ...]) -> "KnownColumns":
         """Return what a plan says of the columns of a protected table; the others are protected."""
-        left_out = plan.not_published
+        left_out = (*plan.not_published, *plan.columns_as(PUBLISH))
         sensitive = tuple(name for name in plan.columns_as(SENSITIVE) if name in columns)
         weights = tuple(name for name in plan.columns_as(WEIGHT) if name in columns)
         shown = tuple(name for name in columns if name not in (*left_out, *sensitive, *weights))
@@ -108,7 +117,9 @@ class KnownColumns:
         """Return what the manifest of a release says."""
         return cls(
             (*found.quasi_identifiers, *found.strata),
-            tuple(dict.fromkeys((*found.identifiers, *found.dropped))),
+            tuple(
+                dict.fromkeys((*found.identifiers, *found.dropped, *found.plan.columns_as(PUBLISH)))
+            ),
             found.sensitive,
             found.weights,
             _types(found) | _types_and_orders(found.plan),

@@ -144,7 +144,7 @@ def draft(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> 
             "",
             "# Roles:",
             *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),
-            "# Nothing is guessed to be sensitive or a weight: both are published unchanged.",
+            "# Nothing is guessed to be published unchanged: sensitive, publish and weight.",
             f"# Types: {', '.join(ColumnType)}.",
             "",
             "[columns]",

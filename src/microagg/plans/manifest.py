@@ -224,6 +224,11 @@ class Manifest(_Facts):
         return plan.as_dict()
 
     @property
+    def worth_knowing(self) -> tuple[str, ...]:
+        """The columns that are published unchanged, but for those that are not sensitive."""
+        return tuple(n for n in self.unchanged if n in (*self.sensitive, self.weights))
+
+    @property
     def is_drawn(self) -> bool:
         """Whether records drew their values and k is not guaranteed."""
         return self.draw is not None and self.promise is not Promise.K_ANONYMITY

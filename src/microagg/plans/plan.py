@@ -49,6 +49,7 @@ from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
+    PUBLISH,
     QUASI_IDENTIFIER,
     ROLES,
     SENSITIVE,
@@ -401,6 +402,7 @@ class Plan(Model):
             quasi_identifiers=by_role[QUASI_IDENTIFIER],
             identifiers=by_role[IDENTIFIER],
             sensitive=by_role[SENSITIVE],
+            published=by_role[PUBLISH],
             strata=by_role[STRATUM],
             weights=next(iter(by_role[WEIGHT]), None),
             unit=next(iter(by_role[UNIT]), None),
@@ -462,7 +464,8 @@ class Plan(Model):
     @property
     def unchanged(self) -> tuple[str, ...]:
         """The columns that are published unchanged, in the order of the plan."""
-        return (*self.columns_as(SENSITIVE), *self.columns_as(WEIGHT))
+        each = (SENSITIVE, PUBLISH, WEIGHT)
+        return tuple(name for role in each for name in self.columns_as(role))
 
     @property
     def needs_original(self) -> bool:

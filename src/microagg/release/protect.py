@@ -46,6 +46,7 @@ def protect(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    publish: Names = (),
     unit: str | None = None,
     drop: Names = (),
     columns: Mapping[str, Any] | None = None,
@@ -92,7 +93,8 @@ def protect(
         those without a role as assumed.
     identifiers : Columns to drop that name somebody, such as names and numbers of people. If a
         value of one is in several records, `unit` must say whom k counts.
-    sensitive : Columns to publish unchanged.
+    sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
+    publish : Columns to publish unchanged that are not sensitive.
     unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
         record is about somebody else. Such as "patient" in a table of visits, or "household". A
         record without a unit counts for nobody.
@@ -352,7 +354,7 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
 def _unique_columns(records: Records) -> Iterator[str]:
     """Return columns of text or whole numbers that are published and differ in every record."""
     frame = records.frame
-    for name in records.roles.sensitive:
+    for name in (*records.roles.sensitive, *records.roles.published):
         is_comparable = name in frame.columns and dtype_of(frame, name) in (nw.String, *INTEGERS)
         if is_comparable and frame[name].n_unique() == len(frame) > 1:
             yield name

@@ -84,7 +84,7 @@ def read_source(
     needed = with_identifiers or not is_told
     not_read = roles.left_out if needed else (*roles.identifiers, *roles.left_out)
     table = file.table(
-        as_text=(*roles.naming, *roles.sensitive),
+        as_text=(*roles.naming, *roles.sensitive, *roles.published),
         columns=[name for name in file.columns if name not in not_read],
     )
     if target is not None:

@@ -55,6 +55,7 @@ def compare(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    publish: Names = (),
     unit: str | None = None,
     drop: Names = (),
     columns: Mapping[str, Any] | None = None,
@@ -90,7 +91,7 @@ def compare(
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values, or that need an option not given
-    quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
+    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, t_closeness, \
 p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, blocks, \
 valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one

@@ -73,6 +73,7 @@ def sweep(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    publish: Names = (),
     unit: str | None = None,
     drop: Names = (),
     columns: Mapping[str, Any] | None = None,
@@ -115,7 +116,7 @@ def sweep(
         by columns, which is used as it is
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
-    quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
+    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, t_closeness, \
 p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
 blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
