@@ -180,7 +180,7 @@ def test_a_draft_says_that_an_identifier_repeats(kind):
 
 
 def test_a_draft_is_a_plan():
-    text = draft(guess_columns(open_frame(TABLE)), source="t.csv", k=7, n_records=40)
+    text = draft(guess_columns(open_frame(TABLE)), Plan.of(k=7), source="t.csv", n_records=40)
     plan = Plan.of(**tomllib.loads(text))
     assert plan.k == 7
     assert list(plan.columns) == TABLE.columns
@@ -190,7 +190,7 @@ def test_a_draft_is_a_plan():
 @pytest.mark.parametrize("name", ["", "a.b", 'q"q', "back\\slash", "new\nline", "ünïcode", "\x7f#"])
 def test_any_name_can_be_in_a_plan(name):
     guesses = guess_columns(open_frame(pl.DataFrame({name: [1.5, 2.5]})))
-    text = draft(guesses, source="odd\nname.csv", k=2, n_records=2)
+    text = draft(guesses, Plan.of(k=2), source="odd\nname.csv", n_records=2)
     assert list(tomllib.loads(text)["columns"]) == [name]
 
 

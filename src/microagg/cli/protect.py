@@ -30,7 +30,7 @@ from microagg.cli.summary import (
     unchanged_rows,
     without_effect,
 )
-from microagg.core.words import counted, listed_names
+from microagg.core.words import counted
 
 if TYPE_CHECKING:
     from microagg.release.release import Release

@@ -18,6 +18,7 @@ from microagg.plans.units import ROWS
 from microagg.requirements.found import GroupFinding
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, open_frame
+from microagg.tables.markers import without_entries
 from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
 from microagg.tables.roles import (
@@ -192,6 +193,8 @@ def open_subject(
         if (found := manifest_beside(path)) is not None:
             roles = KnownColumns.by_manifest(found, str(manifest_path(path))).within(known)
     unit = _unit(sides[0].names, roles, unit)
+    if roles.plan is not None and roles.plan.na:
+        sides[0] = sides[0].without(roles.plan, dialect)
     before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
     after = sides[1].frame()
     pair = open_pair(
@@ -236,9 +239,14 @@ def _is_path(table: object) -> bool:
 class _Side:
     """One of the tables: a DataFrame, or a file that is read once it is known how."""
 
-    def __init__(self, table: Any, dialect: Dialect) -> None:
+    def __init__(self, table: Any, dialect: Dialect, plan: Plan | None = None) -> None:
+        self._table, self._plan = table, plan
         self._file = open_table(str(table), dialect=dialect) if _is_path(table) else None
         self._frame = open_frame(table) if self._file is None else None
+
+    def without(self, plan: Plan, dialect: Dialect) -> "_Side":
+        """Return the table with missing values for what means one in a plan."""
+        return _Side(self._table, replace(dialect, na=plan.na), plan)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -254,7 +262,10 @@ class _Side:
         if self._frame is None:
             assert self._file is not None
             self._frame = open_frame(self._file.table(as_text=as_text))
-        return self._frame
+        if self._plan is None:
+            return self._frame
+        names = [name for name in self.columns if name not in self._plan.unchanged]
+        return without_entries(self._frame, names, self._plan.na)[0]
 
 
 def _check_two_files(original: object, protected: object) -> None:

@@ -132,15 +132,18 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[^\W\d_]+", spaced)}
 
 
-def draft(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> str:
-    """Return a plan file with a line for each option and column, and why each was guessed."""
+def draft(guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int) -> str:
+    """Return a plan file with a line for each option and column, and why each was guessed.
+
+    `asked` is a plan with the k and the markers of missing values that were given.
+    """
     name = " ".join(source.split())
     return "\n".join(
         (
             f"# A plan for {name} ({n_records:,} records). Check every line, then run:",
             f"#   microagg protect {name} --plan THIS_FILE",
             "",
-            *_option_lines({"k": k, "method": DEFAULT, "missing": str(Missing.ERROR)}),
+            *_option_lines({"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}),
             "",
             "# Roles:",
             *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),

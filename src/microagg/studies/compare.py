@@ -91,9 +91,9 @@ def compare(
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values, or that need an option not given
-    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, t_closeness, \
-p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, blocks, \
-valid_combinations : as in `protect`
+    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
+t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
+blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its

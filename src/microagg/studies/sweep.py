@@ -116,8 +116,8 @@ def sweep(
         by columns, which is used as it is
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
-    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, t_closeness, \
-p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
+    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
+t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
 blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".

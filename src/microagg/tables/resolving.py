@@ -55,8 +55,8 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     )
     if not quasi_identifiers:
         raise ParameterError(
-            "there is no quasi-identifier to protect: every column is dropped or published unchanged. "
-            "Give columns that could identify a record another role."
+            "there is no quasi-identifier to protect: every column is dropped or published "
+            "unchanged. Give columns that could identify a record another role."
         )
     return replace(named, quasi_identifiers=quasi_identifiers, assumed=assumed)
 
@@ -79,8 +79,9 @@ def _check_index(frame: Frame, named: Roles) -> None:
             )
         if name not in (*named.unpublished, *named.sensitive, *named.published):
             raise DataError(
-                f"the table's index {name!r} has no role. Name it in identifiers to drop it or in "
-                "sensitive or publish to publish it unchanged, or call reset_index() to make it a column."
+                f"the table's index {name!r} has no role. Name it in identifiers to drop it, in "
+                "sensitive or publish to publish it unchanged, or call reset_index() to make it a "
+                "column."
             )
 
 
@@ -88,18 +89,19 @@ def _needs_a_role(frame: Frame, names: list[str]) -> str:
     one = len(names) == 1
     counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
     mixed = next((name for name in names if _is_nearly_numbers(frame, name)), None)
-    markers = (
-        ""
-        if mixed is None
-        else f" If the texts among the numbers of {mixed!r} mean a missing value, say so: --na TEXT, "
-        "or na=['TEXT'] in Python."
-    )
+    markers = ""
+    if mixed is not None:
+        markers = (
+            f" If texts among the numbers in {mixed!r} mean a missing value, name them: --na TEXT, "
+            "or na=['TEXT'] in Python."
+        )
     return (
         f"{counted} not plain numbers: {_listing(frame, names)}. Protect "
         f"{'it' if one else 'each'} as a quasi-identifier (--quasi-identifier, or "
         f"quasi_identifiers=[{names[0]!r}] in Python), drop it as an identifier (--identifier, or "
         f"identifiers=[{names[0]!r}]), or publish it unchanged: as sensitive (--sensitive, or "
-        f"sensitive=[{names[0]!r}]) or not (--publish, or publish=[{names[0]!r}]). For many columns, 'microagg plan' drafts all roles.{markers}"
+        f"sensitive=[{names[0]!r}]) or not (--publish, or publish=[{names[0]!r}]). For "
+        f"many columns, 'microagg plan' drafts all roles.{markers}"
     )
 
 
