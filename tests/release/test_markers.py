@@ -42,6 +42,14 @@ class TestDataFrames:
         assert set(found["place"]) == {"DE"}
         assert found["kept"].to_list() == TABLE["kept"].to_list()
 
+    @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.UInt64, pl.Float32])
+    @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+    def test_of_any_type(self, kind, dtype):
+        table = pl.DataFrame({"x": pl.Series([1, 99, *range(3, 41)], dtype=dtype)})
+        release = protect(kind(table), 4, na=[99, -1, 0.5, 1e30], method="mdav", missing="impute")
+        assert release.manifest.markers == {"x": 1}
+        assert as_polars(release.table)["x"].max() < 99
+
     @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
     def test_none_are_named(self, kind):
         release = protect(kind(TABLE), 4, **ASKED)
@@ -79,12 +87,16 @@ def file(tmp_path):
 
 
 class TestFiles:
-    LINES = [f"{'none' if i % 9 == 0 else 20 + i},{'NA' if i % 7 == 0 else i * 1.5}" for i in range(60)]
+    LINES = [
+        f"{'none' if i % 9 == 0 else 20 + i},{'NA' if i % 7 == 0 else i * 1.5}" for i in range(60)
+    ]
 
     def test_measure_and_verify_know_them(self, file, tmp_path):
         path = file("age,pay\n" + "\n".join(self.LINES) + "\n")
-        plan = Plan.of(k=4, na=["none"], missing="impute", method="mdav", p_percent={"pay": 5})
-        release = protect_file(path, plan, tmp_path / "out.csv")
+        plan = Plan.of(
+            k=4, na=["none"], missing="impute", method="mdav", columns={"pay": {"p_percent": 5}}
+        )
+        release = protect_file(path, tmp_path / "out.csv", plan)
         assert release.manifest.markers == {"age": 7, "pay": 9}
         assert verify(tmp_path / "out.csv", original=path)
         found = measure(path, tmp_path / "out.csv").as_dict()
@@ -95,12 +107,12 @@ class TestFiles:
     def test_text_among_numbers_is_explained(self, file, tmp_path):
         path = file("age,pay\n" + "\n".join(self.LINES) + "\n")
         with pytest.raises(DataError, match=r"texts among the numbers in 'age'.*--na TEXT"):
-            protect_file(path, Plan.of(k=4), tmp_path / "out.csv")
+            protect_file(path, tmp_path / "out.csv", Plan.of(k=4))
 
     def test_text_without_numbers_is_not(self, file, tmp_path):
         path = file("age,who\n1,Bo\n2,NA\n3,Cy\n")
         with pytest.raises(DataError) as raised:
-            protect_file(path, Plan.of(k=2), tmp_path / "out.csv")
+            protect_file(path, tmp_path / "out.csv", Plan.of(k=2))
         assert "--na" not in str(raised.value)
 
 
@@ -115,12 +127,14 @@ class TestSensitiveColumns:
         pay = [mark if i % 11 == 0 else entry for i, entry in enumerate(pay)]
         lines = [f"{20 + i};{entry}" for i, entry in enumerate(pay)]
         path = file("age;pay\n" + "\n".join(lines) + "\n")
-        plan = Plan.of(k=3, method="mdav", sensitive="pay", t_closeness={"pay": 0.25})
-        release = protect_file(path, plan, tmp_path / "out.csv", decimal=decimal)
+        asked = {"role": "sensitive", "t_closeness": 0.25}
+        plan = Plan.of(k=3, method="mdav", columns={"pay": asked})
+        release = protect_file(path, tmp_path / "out.csv", plan, decimal=decimal)
         assert release.manifest.plan.columns["pay"].type == "continuous"
-        assert pl.read_csv(tmp_path / "out.csv", separator=";", infer_schema=False)[
-            "pay"
-        ].to_list() == pay
+        assert (
+            pl.read_csv(tmp_path / "out.csv", separator=";", infer_schema=False)["pay"].to_list()
+            == pay
+        )
         assert verify(tmp_path / "out.csv")
         told = release.manifest.requirements[0]
         # By hand: the ordered distance of every released combination, missing values last.
@@ -131,9 +145,7 @@ class TestSensitiveColumns:
         shown = pl.read_csv(tmp_path / "out.csv", separator=";", columns=["age"])["age"].to_numpy()
         for own in np.unique(shown):
             part = np.bincount(ranks[shown == own], minlength=n_values)
-            worst = max(
-                worst, np.abs(np.cumsum(part / part.sum() - whole)).sum() / (n_values - 1)
-            )
+            worst = max(worst, np.abs(np.cumsum(part / part.sum() - whole)).sum() / (n_values - 1))
         assert told.worst == pytest.approx(worst)
 
     @pytest.mark.parametrize(
