@@ -76,6 +76,11 @@ class TestDataFrames:
             Plan.of(k=2, na=na)
 
 
+AGES = ["none" if i % 9 == 0 else 20 + i for i in range(60)]
+PAYS = ["NA" if i % 7 == 0 else i * 1.5 for i in range(60)]
+LINES = [f"{age},{pay}" for age, pay in zip(AGES, PAYS, strict=True)]
+
+
 @pytest.fixture
 def file(tmp_path):
     def write(text):
@@ -87,12 +92,8 @@ def file(tmp_path):
 
 
 class TestFiles:
-    LINES = [
-        f"{'none' if i % 9 == 0 else 20 + i},{'NA' if i % 7 == 0 else i * 1.5}" for i in range(60)
-    ]
-
     def test_measure_and_verify_know_them(self, file, tmp_path):
-        path = file("age,pay\n" + "\n".join(self.LINES) + "\n")
+        path = file("age,pay\n" + "\n".join(LINES) + "\n")
         plan = Plan.of(
             k=4, na=["none"], missing="impute", method="mdav", columns={"pay": {"p_percent": 5}}
         )
@@ -105,7 +106,7 @@ class TestFiles:
         )
 
     def test_text_among_numbers_is_explained(self, file, tmp_path):
-        path = file("age,pay\n" + "\n".join(self.LINES) + "\n")
+        path = file("age,pay\n" + "\n".join(LINES) + "\n")
         with pytest.raises(DataError, match=r"texts among the numbers in 'age'.*--na TEXT"):
             protect_file(path, tmp_path / "out.csv", Plan.of(k=4))
 

@@ -481,7 +481,7 @@ class Plan(Model):
 
     @property
     def amounts(self) -> frozenset[str]:
-        """The columns that the plan treats as amounts: it makes totals, means or medians of them."""
+        """The columns that the plan treats as amounts, since totals or means are made of them."""
         constrained = (name for own in self.constraints for name in own.coefficients)
         averaged = (
             name
