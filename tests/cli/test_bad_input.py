@@ -72,7 +72,7 @@ BAD_FILES = {
     "infinite value": ("t.csv", ROW + b"1e999,987654321\n", "infinite in 'age' (1)"),
     "text without a role": ("t.csv", b"n,who\n1,Sentinella\n2,Bo\n3,Cy\n", "'who' (text in 3"),
     "codes": ("t.csv", b"n,zip\n1,00123\n2,45678\n", "leading zeros in 1 of 2 records"),
-    "a marker": ("t.csv", ROW + b"?,1\n", "NA or ?"),
+    "a marker": ("t.csv", ROW + b"?,1\n", "are missing in 'age' (1)"),
     "numbers spoilt": ("t.csv", ROW + b"Sentinella,1\n", "'age' (text in 1 of 4 records)"),
     "dates": ("t.parquet", parquet(pl.DataFrame({"d": [datetime.date(1999, 1, 1)]})), "'d' (date"),
     "only text": ("t.csv", b"who\nSentinella\nBo\n", "'who'"),

@@ -255,8 +255,8 @@ class TestPlanFiles:
 class TestDrafts:
     TEXT = draft(
         guess_columns(open_frame(pl.DataFrame({"a": [1.5, 2.5]}))),
+        Plan.of(k=7),
         source="t.csv",
-        k=7,
         n_records=2,
     )
 

@@ -159,8 +159,8 @@ def test_guesses_are_careful():
         "income": ("quasi-identifier", "continuous"),
         "city": ("quasi-identifier", "nominal"),
         "born": ("quasi-identifier", "date"),
-        "sampling_weight": ("quasi-identifier", "continuous"),
-        "final_weight": ("quasi-identifier", "continuous"),
+        "sampling_weight": ("quasi-identifier", "nominal"),
+        "final_weight": ("quasi-identifier", "integer"),
         "list": ("drop", None),
         "empty": ("drop", None),
     }
@@ -180,7 +180,7 @@ def test_a_draft_says_that_an_identifier_repeats(kind):
 
 
 def test_a_draft_is_a_plan():
-    text = draft(guess_columns(open_frame(TABLE)), source="t.csv", k=7, n_records=40)
+    text = draft(guess_columns(open_frame(TABLE)), Plan.of(k=7), source="t.csv", n_records=40)
     plan = Plan.of(**tomllib.loads(text))
     assert plan.k == 7
     assert list(plan.columns) == TABLE.columns
@@ -190,7 +190,7 @@ def test_a_draft_is_a_plan():
 @pytest.mark.parametrize("name", ["", "a.b", 'q"q', "back\\slash", "new\nline", "ünïcode", "\x7f#"])
 def test_any_name_can_be_in_a_plan(name):
     guesses = guess_columns(open_frame(pl.DataFrame({name: [1.5, 2.5]})))
-    text = draft(guesses, source="odd\nname.csv", k=2, n_records=2)
+    text = draft(guesses, Plan.of(k=2), source="odd\nname.csv", n_records=2)
     assert list(tomllib.loads(text)["columns"]) == [name]
 
 
@@ -204,3 +204,69 @@ def test_a_misspelt_key_is_named_before_one_that_is_missing(tmp_path):
     path.write_text("kk = 5\n")
     with pytest.raises(ParameterError, match="no key 'kk'"):
         Plan.read(path)
+
+
+def guessed(**columns):
+    return guess_columns(open_frame(pl.DataFrame(columns)))
+
+
+class TestIdentifiersInDrafts:
+    N = 100
+
+    @pytest.mark.parametrize("n_values", [2, 5, 12])
+    def test_few_values_are_none_whatever_the_name(self, n_values):
+        found = guessed(Key1=[i % n_values for i in range(self.N)])["Key1"]
+        assert found.role == "quasi-identifier"
+
+    def test_the_name_and_many_values_are_one(self):
+        found = guessed(Key1=[i * 37 % 61 for i in range(self.N)])["Key1"]
+        assert (found.role, found.type) == ("identifier", None)
+        assert found.why.startswith("its name, and 61 different values")
+
+    @pytest.mark.parametrize("n", [2, 40])
+    def test_the_name_alone_suffices_if_all_differ(self, n):
+        assert guessed(id=[7 * i * i for i in range(n)])["id"].role == "identifier"
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            [500 + i * 7 % 100 for i in range(100)],  # dense
+            [3 * i + i * i for i in range(100)],  # ascending
+            [10_000_000 + i * 7_919_993 % 89_999_999 for i in range(100)],  # of one length
+        ],
+        ids=["dense", "ascending", "long"],
+    )
+    def test_serial_numbers_under_any_name(self, values):
+        found = guessed(thing=values)["thing"]
+        assert found.role == "identifier"
+        assert found.why == "serial numbers, different in every record"
+
+    def test_nearly_all_is_enough(self):
+        numbers = [*range(100, 197), 100, 101, 102]
+        assert guessed(thing=numbers)["thing"].role == "identifier"
+        texts = [f"t{number}" for number in numbers]
+        found = guessed(thing=texts)["thing"]
+        assert found.why.startswith("text, different in nearly every record")
+
+    def test_amounts_are_suspect_but_kept(self):
+        amounts = [(i * 7919 + 13) % 49_999 for i in range(100)]
+        found = guessed(pay=amounts)["pay"]
+        assert (found.role, found.type) == ("quasi-identifier", "integer")
+        assert found.why == "100 different whole numbers: an identifier?"
+
+    def test_a_measurement_is_none(self):
+        found = guessed(height=[150 + i / 7 for i in range(self.N)])["height"]
+        assert (found.role, found.type) == ("quasi-identifier", "continuous")
+
+    def test_nor_are_dates(self):
+        days = [f"2024-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(self.N)]
+        assert guessed(seen=days)["seen"].type == "date"
+
+    def test_nor_a_few_ages(self):
+        assert guessed(age=[34, 61, 19, 45])["age"].role == "quasi-identifier"
+
+
+def test_a_draft_says_which_texts_are_missing_values():
+    text = draft(guessed(a=[1.5, 2.5]), Plan.of(k=2, na=["none", -9]), source="t.csv", n_records=2)
+    assert 'na = ["none", "-9"]' in text
+    assert Plan.of(**tomllib.loads(text)).na == ("none", "-9")

@@ -32,6 +32,7 @@ ALL = {
     "bound": "tight",
     "scale": "rank",
     "missing": "impute",
+    "na": ["none", "-9", "a,b"],
     "constraints": ['"net pay" >= 0', "x = 1.5"],
     "small_strata": "merge",
     "blocks": [["net pay", "size"], ["seen"]],

@@ -9,8 +9,9 @@ from microagg import protect
 from microagg.core.errors import DataError
 from tests.fakes import fakes as fakes
 
+WHOLE = {"type": "integer"}  # few values: not codes
 KINDS = {
-    "mean": {"height": {}, "age": {}, "born": {}},
+    "mean": {"height": {}, "age": WHOLE, "born": {}},
     "median": {name: {"aggregate": "median"} for name in ("height", "age", "born")},
     "mode": {
         "school": {"order": ["none", "some", "high"], "aggregate": "mode"},
@@ -94,7 +95,7 @@ def test_scales_count_weights_as_repeated_records(scale):
 def test_means_that_are_halves_are_rounded_as_if_spelled_out():
     rng = np.random.default_rng(13)
     for _ in range(40):
-        _, shown, repeated = both(rng, 40, {"age": {}}, 0.0)
+        _, shown, repeated = both(rng, 40, {"age": WHOLE}, 0.0)
         assert shown.equals(repeated.table)
 
 
@@ -104,7 +105,7 @@ def test_squared_errors_are_those_of_repeated_records(constraints):
     rng = np.random.default_rng(14)
     for _ in range(5):
         options = {"scale": "none", "constraints": constraints}
-        weighted, _, repeated = both(rng, 30, {"height": {}, "age": {}}, 0.0, **options)
+        weighted, _, repeated = both(rng, 30, {"height": {}, "age": WHOLE}, 0.0, **options)
         assert weighted.manifest.sse == pytest.approx(repeated.manifest.sse, rel=1e-9)
         assert weighted.manifest.sst == pytest.approx(repeated.manifest.sst, rel=1e-9)
         if constraints:

@@ -1,7 +1,7 @@
 """microagg plan: a first plan for a file, for a person to check."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,8 +19,11 @@ from microagg.cli.options import (
     takes,
 )
 
+if TYPE_CHECKING:
+    from microagg.plans.plan import Plan
 
-@takes(parameters(plan_options("k")), DIALECT, (QUIET, FORCE))
+
+@takes(parameters(plan_options("k", "na")), DIALECT, (QUIET, FORCE))
 def plan(
     source: Input,
     output: Annotated[
@@ -41,16 +44,16 @@ def plan(
     The draft is cautious: no column is marked as sensitive, as that would publish it unchanged.
     """
     from microagg.cli.outputs import check_text_output
-    from microagg.core.validation import check_count
     from microagg.files.formats import STANDARD
+    from microagg.plans.plan import Plan
     from microagg.release.saving import check_source
 
-    k = check_count("k", parsed(plan_options("k"), given).get("k", 5))
+    asked = Plan.of(**{"k": 5, **parsed(plan_options("k", "na"), given)})
     check_source(source)
     if output != STANDARD:
         check_text_output(output, source, force=given["force"])
     with bar(quiet=given["quiet"] or output == STANDARD):
-        text = _draft(source, k, dialect_of(given))
+        text = _draft(source, asked, dialect_of(given))
     if output == STANDARD:
         typer.echo(text, nl=False)
         return
@@ -62,14 +65,16 @@ def plan(
         typer.echo(f"Check every line of {output}, then: microagg protect {source} --plan {output}")
 
 
-def _draft(source: str, k: int, dialect: dict[str, str | None]) -> str:
+def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
     from microagg.files.dialect import Dialect
     from microagg.files.formats import STANDARD, open_table
     from microagg.plans.drafting import draft, guess_columns
     from microagg.tables.frames import open_frame
+    from microagg.tables.markers import without_entries
 
-    file = open_table(source, dialect=Dialect(**dialect))
+    file = open_table(source, dialect=Dialect(**dialect, na=asked.na))
     frame = open_frame(file.table())
+    frame, _ = without_entries(frame, frame.columns, asked.na)
     guesses = guess_columns(frame, file.annotations)
     name = "standard input" if source == STANDARD else source
-    return draft(guesses, source=name, k=k, n_records=len(frame))
+    return draft(guesses, asked, source=name, n_records=len(frame))

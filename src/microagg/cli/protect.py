@@ -23,12 +23,14 @@ from microagg.cli.summary import (
     assumed,
     constraint_rows,
     dropped_rows,
+    judged,
     outcome,
     table_rows,
     title,
+    unchanged_rows,
     without_effect,
 )
-from microagg.core.words import counted, listed_names
+from microagg.core.words import counted
 
 if TYPE_CHECKING:
     from microagg.release.release import Release
@@ -121,11 +123,12 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
     done = release.manifest
     rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
+    rows += judged(done)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)
     rows += [
         *dropped_rows(done),
-        ("unchanged", listed_names(done.unchanged)),
+        *unchanged_rows(done),
         *([] if done.random_state is None else [("seed", str(done.random_state))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if outputs.table == "-" else outputs.table),

@@ -169,6 +169,33 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Facts:
     return [("assumed", f"{listed} (numbers that no option gives a role)")]
 
 
+def unchanged_rows(done: Manifest) -> Facts:
+    """Return rows on columns that are published unchanged: sensitive ones, and others."""
+    if done.worth_knowing == done.unchanged or not done.sensitive:
+        return [("unchanged", listed_names(done.unchanged))]
+    others = [name for name in done.unchanged if name not in done.sensitive]
+    return [
+        ("sensitive", f"{listed_names(done.sensitive)} (unchanged)"),
+        ("unchanged", listed_names(others)),
+    ]
+
+
+def judged(done: Manifest) -> Facts:
+    """Return rows on types that nobody stated and storage does not suggest, and on markers."""
+    rows: Facts = []
+    types = [
+        f"{name} is {column.type} ({column.why})"
+        for name, column in done.columns.items()
+        if column.why
+    ]
+    if types:
+        rows.append(("judged", "; ".join(types)))
+    if done.markers:
+        counts = (f"{name} ({count:,})" for name, count in done.markers.items())
+        rows.append(("missing", f"entries such as NA: {', '.join(counts)}"))
+    return rows
+
+
 def without_effect(plan: Plan, done: Manifest) -> Facts:
     """Return rows on options of a plan that its method, or these columns, have no use for."""
     rows: Facts = []

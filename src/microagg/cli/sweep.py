@@ -94,7 +94,7 @@ def _swept(
     source: str,
     ks: list[int] | None,
     plan: "Plan",
-    dialect: dict[str, str | None],
+    dialect: dict[str, Any],
     effort: str | None,
     bound: str | None,
 ) -> "Sweep":

@@ -42,6 +42,11 @@ class CsvReader:
         return self._text.dialect
 
     @property
+    def markers(self) -> dict[str, int]:
+        """How many entries of each column were markers of missing values, once it was read."""
+        return self._text.markers
+
+    @property
     def sha256(self) -> str | None:
         """SHA-256 of the file as it was on disk; None for standard input."""
         return self._source.sha256

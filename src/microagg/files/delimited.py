@@ -15,9 +15,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import BinaryIO, NoReturn
 
+import narwhals as nw
 import polars as pl
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.core.missing import MARKERS
 from microagg.core.words import counted
 from microagg.files.dialect import (
     DELIMITERS,
@@ -29,10 +31,13 @@ from microagg.files.dialect import (
 )
 from microagg.files.reading import STANDARD_INPUT
 from microagg.files.record_count import count_well_formed_records
-from microagg.tables.numerals import as_numbers, with_decimal
+from microagg.tables.columns import ColumnType
+from microagg.tables.dates import is_written_as
+from microagg.tables.numerals import as_numbers, is_marked, nulled, with_decimal
 
 # A first line such as sep=; tells Excel the delimiter.
 _EXCEL_HINT = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
+_TIMES = (ColumnType.DATE, ColumnType.DATETIME)
 # Records encoded at a time.
 _N_ENCODED = 100_000
 
@@ -67,6 +72,9 @@ class DelimitedText:
         self._delimiter = delimiter
         decimal = "." if delimiter == "," else given.decimal
         self._dialect = Dialect(delimiter, decimal, encoding)
+        self._markers = (*MARKERS, *given.na)
+        self._na = given.na
+        self.markers: dict[str, int] = {}
         self.columns, begin = _header(text, delimiter, where)
         _check_names(self.columns, where)
         self._header_height = text.count(b"\n", 0, begin) + (hint is not None)
@@ -116,21 +124,46 @@ class DelimitedText:
             return pl.DataFrame()
 
     def _with_numbers(self, texts: list[pl.Series], as_text: Collection[str]) -> list[pl.Series]:
-        decimal = self._dialect.decimal
-        if decimal is not None:
-            for j, column in enumerate(texts):
-                if column.name not in as_text:
-                    texts[j] = as_numbers(column, decimal)
-            return texts
-        read, decimal = with_decimal(
-            [column for column in texts if column.name not in as_text],
-            [column for column in texts if column.name in as_text],
-            self._delimiter,
-            self._where,
+        free = [column for column in texts if column.name not in as_text]
+        read = iter(
+            self._without_markers(column, numbers)
+            for column, numbers in zip(free, self._read(free, texts, as_text), strict=True)
         )
+        return [column if column.name in as_text else next(read) for column in texts]
+
+    def _read(
+        self, free: list[pl.Series], texts: list[pl.Series], as_text: Collection[str]
+    ) -> list[pl.Series]:
+        """Return columns as numbers, where they are."""
+        if (decimal := self._dialect.decimal) is not None:
+            return [as_numbers(column, decimal, self._markers) for column in free]
+        others = [column for column in texts if column.name in as_text]
+        read, decimal = with_decimal(free, others, self._delimiter, self._where, self._markers)
         self._dialect = replace(self._dialect, decimal=decimal)
-        numbers = iter(read)
-        return [column if column.name in as_text else next(numbers) for column in texts]
+        return read
+
+    def _without_markers(self, column: pl.Series, read: pl.Series) -> pl.Series:
+        """Return a column without the markers of missing values, which are counted.
+
+        In text that is no dates, only those that were given are markers.
+        """
+        if read is not column:
+            if read.null_count() > column.null_count():
+                self._count(column, is_marked(column, self._markers))
+            return read
+        marked = is_marked(column, self._markers)
+        if not marked.any():
+            return column
+        bare = nulled(column, marked)
+        if not any(is_written_as(nw.from_native(bare, series_only=True), kind) for kind in _TIMES):
+            marked = is_marked(column, self._na)
+            bare = nulled(column, marked)
+        self._count(column, marked)
+        return bare
+
+    def _count(self, column: pl.Series, marked: pl.Series) -> None:
+        if count := int(marked.sum()):
+            self.markers[column.name] = count
 
     @cached_property
     def _n_records(self) -> int:

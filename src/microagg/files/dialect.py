@@ -41,13 +41,17 @@ _N_SAMPLED = 100
 class Dialect:
     """Delimiter, decimal mark and encoding of a CSV file; None means "detect it".
 
+    `na` are texts that are missing values wherever they stand, besides the usual markers among
+    numbers and dates.
+
     >>> Dialect(delimiter=";", decimal=",")
-    Dialect(delimiter=';', decimal=',', encoding=None)
+    Dialect(delimiter=';', decimal=',', encoding=None, na=())
     """
 
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    na: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_delimiter(self.delimiter):

@@ -18,9 +18,18 @@ from microagg.plans.units import ROWS
 from microagg.requirements.found import GroupFinding
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, open_frame
+from microagg.tables.markers import without_entries
 from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
-from microagg.tables.roles import SENSITIVE, STRATUM, WEIGHT, Names, as_names, no_such_column
+from microagg.tables.roles import (
+    PUBLISH,
+    SENSITIVE,
+    STRATUM,
+    WEIGHT,
+    Names,
+    as_names,
+    no_such_column,
+)
 
 # What can be said of a single column; the rest of its options are for releases.
 _MEASURED = ("type", "order")
@@ -30,7 +39,8 @@ _MEASURED = ("type", "order")
 class KnownColumns:
     """Which columns an intruder may know, which are left out, and what their values are.
 
-    `weights` is published unchanged, like sensitive columns, and measured like them. `read_from` is
+    Columns that are published and not sensitive are left out, as dropped ones are. `weights` is
+    published unchanged, like sensitive columns, and measured like them. `read_from` is
     the manifest that said so, if one did; `is_drawn` says that records drew their values (`fcm`,
     `efcm`). `plan` says what was asked for, `blocks` the columns whose values together are a
     combination.
@@ -84,7 +94,7 @@ class KnownColumns:
     @classmethod
     def by_plan(cls, plan: Plan, columns: tuple[str, ...]) -> "KnownColumns":
         """Return what a plan says of the columns of a protected table; the others are protected."""
-        left_out = plan.not_published
+        left_out = (*plan.not_published, *plan.columns_as(PUBLISH))
         sensitive = tuple(name for name in plan.columns_as(SENSITIVE) if name in columns)
         weights = tuple(name for name in plan.columns_as(WEIGHT) if name in columns)
         shown = tuple(name for name in columns if name not in (*left_out, *sensitive, *weights))
@@ -108,7 +118,9 @@ class KnownColumns:
         """Return what the manifest of a release says."""
         return cls(
             (*found.quasi_identifiers, *found.strata),
-            tuple(dict.fromkeys((*found.identifiers, *found.dropped))),
+            tuple(
+                dict.fromkeys((*found.identifiers, *found.dropped, *found.plan.columns_as(PUBLISH)))
+            ),
             found.sensitive,
             found.weights,
             _types(found) | _types_and_orders(found.plan),
@@ -181,6 +193,8 @@ def open_subject(
         if (found := manifest_beside(path)) is not None:
             roles = KnownColumns.by_manifest(found, str(manifest_path(path))).within(known)
     unit = _unit(sides[0].names, roles, unit)
+    if roles.plan is not None and roles.plan.na:
+        sides[0] = sides[0].without(roles.plan, dialect)
     before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
     after = sides[1].frame()
     pair = open_pair(
@@ -225,9 +239,14 @@ def _is_path(table: object) -> bool:
 class _Side:
     """One of the tables: a DataFrame, or a file that is read once it is known how."""
 
-    def __init__(self, table: Any, dialect: Dialect) -> None:
+    def __init__(self, table: Any, dialect: Dialect, plan: Plan | None = None) -> None:
+        self._table, self._plan = table, plan
         self._file = open_table(str(table), dialect=dialect) if _is_path(table) else None
         self._frame = open_frame(table) if self._file is None else None
+
+    def without(self, plan: Plan, dialect: Dialect) -> "_Side":
+        """Return the table with missing values for what means one in a plan."""
+        return _Side(self._table, replace(dialect, na=plan.na), plan)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -243,7 +262,10 @@ class _Side:
         if self._frame is None:
             assert self._file is not None
             self._frame = open_frame(self._file.table(as_text=as_text))
-        return self._frame
+        if self._plan is None:
+            return self._frame
+        names = [name for name in self.columns if name not in self._plan.unchanged]
+        return without_entries(self._frame, names, self._plan.na)[0]
 
 
 def _check_two_files(original: object, protected: object) -> None:

@@ -15,6 +15,7 @@ from microagg.tables.columns import AGGREGATES, RESOLUTIONS, ColumnOptions, Colu
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
+    PUBLISH,
     QUASI_IDENTIFIER,
     ROLES,
     SENSITIVE,
@@ -50,7 +51,13 @@ ROLE_OPTIONS: Mapping[str, Option] = {
         "sensitive",
         Flag("--sensitive", "C,...", Section.COLUMNS),
         Kind.NAMES,
-        "Columns to publish unchanged.",
+        "Columns to publish unchanged that an intruder wants to know, such as a diagnosis.",
+    ),
+    PUBLISH: Option(
+        "publish",
+        Flag("--publish", "C,...", Section.COLUMNS),
+        Kind.NAMES,
+        "Columns to publish unchanged that are not sensitive.",
     ),
     STRATUM: Option(
         "strata",

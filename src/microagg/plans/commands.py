@@ -58,6 +58,8 @@ def _words(option: Option, value: Any) -> Iterator[str]:
     elif option.kind is Kind.TEXTS:
         for text in value:
             yield from (flag, text)
+    elif option.kind is Kind.NAMES:
+        yield from (flag, ",".join(map(quoted_name, value)))
     elif option.kind is Kind.LISTS:
         for names in value:
             yield from (flag, ",".join(map(quoted_name, names)))

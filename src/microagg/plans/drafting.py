@@ -16,10 +16,10 @@ from microagg.plans.options import Option, options_of
 from microagg.plans.plan import Plan
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
-from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, dtype_of
+from microagg.tables.judging import FEW_CODES, Judgement, judge_type
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
-from microagg.tables.typed import is_number, types_of
+from microagg.tables.typed import INTEGERS, is_number, types_of
 
 # Words in names that say what a column is. With one of the first, a column of text is taken to name
 # people, however many share a value.
@@ -34,8 +34,8 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("id", "cid", "hid", "hhid", "pid", "uid"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
-# Whole numbers with this few different values are more often codes than counts.
-_FEW_CODES = 12
+# Of so many records, as a share, values that differ may name them; of fewer than this, by chance.
+_NEARLY_ALL, _ENOUGH = 0.95, 20
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
 _UNIT_OPTION = next(option for option in options_of(Plan) if option.keyword == UNIT)
@@ -54,66 +54,72 @@ class Guess:
 
 def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[str, Guess]:
     """Return a guess for every column; none is guessed to be published unchanged."""
-    guesses: dict[str, Guess] = {}
     labelled = labelled_types(frame, annotations)
-    for name in frame.columns:
-        guess = _guess(frame, name)
-        if name in labelled and guess.role == QUASI_IDENTIFIER:
-            guess = Guess(
-                QUASI_IDENTIFIER, labelled[name], "all its values have labels in the file"
-            )
-        guesses[name] = guess
-    return guesses
+    return {name: _guess(frame, name, labelled.get(name)) for name in frame.columns}
 
 
-def _guess(frame: Frame, name: str) -> Guess:
+def _guess(frame: Frame, name: str, label: ColumnType | None) -> Guess:
     series = frame[name]
     n, absent = len(series), int(series.null_count())
-    different = series.drop_nulls().n_unique() if types_of(frame, name) else 0
-    holes = f", {absent:,} missing" if absent else ""
-    words = _words(name)
     if not types_of(frame, name):
         return Guess(DROP, None, f"{series.dtype}: cannot be aggregated")
     if absent == n:
         return Guess(DROP, None, "every value is missing")
-    all_differ = different == n - absent > 1
-    shared = _SHARED if different < n - absent else ""
-    if words & _NAMING_WORDS and dtype_of(frame, name) == nw.String:
-        why = f"its name, and text with {different:,} values{holes}{shared}"
-        return Guess(IDENTIFIER, None, why)
-    if words & _IDENTIFIER_WORDS and (all_differ or different > n / 10):
-        why = f"its name, and {different:,} different values{holes}{shared}"
-        return Guess(IDENTIFIER, None, why)
-    if is_number(frame, name):
-        return _guess_number(frame, name, different, all_differ, holes)
-    kind = types_of(frame, name)[0]
-    if kind != ColumnType.NOMINAL:
-        return Guess(QUASI_IDENTIFIER, kind, f"{different:,} different values{holes}")
-    if dtype_of(frame, name) == nw.String:
-        for kind_of_text in (ColumnType.DATE, ColumnType.DATETIME):
-            if is_written_as(series, kind_of_text):
-                return Guess(QUASI_IDENTIFIER, kind_of_text, f"text, all dates{holes}")
-    if all_differ:
-        return Guess(IDENTIFIER, None, f"text, different in every record{holes}")
-    return Guess(QUASI_IDENTIFIER, ColumnType.NOMINAL, f"{different:,} different values{holes}")
+    different = series.drop_nulls().n_unique()
+    holes = f", {absent:,} missing" if absent else ""
+    why = _why_identifier(frame, name, different, n - absent)
+    if why and label is None:
+        shared = _SHARED if different < n - absent else ""
+        return Guess(IDENTIFIER, None, f"{why}{holes}{shared}")
+    judged = judge_type(frame, name, label=label)
+    return Guess(QUASI_IDENTIFIER, judged.type, _why_type(frame, name, judged, different) + holes)
 
 
-def _guess_number(frame: Frame, name: str, different: int, all_differ: bool, holes: str) -> Guess:
-    words = _words(name)
-    kind = types_of(frame, name)[0]
-    if words & _WEIGHT_WORDS:
-        return Guess(QUASI_IDENTIFIER, kind, 'survey weights? then use role = "weight" alone')
-    if kind == ColumnType.INTEGER:
-        if all_differ and words & _IDENTIFIER_WORDS:
-            return Guess(IDENTIFIER, None, f"its name, and different in every record{holes}")
-        if different <= _FEW_CODES:
-            return Guess(
-                QUASI_IDENTIFIER,
-                ColumnType.NOMINAL,
-                f"{different} different whole numbers{holes}: codes? if counts, use integer",
-            )
-        return Guess(QUASI_IDENTIFIER, kind, f"{different:,} different whole numbers{holes}")
-    return Guess(QUASI_IDENTIFIER, kind, f"{different:,} different numbers{holes}")
+def _why_identifier(frame: Frame, name: str, different: int, present: int) -> str:
+    """Return why a column may name somebody, if it may: its name, or how much it differs."""
+    words, is_text = _words(name), dtype_of(frame, name) == nw.String
+    if words & _NAMING_WORDS and is_text:
+        return f"its name, and text with {different:,} values"
+    if words & _IDENTIFIER_WORDS and _may_name(different, present):
+        return f"its name, and {different:,} different values"
+    if different < _NEARLY_ALL * present or present < 2:
+        return ""
+    every = "every record" if different == present else "nearly every record"
+    is_date = judge_type(frame, name).type in (ColumnType.DATE, ColumnType.DATETIME)
+    if is_text and not is_date:
+        return f"text, different in {every}"
+    return f"serial numbers, different in {every}" if _is_serial(frame, name) else ""
+
+
+def _may_name(different: int, present: int) -> bool:
+    """Whether so many values may name somebody, each in several records; few may be codes."""
+    share = 10 if different > FEW_CODES else 5
+    return different > 1 and share * different >= present
+
+
+def _is_serial(frame: Frame, name: str) -> bool:
+    """Whether whole numbers count records: dense, or ascending, or all of one length."""
+    if dtype_of(frame, name) not in INTEGERS:
+        return False
+    numbers = frame[name].drop_nulls()
+    low, high = int(numbers.min()), int(numbers.max())
+    is_dense = high - low < 1.1 * len(numbers)
+    is_long = low >= 10**6 and len(str(low)) == len(str(high))
+    return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))
+
+
+def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str:
+    if _words(name) & _WEIGHT_WORDS and is_number(frame, name):
+        return 'survey weights? then use role = "weight" alone'
+    if judged.why.endswith("codes"):
+        return f"{judged.why}? if counts, use integer"
+    if judged.why:
+        return f"{judged.why}, {different:,} different"
+    whole = judged.type is ColumnType.INTEGER
+    if whole and different >= _NEARLY_ALL * len(frame):
+        return f"{different:,} different whole numbers: an identifier?"
+    noun = "whole numbers" if whole else "numbers" if is_number(frame, name) else "values"
+    return f"{different:,} different {noun}"
 
 
 def _words(name: str) -> set[str]:
@@ -126,19 +132,22 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[^\W\d_]+", spaced)}
 
 
-def draft(guesses: dict[str, Guess], *, source: str, k: int, n_records: int) -> str:
-    """Return a plan file with a line for each option and column, and why each was guessed."""
+def draft(guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int) -> str:
+    """Return a plan file with a line for each option and column, and why each was guessed.
+
+    `asked` is a plan with the k and the markers of missing values that were given.
+    """
     name = " ".join(source.split())
     return "\n".join(
         (
             f"# A plan for {name} ({n_records:,} records). Check every line, then run:",
             f"#   microagg protect {name} --plan THIS_FILE",
             "",
-            *_option_lines({"k": k, "method": DEFAULT, "missing": str(Missing.ERROR)}),
+            *_option_lines({"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}),
             "",
             "# Roles:",
             *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),
-            "# Nothing is guessed to be sensitive or a weight: both are published unchanged.",
+            "# Nothing is guessed to be published unchanged: sensitive, publish and weight.",
             f"# Types: {', '.join(ColumnType)}.",
             "",
             "[columns]",

@@ -59,6 +59,7 @@ class ColumnFacts(_Facts):
     """How a quasi-identifier was treated, and how many of its values were missing.
 
     `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
+    `why` it has another type than that suggests, if nobody said so.
     """
 
     type: ColumnType
@@ -66,6 +67,7 @@ class ColumnFacts(_Facts):
     weight: float
     missing: int
     stored: str = ""
+    why: str = ""
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -203,6 +205,7 @@ class Manifest(_Facts):
     proved_optimal: bool
     constraints: ConstraintFacts | None
     missing_values: MissingFacts | None
+    markers: dict[str, int] = {}
     strata_found: StrataFacts | None
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
@@ -221,13 +224,18 @@ class Manifest(_Facts):
         return plan.as_dict()
 
     @property
+    def worth_knowing(self) -> tuple[str, ...]:
+        """The columns that are published unchanged, but for those that are not sensitive."""
+        return tuple(n for n in self.unchanged if n in (*self.sensitive, self.weights))
+
+    @property
     def is_drawn(self) -> bool:
         """Whether records drew their values and k is not guaranteed."""
         return self.draw is not None and self.promise is not Promise.K_ANONYMITY
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        left_out = {name for name in ("output", "hybrid") if getattr(self, name) is None}
+        left_out = {name for name in ("output", "hybrid", "markers") if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

@@ -101,7 +101,9 @@ def _kind(field: FieldInfo) -> Kind:
     if origin is dict:
         return Kind.ASSIGNMENTS
     if origin is tuple:
-        return Kind.LISTS if get_origin(kinds[1]) is tuple else Kind.TEXTS
+        if get_origin(kinds[1]) is tuple:
+            return Kind.LISTS
+        return Kind.NAMES if kinds[1] is str else Kind.TEXTS
     for type_, kind in ((bool, Kind.SWITCH), (int, Kind.WHOLE), (float, Kind.NUMBER)):
         if type_ in kinds:
             return kind

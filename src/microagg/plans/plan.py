@@ -45,10 +45,11 @@ from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
+    PUBLISH,
     QUASI_IDENTIFIER,
     ROLES,
     SENSITIVE,
@@ -117,6 +118,19 @@ def _with_one_seed(given: dict[str, Any]) -> dict[str, Any]:
         )
     rest = {name: value for name, value in options.items() if name != "random_state"}
     return {**given, "method_options": rest, "random_state": options["random_state"]}
+
+
+def _as_markers(given: object) -> tuple[str, ...]:
+    """Return the texts of missing values; a number is what it is written as."""
+    listed = [given] if isinstance(given, (str, int, float)) else given
+    if not isinstance(listed, (list, tuple)) or any(
+        isinstance(entry, bool) or not isinstance(entry, (str, int, float)) for entry in listed
+    ):
+        raise ParameterError(
+            "na must be a list of texts or numbers that mean a missing value, such as ['NA', -9]; "
+            f"got {type(given).__name__}."
+        )
+    return tuple(dict.fromkeys(str(entry).strip() for entry in listed))
 
 
 def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
@@ -219,6 +233,14 @@ class Plan(Model):
         "M",
         Section.COLUMNS,
         "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
+        studies=("compare", "sweep"),
+    )
+    na: Annotated[tuple[str, ...], BeforeValidator(_as_markers)] = option(
+        (),
+        "--na",
+        "TEXT,...",
+        Section.COLUMNS,
+        "Texts and numbers that mean a missing value; NA and the like do among numbers and dates.",
         studies=("compare", "sweep"),
     )
     constraints: Constraints = option(
@@ -380,6 +402,7 @@ class Plan(Model):
             quasi_identifiers=by_role[QUASI_IDENTIFIER],
             identifiers=by_role[IDENTIFIER],
             sensitive=by_role[SENSITIVE],
+            published=by_role[PUBLISH],
             strata=by_role[STRATUM],
             weights=next(iter(by_role[WEIGHT]), None),
             unit=next(iter(by_role[UNIT]), None),
@@ -441,7 +464,8 @@ class Plan(Model):
     @property
     def unchanged(self) -> tuple[str, ...]:
         """The columns that are published unchanged, in the order of the plan."""
-        return (*self.columns_as(SENSITIVE), *self.columns_as(WEIGHT))
+        each = (SENSITIVE, PUBLISH, WEIGHT)
+        return tuple(name for role in each for name in self.columns_as(role))
 
     @property
     def needs_original(self) -> bool:
@@ -456,6 +480,18 @@ class Plan(Model):
         return tuple(name for name, column in self.columns.items() if column.role in roles)
 
     @property
+    def amounts(self) -> frozenset[str]:
+        """The columns that the plan treats as amounts, since totals or means are made of them."""
+        constrained = (name for own in self.constraints for name in own.coefficients)
+        averaged = (
+            name
+            for name, column in self.columns.items()
+            if column.is_about_contributions
+            or column.aggregate not in (None, *AGGREGATES[ColumnType.NOMINAL])
+        )
+        return frozenset((*constrained, *averaged))
+
+    @property
     def column_options(self) -> dict[str, ColumnOptions]:
         """Options for the values of quasi-identifiers, by name."""
         said = {name: column.options for name, column in self.columns.items()}
@@ -464,12 +500,3 @@ class Plan(Model):
             for name, options in said.items()
             if options is not None and self.columns[name].role in (None, QUASI_IDENTIFIER)
         }
-
-    def with_types(self, types: Mapping[str, ColumnType]) -> Self:
-        """Return the plan with types for quasi-identifiers that have no type or order."""
-        columns = dict(self.columns)
-        for name, kind in types.items():
-            said = columns.get(name, ColumnPlan())
-            if said.role in (None, QUASI_IDENTIFIER) and said.type is None and said.order is None:
-                columns[name] = said.model_copy(update={"type": kind})
-        return self.replace(columns=columns)

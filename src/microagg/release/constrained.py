@@ -93,6 +93,7 @@ def _other_columns(records: Records) -> dict[str, str]:
     others |= dict.fromkeys(records.named_identifiers, "an identifier")
     others |= {} if roles.unit is None else {roles.unit: "the unit"}
     others |= dict.fromkeys(roles.sensitive, "sensitive")
+    others |= dict.fromkeys(roles.published, "published unchanged")
     others |= dict.fromkeys(roles.strata, "a stratum")
     return others | ({} if roles.weights is None else {roles.weights: "a weight"})
 

@@ -115,6 +115,7 @@ def describe(
         proved_optimal=bound.proves_optimal(errors.sse),
         constraints=_constraints(released.constrained, errors),
         missing_values=_missing(records, released),
+        markers={name: n for name, n in records.source.markers.items() if name in records.columns},
         strata_found=_strata(records),
         blocks=tuple(block.names for block in records.blocks),
         new_combinations=_combinations(released),
@@ -191,6 +192,7 @@ def _columns(records: Records) -> dict[str, ColumnFacts]:
             weight=column.weight,
             missing=column.values.n_missing,
             stored=type_name(column.stored),
+            why=records.judged[name].why,
         )
         for name, column in records.columns.items()
     }

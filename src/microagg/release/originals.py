@@ -1,5 +1,6 @@
 """The original of a published table: what is not published and some requirements are about."""
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -12,6 +13,7 @@ from microagg.files.formats import open_table
 from microagg.plans.plan import Plan
 from microagg.tables.digest import table_digest
 from microagg.tables.frames import Frame, index_names, open_frame, polars_column
+from microagg.tables.markers import without_entries
 from microagg.tables.roles import no_such_column
 from microagg.tables.typed import is_number
 from microagg.tables.units import naming_column
@@ -33,7 +35,7 @@ def original_columns(
     is_file = isinstance(original, (str, PathLike))
     unchanged = [name for name in plan.unchanged if name in protected.columns]
     if is_file:
-        file = open_table(str(original), dialect=dialect)
+        file = open_table(str(original), dialect=replace(dialect, na=plan.na))
         _check_columns(needed, file.columns)
         shared = [name for name in unchanged if name in file.columns]
         text = shared if unit is None else [unit, *shared]
@@ -46,6 +48,7 @@ def original_columns(
     if sha256 is not None and found != sha256:
         raise DataError(f"the original is not the table that the manifest names. {_SAME}")
     _check_records(frame, protected, unchanged if sha256 is None else [])
+    frame, _ = without_entries(frame, contributions, plan.na)
     for name in contributions:
         if not is_number(frame, name):
             raise DataError(f"{name!r} must be numbers in the original. {_SAME}")

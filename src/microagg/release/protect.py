@@ -46,6 +46,7 @@ def protect(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    publish: Names = (),
     unit: str | None = None,
     drop: Names = (),
     columns: Mapping[str, Any] | None = None,
@@ -59,6 +60,7 @@ def protect(
     strict_k: bool = False,
     scale: str = "standardise",
     missing: str = "error",
+    na: Iterable[str | float] = (),
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -91,7 +93,8 @@ def protect(
         those without a role as assumed.
     identifiers : Columns to drop that name somebody, such as names and numbers of people. If a
         value of one is in several records, `unit` must say whom k counts.
-    sensitive : Columns to publish unchanged.
+    sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
+    publish : Columns to publish unchanged that are not sensitive.
     unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
         record is about somebody else. Such as "patient" in a table of visits, or "household". A
         record without a unit counts for nobody.
@@ -125,6 +128,9 @@ def protect(
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in. With "value", whole groups release a missing value or none of them does; with "impute",
         it is replaced by its group's aggregate.
+    na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
+        In text of other kinds NA may be a value, and counts as missing only if it is given here.
+        Columns that are published unchanged keep them.
     strata : Columns to group within: only records with the same values share a group. They are
         published.
     small_strata : Strata of fewer than k records: error refuses them, merge joins them with others.
@@ -225,7 +231,11 @@ def protect_file(
         ),
     )
     outputs.check(path, force=force)
-    dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    dialect: dict[str, Any] = {
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+    }
     with reporting_to(progress):
         opened = read_source(
             path,
@@ -275,7 +285,7 @@ def go_through(
     `command` returns the command or call that repeats the release of a plan.
     """
     began = time.perf_counter()
-    plan = with_types_of_values(plan.with_types(source.types), source)
+    plan = with_types_of_values(plan, source)
     if plan.hybrid:  # whatever the method, random numbers make the records
         plan = plan.replace(random_state=check_seed(plan.random_state))
     records = open_records(source, plan)
@@ -365,7 +375,7 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
 def _unique_columns(records: Records) -> Iterator[str]:
     """Return columns of text or whole numbers that are published and differ in every record."""
     frame = records.frame
-    for name in records.roles.sensitive:
+    for name in (*records.roles.sensitive, *records.roles.published):
         is_comparable = name in frame.columns and dtype_of(frame, name) in (nw.String, *INTEGERS)
         if is_comparable and frame[name].n_unique() == len(frame) > 1:
             yield name

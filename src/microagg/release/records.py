@@ -9,12 +9,14 @@ import numpy as np
 from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
+from microagg.core.registry import find
 from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
-from microagg.tables.columns import Coded, Column, ColumnOptions
+from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.encoding import Encoding
 from microagg.tables.frames import Frame, dtype_of, index_names, type_name
+from microagg.tables.judging import Judgement, judge_type
 from microagg.tables.resolving import resolve
 from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
@@ -53,6 +55,7 @@ class Records:
     strata: Strata | None = None
     strata_columns: dict[str, Coded] = field(default_factory=dict)
     units: Rows | None = None
+    judged: dict[str, Judgement] = field(default_factory=dict)
     named_identifiers: tuple[str, ...] = ()  # whether they were read or not
 
     @property
@@ -93,6 +96,7 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
 
     A study of several k gives the `largest_k`, and divides the records into strata for each k.
     """
+    source = source.without(plan.na, plan.unchanged)
     frame = source.frame
     read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
     roles = resolve(frame, plan.roles_in((*source.not_read, *read)))
@@ -105,9 +109,12 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     if roles.unit is None and not plan.counts_rows:
         _check_identifiers(frame, roles.identifiers)
     k = check_k(largest_k or plan.k, n_records=len(frame))
+    judged = judge_types(frame, roles.quasi_identifiers, plan, source.types)
     said = plan.column_options
     columns = {
-        name: open_column(frame, name, said.get(name, ColumnOptions()))
+        name: open_column(
+            frame, name, replace(said.get(name, ColumnOptions()), type=judged[name].type)
+        )
         for name in roles.quasi_identifiers
     }
     check_values(columns.values(), plan.missing, hybrid=plan.hybrid)
@@ -130,9 +137,34 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         unit,
         strata_columns=coded,
         units=units,
+        judged=judged,
         named_identifiers=named_identifiers,
     )
     return records if largest_k else records.stratified_for(k, plan.small_strata)
+
+
+def judge_types(
+    frame: Frame,
+    quasi_identifiers: Iterable[str],
+    plan: Plan,
+    labels: Mapping[str, ColumnType],
+) -> dict[str, Judgement]:
+    """Return the type of every quasi-identifier: as the plan says, or as it is judged."""
+    amounts, method = plan.amounts, find(plan.method)
+    # Who chooses these says that all columns are amounts.
+    takes_amounts = method.draws or method.single_column or plan.hybrid
+    takes_amounts |= plan.method_options.get("integer") is True
+    found = {}
+    for name in quasi_identifiers:
+        stated = plan.column_options.get(name, ColumnOptions()).stated_type
+        found[name] = (
+            judge_type(
+                frame, name, label=labels.get(name), is_amount=takes_amounts or name in amounts
+            )
+            if stated is None
+            else Judgement(stated)
+        )
+    return found
 
 
 def _units(frame: Frame, name: str) -> Rows:

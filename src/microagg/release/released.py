@@ -58,7 +58,7 @@ class Released:
             records.frame,
             records.columns,
             records.strata_columns,
-            records.roles.unchanged,
+            records.roles.worth_knowing,
             None if dialect is None else dialect.decimal,
             _units(records),
         )

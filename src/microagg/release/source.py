@@ -1,7 +1,7 @@
 """First stage: a table, and where it came from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,7 @@ from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
 from microagg.tables.digest import table_digest
 from microagg.tables.frames import Frame, open_frame
+from microagg.tables.markers import without_entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class Source:
     """A table with at least one record, and what is known about the file it came from.
 
     `dialect` and `annotations` are those of the file, so that the output can use them; `types` are
-    those that its labels imply. `not_read` are columns of the file to drop that are not needed.
+    those that its labels imply. `markers` counts the entries of each column that mean a missing
+    value, such as NA. `not_read` are columns of the file to drop that are not needed.
     """
 
     frame: Frame
@@ -31,6 +33,7 @@ class Source:
     dialect: Dialect | None = None
     annotations: Annotations | None = None
     types: Mapping[str, ColumnType] = field(default_factory=dict)
+    markers: Mapping[str, int] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
 
     @classmethod
@@ -40,6 +43,20 @@ class Source:
         if not len(frame):
             raise DataError("the table has no records.")
         return cls(frame)
+
+    def without(self, na: Sequence[str], unchanged: Collection[str]) -> Self:
+        """Return the source with missing values for these texts and numbers.
+
+        Columns that are published unchanged keep them.
+        """
+        names = [name for name in self.frame.columns if na and name not in unchanged]
+        frame, found = without_entries(self.frame, names, na)
+        if not found:
+            return self
+        both = (*self.markers, *found)
+        counts = {name: self.markers.get(name, 0) + found.get(name, 0) for name in both}
+        # The digest is that of the table as it was given.
+        return replace(self, frame=frame, markers=counts, file_sha256=self.sha256)
 
     @cached_property
     def sha256(self) -> str | None:
@@ -61,13 +78,13 @@ def read_source(
     whom records are about: then they must not repeat. Columns that the format of the `target` does
     not support are refused before any long work.
     """
-    file = open_table(path, dialect=dialect)
+    file = open_table(path, dialect=replace(dialect or Dialect(), na=plan.na))
     roles = plan.roles_in(file.columns)
     is_told = plan.counts_rows or plan.unit_column is not None
     needed = with_identifiers or not is_told
     not_read = roles.left_out if needed else (*roles.identifiers, *roles.left_out)
     table = file.table(
-        as_text=(*roles.naming, *roles.sensitive),
+        as_text=(*roles.naming, *roles.sensitive, *roles.published),
         columns=[name for name in file.columns if name not in not_read],
     )
     if target is not None:
@@ -80,5 +97,6 @@ def read_source(
         dialect=file.dialect,
         annotations=file.annotations,
         types=labelled_types(frame, file.annotations),
+        markers=dict(getattr(file, "markers", {})),
         not_read=tuple(not_read),
     )

@@ -278,7 +278,7 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             counted_share(column.after.n_missing, n, subject.least),
         )
     for name in done.unchanged:
-        yield Listed(name, "published unchanged", "", "unchanged", "", "")
+        yield Listed(name, _role_unchanged(done, name), "", "unchanged", "", "")
     if done.key is not None:
         yield Listed(done.key, "random key", "", "a random key", "", "")
     for name in done.dropped:
@@ -287,6 +287,13 @@ def _columns(subject: Subject) -> Iterator[Listed]:
         elif not subject.public:
             role = "left out" if name in left_out(done) else "removed"
             yield Listed(name, role, "", "nothing", "", "")
+
+
+def _role_unchanged(done: Manifest, name: str) -> str:
+    """Return why a column is published unchanged."""
+    if name == done.weights:
+        return "weight"
+    return "sensitive" if name in done.sensitive else "published, not sensitive"
 
 
 def _stratum(subject: Subject, column: PairedColumn) -> str:

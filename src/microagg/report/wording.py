@@ -160,7 +160,7 @@ def _not_guaranteed(done: Manifest) -> Iterator[str]:
         for own in done.requirements
         if own.requirement in (LDiversity.name, LDiversity.entropy_name) and (own.worst or 0) > 1
     }
-    bare = [name for name in done.unchanged if name not in diverse]
+    bare = [name for name in done.worth_knowing if name not in diverse]
     if bare:
         those = f" This concerns {listed(bare)}." if diverse else ""
         yield (

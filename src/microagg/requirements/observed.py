@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from microagg.core.missing import MARKERS
 from microagg.requirements.base import Evidence
 
 if TYPE_CHECKING:  # a plan has requirements, and loads quickly
@@ -15,7 +16,8 @@ if TYPE_CHECKING:  # a plan has requirements, and loads quickly
 def values(column: "pl.Series", decimal: str) -> "pl.Series":
     """Return a column in which equal values are equal and missing ones are null.
 
-    Text is numbers if all of it can be read as such. Spaces around it do not count.
+    Text is numbers if all of it can be read as such, but for markers of missing values such as NA.
+    Spaces around it do not count.
     """
     import polars as pl
 
@@ -28,19 +30,29 @@ def values(column: "pl.Series", decimal: str) -> "pl.Series":
 
 
 def _numbers_or_text(text: "pl.Series", decimal: str) -> "pl.Series":
+    """Return numbers if all entries are, or all but the markers of missing values."""
+    numbers = _numbers(text, decimal)
+    if numbers is None:
+        bare = text.set(text.is_in(list(MARKERS)).fill_null(False), None)
+        is_known = bare.null_count() < len(bare)
+        numbers = _numbers(bare, decimal) if is_known else None
+    return text if numbers is None else numbers
+
+
+def _numbers(text: "pl.Series", decimal: str) -> "pl.Series | None":
     """Return numbers if all entries are; digits after a leading zero are a code."""
     import polars as pl
 
     is_text = text.str.contains(r"^[+-]?0[0-9]").any()
     if is_text or (decimal == "," and text.str.contains(".", literal=True).any()):
-        return text
+        return None
     plain = text.str.replace(decimal, ".", literal=True)
     are_whole = plain.str.contains(r"^[+-]?[0-9]+$").all()
     for kind in (pl.Int64, pl.UInt64) if are_whole else (pl.Float64,):
         numbers = plain.cast(kind, strict=False)
         if numbers.null_count() == text.null_count():
             return numbers.fill_nan(None) if kind == pl.Float64 else numbers
-    return text
+    return None
 
 
 def units(column: "pl.Series") -> "pl.Series":

@@ -55,6 +55,7 @@ def compare(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    publish: Names = (),
     unit: str | None = None,
     drop: Names = (),
     columns: Mapping[str, Any] | None = None,
@@ -65,6 +66,7 @@ def compare(
     constraints: Iterable[str] | str | None = None,
     scale: str = "standardise",
     missing: str = "error",
+    na: Iterable[str | float] = (),
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -89,9 +91,9 @@ def compare(
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values, or that need an option not given
-    quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
-p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, blocks, \
-valid_combinations : as in `protect`
+    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
+t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
+blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
@@ -192,10 +194,13 @@ class Contest:
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:
     """Compare methods on a table."""
-    plan = with_types_of_values(contest.plan.with_types(source.types), source)
+    plan = with_types_of_values(contest.plan, source)
     wanted = contest.methods
     seed = check_seed(plan.random_state)
-    records = open_records(source, plan, largest_k=max(ks))
+    # Methods for numbers alone say what whole numbers are, as the method of a release does.
+    only_numbers = all(method.draws or method.single_column for method in wanted)
+    judging = plan.replace(method=wanted[0].name) if only_numbers else plan
+    records = open_records(source, judging, largest_k=max(ks))
     systems = systems_of(plan.constraints, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
     unfit = [

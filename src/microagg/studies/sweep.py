@@ -73,6 +73,7 @@ def sweep(
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
+    publish: Names = (),
     unit: str | None = None,
     drop: Names = (),
     columns: Mapping[str, Any] | None = None,
@@ -83,6 +84,7 @@ def sweep(
     constraints: Iterable[str] | str | None = None,
     scale: str = "standardise",
     missing: str = "error",
+    na: Iterable[str | float] = (),
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -114,8 +116,8 @@ def sweep(
         by columns, which is used as it is
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
-    quasi_identifiers, identifiers, sensitive, unit, drop, columns, l_diversity, t_closeness, \
-p_percent, dominance, constraints, scale, missing, strata, small_strata, weights, \
+    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
+t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
 blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
@@ -216,7 +218,7 @@ def _checked_ks(asked: Sequence[int] | None, n_records: int) -> list[int]:
 def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Work) -> Sweep:
     """Sweep over a table as a plan describes it."""
     wanted = _checked_ks(ks, len(source.frame))
-    plan = with_types_of_values(plan.with_types(source.types), source)
+    plan = with_types_of_values(plan, source)
     records = open_records(source, plan, largest_k=wanted[-1])
     if ks is None:
         wanted = _up_to_smallest_stratum(wanted, records, plan.small_strata)

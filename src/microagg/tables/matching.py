@@ -8,12 +8,12 @@ import polars as pl
 
 from microagg.core.arrays import Labels
 from microagg.core.errors import DataError, ParameterError
-from microagg.tables.columns import ColumnOptions, ColumnType
-from microagg.tables.dates import is_written_as
+from microagg.tables.columns import ColumnOptions
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
+from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
 from microagg.tables.roles import Names, Roles, as_names, check_named
-from microagg.tables.typed import open_column, order_of, types_of
+from microagg.tables.typed import is_number, open_column, order_of, types_of
 from microagg.tables.units import Units
 
 
@@ -213,7 +213,7 @@ def _paired(
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
-        options = ColumnOptions(order=order_of(before, name), type=_type_of_text(frame, name))
+        options = _judged(before, frame, name)
     column = open_column(frame, name, options)
     n = len(sides[1])
     numbers = column.values.numbers
@@ -224,13 +224,17 @@ def _paired(
     return OriginalColumn.of(column, before_values).paired(after_values)
 
 
-def _type_of_text(frame: Frame, name: str) -> ColumnType | None:
-    """Return the type of text that is all dates, or all dates with times; None for other text."""
-    if frame[name].dtype != nw.String:
-        return None
-    series = frame[name].drop_nulls()
-    kinds = (ColumnType.DATE, ColumnType.DATETIME)
-    return next((kind for kind in kinds if len(series) and is_written_as(series, kind)), None)
+def _judged(before: Frame, both: Frame, name: str) -> ColumnOptions:
+    """Return what the original is judged to be, if the protected values can be of that type.
+
+    Numbers that became means or other numbers were treated as amounts, not as codes.
+    """
+    if (order := order_of(before, name)) is not None:
+        return ColumnOptions(order=order)
+    kind = judge_type(before, name).type if types_of(before, name) else None
+    if is_number(before, name) and is_number(both, name) and judge_type(both, name).type != kind:
+        kind = judge_type(both, name, is_amount=True).type
+    return ColumnOptions(type=kind if kind in types_of(both, name) else None)
 
 
 def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:

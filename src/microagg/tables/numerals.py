@@ -3,11 +3,12 @@
 The rules do not depend on how some version of a library guesses types.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from microagg.core.errors import DataError
+from microagg.core.missing import MARKERS
 
 # Codes such as postcodes, which would lose their zeros as numbers.
 LEADING_ZERO = r"^\s*[+-]?0[0-9]"
@@ -19,24 +20,47 @@ _WORDS = {".": "points", ",": "commas"}
 _SAY_DECIMAL = "Give the decimal mark (--decimal, or decimal= in Python)."
 
 
-def as_numbers(column: pl.Series, decimal: str = ".") -> pl.Series:
+def as_numbers(
+    column: pl.Series, decimal: str = ".", markers: Collection[str] = MARKERS
+) -> pl.Series:
     """Return the entries as numbers if every one is a number, otherwise the column as it is.
 
     An entry with a leading zero is a code, not a number. Thousands separators are not allowed.
+    Among numbers, a marker such as NA is a missing value.
 
     >>> as_numbers(pl.Series(["1,5", "-2"]), decimal=",").to_list()
     [1.5, -2.0]
     >>> as_numbers(pl.Series(["1.234,5", "2"]), decimal=",").to_list()
     ['1.234,5', '2']
+    >>> as_numbers(pl.Series(["1.5", "NA", "-"])).to_list()
+    [1.5, None, None]
     """
-    if column.len() > _N_FIRST and _is_text(column.head(_N_FIRST), decimal):
+    if column.len() > _N_FIRST and _is_text(column.head(_N_FIRST), decimal, markers):
         return column
     numbers = _numbers(column, decimal)
+    # Polars takes NaN for a number.
+    is_doubtful = numbers is None or (numbers.dtype.is_float() and numbers.is_nan().any())
+    if is_doubtful and (marked := is_marked(column, markers)).any():
+        numbers = _numbers(nulled(column, marked), decimal)
     return column if numbers is None else numbers
 
 
+def is_marked(column: pl.Series, markers: Collection[str] = MARKERS) -> pl.Series:
+    """Return which entries are markers of a missing value."""
+    return column.str.strip_chars().is_in(list(markers)).fill_null(False)
+
+
+def nulled(column: pl.Series, marked: pl.Series) -> pl.Series:
+    """Return a column without the marked entries."""
+    return column.set(marked, None)
+
+
 def with_decimal(
-    columns: Sequence[pl.Series], others: Sequence[pl.Series], delimiter: str, where: str
+    columns: Sequence[pl.Series],
+    others: Sequence[pl.Series],
+    delimiter: str,
+    where: str,
+    markers: Collection[str] = MARKERS,
 ) -> tuple[list[pl.Series], str]:
     """Return the columns as numbers if they are, and the decimal mark that they use.
 
@@ -45,26 +69,27 @@ def with_decimal(
     which stay text, only count if the columns show no mark; if nothing does, it is a comma in files
     with semicolons.
     """
-    read = [_read_either_way(column) for column in columns]
+    read = [_read_either_way(column, markers) for column in columns]
     marks = [_mark(column, numbers) for column, numbers in zip(columns, read, strict=True)]
     if decimal := _agreed(columns, marks, delimiter, where):
         return read, decimal
-    shown = {_mark(column, _read_either_way(column)) for column in others} - {None}
+    shown = {_mark(column, _read_either_way(column, markers)) for column in others} - {None}
     if len(shown) == 1:
         return read, str(shown.pop())
     return read, "," if delimiter == ";" else "."
 
 
-def _read_either_way(column: pl.Series) -> pl.Series:
-    numbers = as_numbers(column, ".")
-    return numbers if numbers is not column else as_numbers(column, ",")
+def _read_either_way(column: pl.Series, markers: Collection[str]) -> pl.Series:
+    numbers = as_numbers(column, ".", markers)
+    return numbers if numbers is not column else as_numbers(column, ",", markers)
 
 
 def _mark(column: pl.Series, numbers: pl.Series) -> str | None:
     """Return the decimal mark in the column; None for text and integers."""
     if numbers is column:
         return None
-    return next((mark for mark in _OTHER if _holds(column, mark)), None)
+    entries = column.filter(numbers.is_not_null())  # a marker may be a point
+    return next((mark for mark in _OTHER if _holds(entries, mark)), None)
 
 
 def _agreed(
@@ -93,7 +118,8 @@ def _agreed(
 
 
 def _may_separate_thousands(column: pl.Series, mark: str) -> bool:
-    holding = column.filter(column.str.contains(mark, literal=True).fill_null(False))
+    marked = is_marked(column)
+    holding = column.filter(column.str.contains(mark, literal=True).fill_null(False) & ~marked)
     return bool(holding.str.contains(rf"^\s*[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*$").all())
 
 
@@ -101,9 +127,10 @@ def _holds(column: pl.Series, mark: str) -> bool:
     return bool(column.str.contains(mark, literal=True).any())
 
 
-def _is_text(entries: pl.Series, decimal: str) -> bool:
+def _is_text(entries: pl.Series, decimal: str, markers: Collection[str]) -> bool:
     """Whether some entry is not a number, so the column stays text."""
     bare = _without_blanks(entries.str.replace(decimal, ".", literal=True))
+    bare = nulled(bare, is_marked(bare, markers))
     return bare.cast(pl.Float64, strict=False).null_count() > bare.null_count()
 
 

@@ -55,8 +55,8 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     )
     if not quasi_identifiers:
         raise ParameterError(
-            "there is no quasi-identifier to protect: every column is an identifier or sensitive. "
-            "Give columns that could identify a record another role."
+            "there is no quasi-identifier to protect: every column is dropped or published "
+            "unchanged. Give columns that could identify a record another role."
         )
     return replace(named, quasi_identifiers=quasi_identifiers, assumed=assumed)
 
@@ -77,25 +77,40 @@ def _check_index(frame: Frame, named: Roles) -> None:
                 f"{name!r} is the table's index; quasi-identifiers, strata and weights must be "
                 "columns. Call reset_index() first."
             )
-        if name not in (*named.unpublished, *named.sensitive):
+        if name not in (*named.unpublished, *named.sensitive, *named.published):
             raise DataError(
-                f"the table's index {name!r} has no role. Name it in identifiers to drop it or in "
-                "sensitive to publish it unchanged, or call reset_index() to make it a column."
+                f"the table's index {name!r} has no role. Name it in identifiers to drop it, in "
+                "sensitive or publish to publish it unchanged, or call reset_index() to make it a "
+                "column."
             )
 
 
 def _needs_a_role(frame: Frame, names: list[str]) -> str:
     one = len(names) == 1
     counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
-    text = any(dtype_of(frame, name) == nw.String for name in names)
-    markers = " Markers such as NA or ? count as text; leave their fields empty." if text else ""
+    mixed = next((name for name in names if _is_nearly_numbers(frame, name)), None)
+    markers = ""
+    if mixed is not None:
+        markers = (
+            f" If texts among the numbers in {mixed!r} mean a missing value, name them: --na TEXT, "
+            "or na=['TEXT'] in Python."
+        )
     return (
         f"{counted} not plain numbers: {_listing(frame, names)}. Protect "
         f"{'it' if one else 'each'} as a quasi-identifier (--quasi-identifier, or "
         f"quasi_identifiers=[{names[0]!r}] in Python), drop it as an identifier (--identifier, or "
-        f"identifiers=[{names[0]!r}]), or publish it unchanged as sensitive (--sensitive, or "
-        f"sensitive=[{names[0]!r}]). For many columns, 'microagg plan' drafts all roles.{markers}"
+        f"identifiers=[{names[0]!r}]), or publish it unchanged: as sensitive (--sensitive, or "
+        f"sensitive=[{names[0]!r}]) or not (--publish, or publish=[{names[0]!r}]). For "
+        f"many columns, 'microagg plan' drafts all roles.{markers}"
     )
+
+
+def _is_nearly_numbers(frame: Frame, name: str) -> bool:
+    """Whether most entries of a column of text are numbers."""
+    if dtype_of(frame, name) != nw.String:
+        return False
+    entries = [value for value in frame[name].to_list() if isinstance(value, str) and value.strip()]
+    return 2 * sum(map(_reads_as_number, entries)) > len(entries)
 
 
 def _listing(frame: Frame, names: list[str]) -> str:

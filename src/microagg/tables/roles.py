@@ -8,8 +8,8 @@ from microagg.core.errors import ParameterError
 from microagg.core.validation import did_you_mean
 
 QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE = "quasi-identifier", "identifier", "sensitive"
-STRATUM, WEIGHT, UNIT, DROP = "stratum", "weight", "unit", "drop"
-ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, STRATUM, WEIGHT, UNIT, DROP)
+STRATUM, WEIGHT, UNIT, PUBLISH, DROP = "stratum", "weight", "unit", "publish", "drop"
+ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, PUBLISH, STRATUM, WEIGHT, UNIT, DROP)
 _ROLE_WORDS = {
     "quasi_identifiers": "a quasi-identifier",
     "identifiers": "an identifier",
@@ -26,8 +26,9 @@ class Roles:
     """Columns by role, in the order of the table.
 
     `quasi_identifiers` are released as group aggregates; `assumed` are those of them that nobody
-    named. `identifiers` are dropped, `sensitive` columns are published unchanged. Records are
-    grouped within `strata`, whose values are published; `weights` is the column that says how many
+    named. `identifiers` are dropped; `sensitive` columns, which an intruder wants to know, are
+    published unchanged, and so are `published` ones, which are not sensitive. Records are grouped
+    within `strata`, whose values are published; `weights` is the column that says how many
     records of a population a record stands for, published unchanged. `unit` says whom a record is
     about, and is dropped like an identifier; `left_out` are columns to drop that name nobody.
     """
@@ -36,6 +37,7 @@ class Roles:
     assumed: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     weights: str | None = None
     unit: str | None = None
@@ -54,7 +56,16 @@ class Roles:
     @property
     def unchanged(self) -> tuple[str, ...]:
         """Columns that are published unchanged."""
-        return self.sensitive if self.weights is None else (*self.sensitive, self.weights)
+        return (*self.sensitive, *self.published, *self._weights)
+
+    @property
+    def worth_knowing(self) -> tuple[str, ...]:
+        """Columns that are published unchanged and that an intruder may want to know."""
+        return (*self.sensitive, *self._weights)
+
+    @property
+    def _weights(self) -> tuple[str, ...]:
+        return () if self.weights is None else (self.weights,)
 
     @property
     def shown(self) -> tuple[str, ...]:
