@@ -151,3 +151,34 @@ class TestTheCommandLine:
         original = saved / "visits.csv"
         assert self.run(saved / "safe.csv", "--plan", plan, "--original", original) == 0
         assert "at least 3 different 'patient': " in capsys.readouterr().out
+
+
+class TestOriginalsWithoutAManifest:
+    """Only what the tables themselves show can tell whether they have the same records."""
+
+    BARE = VISITS.select("patient", "age", "cost")
+
+    def released(self):
+        return protect(self.BARE, 3, unit="patient", method="mdav").table
+
+    def test_records_in_another_order_are_refused(self):
+        shuffled = self.BARE.sample(fraction=1.0, shuffle=True, seed=1)
+        with pytest.raises(DataError, match="are not those of these records"):
+            verify(self.released(), 3, unit="patient", original=shuffled)
+
+    def test_nothing_to_compare(self):
+        units = pl.DataFrame({"patient": range(N)})
+        with pytest.raises(DataError, match="nothing shows that the original has the records"):
+            verify(self.released(), 3, unit="patient", original=units)
+
+    @pytest.mark.parametrize("aggregate", ["mean", "median"])
+    def test_means_medians_and_rounded_ones(self, aggregate):
+        columns = {name: {"aggregate": aggregate} for name in ("age", "cost")}
+        table = protect(self.BARE, 3, unit="patient", method="mdav", columns=columns).table
+        for shown in (table, table.with_columns(pl.col("cost").round(2))):
+            assert verify(shown, 2, unit="patient", original=self.BARE)
+
+    def test_the_manifest_names_the_original_whatever_is_asked(self, saved):
+        fake = VISITS.with_columns(patient=pl.Series(range(N)))
+        with pytest.raises(DataError, match="not the table that the manifest names"):
+            verify(saved / "safe.csv", 5, unit="patient", sensitive="illness", original=fake)

@@ -174,7 +174,7 @@ class ColumnPlan(Model):
     dominance: Annotated[
         tuple[int, float] | None,
         _optional(as_dominance),
-        PlainSerializer(lambda v: None if v is None else f"{v[0]}:{v[1]:g}"),
+        PlainSerializer(lambda v: None if v is None else f"{v[0]}:{v[1]:.15g}"),
     ] = option(
         None,
         "--dominance",
@@ -228,7 +228,7 @@ def columns_by_name(
     for keyword, asked in (requirements or {}).items():
         for name, value in check_mapping(keyword, asked).items():
             said = found.setdefault(_as_name(name), {})
-            if said.get(keyword, value) != value:
+            if keyword in said and said[keyword] != value:
                 raise ParameterError(
                     f"{keyword} of column {name!r} is given twice. Remove one of them."
                 )

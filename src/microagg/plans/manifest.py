@@ -111,7 +111,10 @@ class UnitFacts(_Facts):
 
 
 class RequirementFacts(_Facts):
-    """A requirement on groups, and the figure of the combination that is farthest from it."""
+    """A requirement on groups, and the figure of the combination that is farthest from it.
+
+    It is None for p per cent and dominance: with a total it would give a contribution away.
+    """
 
     requirement: str
     column: str

@@ -32,6 +32,7 @@ from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.release.verification import Verified
+from microagg.requirements.contributions import Dominance, PPercent
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.hybrid import MovedMoments
 from microagg.requirements.units import KUnits
@@ -153,7 +154,11 @@ def _units(records: Records, verified: Verified) -> UnitFacts | None:
 
 
 def _requirement(found: GroupFinding) -> RequirementFacts:
-    return RequirementFacts(**found.as_dict())
+    """Return what was found; a share of a total, with the total, would give a value away."""
+    figures = found.as_dict()
+    if found.wording.name in (PPercent.name, Dominance.name):
+        figures["worst"] = None
+    return RequirementFacts(**figures)
 
 
 def _options(estimator: Estimator, n_records: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import polars as pl
 from microagg.core.errors import DataError
 from microagg.release.records import Records
 from microagg.tables.frames import polars_column
+from microagg.tables.units import codes_of_units
 
 # Of the pairs of neighbouring records, this share must be of one unit, and this many times what
 # chance makes of it, for the order to link records.
@@ -28,6 +29,18 @@ def order_links_units(records: Records) -> bool:
     by_chance = float(np.square(shares).sum())
     found = float(np.mean((units[1:] == units[:-1]) & (units[1:] >= 0)))
     return found > _MANY and found > _TIMES * by_chance
+
+
+def coarser_identifiers(records: Records) -> Iterator[str]:
+    """Return identifiers of which a value is in records of several units: who may be the same."""
+    if records.units is None:
+        return
+    for name in records.roles.identifiers:
+        owners = codes_of_units(records.frame, name)
+        known = (owners >= 0) & (records.units >= 0)
+        pairs = np.unique(np.stack((owners[known], records.units[known])), axis=1)
+        if len(pairs[0]) and np.bincount(pairs[0]).max() > 1:
+            yield name
 
 
 def columns_that_name_units(records: Records) -> Iterator[str]:

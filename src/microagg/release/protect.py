@@ -24,7 +24,11 @@ from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.description import describe, plain_options
-from microagg.release.exposure import columns_that_name_units, order_links_units
+from microagg.release.exposure import (
+    coarser_identifiers,
+    columns_that_name_units,
+    order_links_units,
+)
 from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, PathName, Release
@@ -363,6 +367,13 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
             f"column {name!r} is published unchanged, and nearly every {unit!r} has a value of its "
             "own there: anyone who knows it finds all their records. Drop or coarsen it unless you "
             "mean to publish it.",
+            PrivacyWarning,
+        )
+    for name in coarser_identifiers(records):
+        warn(
+            f"values of the identifier {name!r} are in records of several {unit!r}: k of these may "
+            f"be fewer than k people. If {name!r} says whom records are about, name it as the "
+            "unit.",
             PrivacyWarning,
         )
     if order_links_units(records):

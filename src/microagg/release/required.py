@@ -186,6 +186,11 @@ def _open(source: Source, name: str, said: ColumnPlan) -> Column:
             "holds something else. Convert it first, or leave them out."
         )
     options = said.options or ColumnOptions()
+    is_category = frame[name].dtype in (nw.Categorical, nw.Enum)
+    if is_category and options.stated_type is None and order_of(frame, name) is None:
+        text = polars_column(frame[name]).cast(pl.String).alias(name)
+        frame = nw.from_native(text.to_frame(), eager_only=True)
+        options = replace(options, type=ColumnType.NOMINAL)
     if frame[name].dtype == nw.String:
         if options.stated_type in (ColumnType.DATE, ColumnType.DATETIME):
             raise DataError(

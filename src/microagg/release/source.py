@@ -74,14 +74,13 @@ def read_source(
 ) -> Source:
     """Read a file for a plan.
 
-    Columns to drop are not read. Of these, identifiers are read if asked for, or if nothing says
-    whom records are about: then they must not repeat. Columns that the format of the `target` does
-    not support are refused before any long work.
+    Columns to drop are not read, except for identifiers: it matters where they repeat, unless
+    every record is about somebody else. Columns that the format of the `target` does not support
+    are refused before any long work.
     """
     file = open_table(path, dialect=replace(dialect or Dialect(), na=plan.na))
     roles = plan.roles_in(file.columns)
-    is_told = plan.counts_rows or plan.unit_column is not None
-    needed = with_identifiers or not is_told
+    needed = with_identifiers or not plan.counts_rows
     not_read = roles.left_out if needed else (*roles.identifiers, *roles.left_out)
     table = file.table(
         as_text=(*roles.naming, *roles.sensitive, *roles.published),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -23,7 +23,7 @@ from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, open_table
 from microagg.plans.arguments import plan_of
 from microagg.plans.beside import manifest_beside, manifest_path
-from microagg.plans.manifest import Manifest
+from microagg.plans.manifest import FileFacts, Manifest
 from microagg.plans.plan import Plan, parse_constraints
 from microagg.release.findings import Verification
 from microagg.release.originals import original_columns
@@ -61,7 +61,7 @@ class _Asked:
     present: tuple[str, ...] = ()
     plan: Plan | None = None
     manifest: str | None = None
-    original_sha256: str | None = None
+    source: FileFacts = field(default_factory=FileFacts)  # of the original, in the manifest
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -100,7 +100,7 @@ class _Asked:
             present=found.unchanged,
             plan=found.plan,
             manifest=path,
-            original_sha256=found.input.sha256,
+            source=found.input,
         )
 
 
@@ -299,7 +299,8 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
         return replace(base, k=given.k or base.k)
     if names_columns:
         opened.warn_of_manifest()
-        return given
+        found = opened.manifest(warns=False)  # it names the original, whatever is asked
+        return given if found is None else replace(given, source=found.input)
     found = opened.manifest(warns=given.k is not None)
     if found is None:
         return given
@@ -345,20 +346,20 @@ def _evidence(
     frame = opened.as_written()
     if not len(frame):
         raise DataError("the table has no records.")
-    if original is None:
-        unpublished = None
-    elif asked.plan is None or not asked.plan.needs_original:
-        raise ParameterError(
-            "the original is needed to check units, p per cent and dominance, and none of them is "
-            "asked for. Leave it out, or ask for one."
-        )
-    else:
-        unpublished = original_columns(original, asked.plan, frame, asked.original_sha256, dialect)
     needed = () if asked.plan is None else asked.plan.judged_columns
     for name in needed:
         if name not in frame.columns:
             raise no_such_column(name, frame.columns)
-    return evidence_on(frame, blocks, unpublished, needed=needed, decimal=opened.decimal)
+    published = evidence_on(frame, blocks, needed=needed, decimal=opened.decimal)
+    if original is None:
+        return published
+    if asked.plan is None or not asked.plan.needs_original:
+        raise ParameterError(
+            "the original is needed to check units, p per cent and dominance, and none of them is "
+            "asked for. Leave it out, or ask for one."
+        )
+    known = original_columns(original, asked.plan, published, asked.source, dialect)
+    return [replace(own, unpublished=known) for own in published]
 
 
 def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violations:

@@ -175,7 +175,9 @@ class _Contributions:
         known = numbers.cast(pl.Float64).abs().fill_null(0.0)
         if weights is not None:
             known *= values(evidence.table.get_column(weights), evidence.decimal).cast(pl.Float64)
-        table = pl.DataFrame({"of": labels, "amount": known})
+        largest = float(known.max() or 0.0)  # type: ignore[arg-type]
+        scaled = known / largest if largest > 0.0 else known  # sums must not overflow
+        table = pl.DataFrame({"of": labels, "amount": scaled})
         if unit is not None:
             owners = units(evidence.unpublished.get_column(unit)).alias("unit")
             table = table.with_columns(owners).group_by("of", "unit").agg(pl.col("amount").sum())

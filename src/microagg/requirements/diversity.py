@@ -37,7 +37,7 @@ def as_diversity(given: object) -> int | str:
         number: float | str = float(found[1])
     except ValueError:
         number = found[1]
-    return f"entropy:{check_number('entropy l_diversity', number, low=1.0):g}"
+    return f"entropy:{check_number('entropy l_diversity', number, low=1.0):.15g}"
 
 
 @dataclass(frozen=True, slots=True)

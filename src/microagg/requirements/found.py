@@ -48,7 +48,8 @@ class GroupFinding:
     def of(cls, wording: Wording, figures: "Floats", sizes: "Rows", limit: float) -> "GroupFinding":
         """Return the finding for the figure and the number of records of every combination."""
         margin = TOLERANCE * max(1.0, abs(limit))
-        fails = figures > limit + margin if wording.most else figures < limit - margin
+        meets = figures <= limit + margin if wording.most else figures >= limit - margin
+        fails = ~meets  # and so does a figure that is no number
         return cls(
             wording,
             float(figures.max() if wording.most else figures.min()),

@@ -21,9 +21,9 @@ def values(column: "pl.Series", decimal: str) -> "pl.Series":
     """
     import polars as pl
 
-    column = column.alias("")  # polars takes a name such as "^a$" for a pattern
+    column = _text(column.alias(""))  # polars takes a name such as "^a$" for a pattern
     if column.dtype == pl.String:
-        return _numbers_or_text(units(column), decimal)
+        return _numbers_or_text(column, decimal)
     if column.dtype.is_decimal():
         return column.cast(pl.Float64)
     return column.fill_nan(None) if column.dtype.is_float() else column
@@ -56,16 +56,31 @@ def _numbers(text: "pl.Series", decimal: str) -> "pl.Series | None":
 
 
 def units(column: "pl.Series") -> "pl.Series":
-    """Return the units of records; null for those without one."""
+    """Return the units of records; null for those without one.
+
+    Markers such as NA are no units. Where all of the text is numbers, 7 and 7.0 are one.
+    """
     import polars as pl
 
-    column = column.alias("")
+    column = _text(column.alias(""))
+    if column.dtype != pl.String:
+        return column.fill_nan(None) if column.dtype.is_float() else column
+    named = column.set(column.is_in(list(MARKERS)).fill_null(False), None)
+    numbers = named.cast(pl.Float64, strict=False)
+    are_exact = numbers.null_count() == named.null_count() and (numbers.abs() < 2**53).all()
+    return numbers if are_exact else named
+
+
+def _text(column: "pl.Series") -> "pl.Series":
+    """Return text and categories without the spaces around them; blanks are null."""
+    import polars as pl
+
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
-    if column.dtype == pl.String:
-        bare = column.str.strip_chars()
-        return bare.set(bare == "", None)
-    return column.fill_nan(None) if column.dtype.is_float() else column
+    if column.dtype != pl.String:
+        return column
+    bare = column.str.strip_chars()
+    return bare.set(bare == "", None)
 
 
 def classes_of(evidence: Evidence) -> "tuple[Rows, Rows]":

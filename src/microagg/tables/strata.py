@@ -50,7 +50,7 @@ def find_strata(
     kinds, of_record = np.unique(codes, axis=0, return_inverse=True)
     of_record = of_record.reshape(-1).astype(np.intp)
     members = _Members(of_record, units)
-    sizes = members.sizes()
+    sizes = members.sizes.astype(np.intp)
     if small == "error" and sizes.min() < k:
         raise DataError(_too_small(sizes, k, list(columns), members.noun))
     joined = _joined(X, members, k)
@@ -73,18 +73,26 @@ class _Members:
 
     def __init__(self, of_record: Labels, units: Rows | None) -> None:
         self.of_record = of_record
-        self.units = units
         self.noun = "records" if units is None else "units"
+        self.sizes = np.bincount(of_record).astype(np.float64)
+        self._units: list[set[int]] | None = None
+        if units is not None:
+            self._units = [set() for _ in self.sizes]
+            pairs = np.unique(np.stack((of_record, units)), axis=1).T
+            for stratum, unit in pairs[pairs[:, 1] >= 0].tolist():
+                self._units[stratum].add(unit)
+            self.sizes = np.array([len(own) for own in self._units], dtype=np.float64)
 
-    def sizes(self, home: Labels | None = None) -> Labels:
-        """Return the size of every stratum; `home` says which one each is merged with."""
-        of_record = self.of_record if home is None else home[self.of_record]
-        n = int(self.of_record.max()) + 1
-        if self.units is None:
-            return np.bincount(of_record, minlength=n)
-        known = self.units >= 0
-        pairs = np.unique(np.stack((of_record[known], self.units[known])), axis=1)
-        return np.bincount(pairs[0], minlength=n)
+    def merge(self, one: int, other: int) -> None:
+        """Move the members of one stratum to another; a unit may be in both."""
+        if self._units is None:
+            self.sizes[other] += self.sizes[one]
+        else:
+            small, large = sorted((self._units[one], self._units[other]), key=len)
+            large |= small
+            self._units[one], self._units[other] = set(), large
+            self.sizes[other] = len(large)
+        self.sizes[one] = 0
 
 
 def _too_small(sizes: Labels, k: int, columns: Sequence[str], noun: str) -> str:
@@ -107,11 +115,9 @@ def _joined(X: Floats, members: _Members, k: int) -> Labels:
     np.add.at(sums, members.of_record, X)
     home = np.arange(len(counts))
     while True:
-        # Records add up; a unit may have records in several strata.
-        sizes = counts if members.units is None else members.sizes(home).astype(np.float64)
         present = counts > 0
-        small = int(np.where(present, sizes, np.inf).argmin())
-        if sizes[small] >= k or np.count_nonzero(present) == 1:
+        small = int(np.where(present, members.sizes, np.inf).argmin())
+        if members.sizes[small] >= k or np.count_nonzero(present) == 1:
             return home
         means = sums / np.maximum(counts, 1.0)[:, None]
         distances = np.square(means - means[small]).sum(axis=1)
@@ -121,3 +127,4 @@ def _joined(X: Floats, members: _Members, k: int) -> Labels:
         counts[nearest] += counts[small]
         counts[small] = 0
         home[home == small] = nearest
+        members.merge(small, nearest)
