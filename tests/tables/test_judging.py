@@ -42,6 +42,9 @@ class TestCodes:
         assert found.type is ColumnType.NOMINAL
         assert found.why == "5 different whole numbers: codes"
 
+    def test_one_value_is_none(self):
+        assert judged([3] * 100).type is ColumnType.INTEGER
+
     def test_decimals_are_none(self):
         assert judged([0.5, 1.0] * 50).type is ColumnType.CONTINUOUS
 

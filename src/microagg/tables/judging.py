@@ -58,16 +58,15 @@ def _judge_number(frame: Frame, name: str, stored: ColumnType, *, is_amount: boo
         return Judgement(stored)
     if not is_amount and _are_codes(present):
         count = len(np.unique(present))
-        noun = "number" if count == 1 else "numbers"
-        return Judgement(ColumnType.NOMINAL, f"{count} different whole {noun}: codes")
+        return Judgement(ColumnType.NOMINAL, f"{count} different whole numbers: codes")
     if is_float:
         return Judgement(ColumnType.INTEGER, "whole numbers stored as decimals")
     return Judgement(stored)
 
 
 def _are_codes(present: np.ndarray) -> bool:
-    """Whether whole numbers have few values that occur often."""
+    """Whether whole numbers have few values that occur often; the mean of one value is itself."""
     if len(np.unique(present[: RECORDS_PER_CODE * FEW_CODES])) > FEW_CODES:
         return False
     count = len(np.unique(present))
-    return count <= FEW_CODES and len(present) >= RECORDS_PER_CODE * count
+    return 1 < count <= FEW_CODES and len(present) >= RECORDS_PER_CODE * count
