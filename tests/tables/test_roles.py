@@ -107,6 +107,8 @@ def test_only_text_among_numbers_is_told_of_markers():
     with pytest.raises(DataError, match=r"drafts all roles\.$"):
         roles_of(pl.DataFrame({"n": [1, 2, 3], "t": ["NA", "DE", "2"]}))
     with pytest.raises(DataError, match=r"drafts all roles\.$"):
+        roles_of(pl.DataFrame({"n": [1, 2, 3], "t": ["007", "101", "103"]}))
+    with pytest.raises(DataError, match=r"drafts all roles\.$"):
         roles_of(pl.DataFrame({"n": [1, 2], "b": [True, False]}))
 
 
