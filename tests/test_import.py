@@ -21,6 +21,11 @@ def test_import_loads_nothing_heavy():
     assert not loaded_after("import microagg; microagg.__version__; dir(microagg)") & set(HEAVY)
 
 
+def test_the_transformer_loads_scikit_learn_and_protect_does_not():
+    assert "sklearn" not in loaded_after("import microagg; microagg.protect")
+    assert "sklearn" in loaded_after("import microagg; microagg.Microaggregator")
+
+
 def test_listing_the_methods_loads_none_of_them():
     loaded = loaded_after("import microagg; microagg.methods()['mdav'].summary")
     assert not loaded & (set(HEAVY) - {"numpy"})

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from microagg.release.findings import Verification
     from microagg.release.protect import protect, protect_file
     from microagg.release.release import Release
+    from microagg.release.transformer import Microaggregator
     from microagg.release.verify import verify
     from microagg.studies.compare import compare
     from microagg.studies.comparison import Comparison, risk_utility_map
@@ -30,6 +31,7 @@ _HOMES = {
     "Comparison": "microagg.studies.comparison",
     "Manifest": "microagg.plans.manifest",
     "Measures": "microagg.measures.measure",
+    "Microaggregator": "microagg.release.transformer",
     "Plan": "microagg.plans.plan",
     "Release": "microagg.release.release",
     "Verification": "microagg.release.findings",
@@ -55,6 +57,7 @@ __all__ = [
     "Comparison",
     "Manifest",
     "Measures",
+    "Microaggregator",
     "Plan",
     "Release",
     "Verification",

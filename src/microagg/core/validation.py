@@ -217,7 +217,7 @@ def check_matrix(
     array = _as_numbers(X, integer=integer)
     if single_column and array.ndim == 1:
         array = array.reshape(-1, 1)
-    _refuse_shape(array)
+    check_shape(array)
     if estimator is not None:
         _remember_columns(estimator, X, array.shape[1])
     if array.dtype == np.float64:
@@ -274,11 +274,12 @@ def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
     return array.astype(np.float64, copy=False)
 
 
-def _refuse_shape(array: NDArray[Any]) -> None:
+def check_shape(array: NDArray[Any]) -> None:
+    """Refuse what is no matrix of at least one record and one column, in scikit-learn's words."""
     if array.ndim != 2:
         raise DataError(
             f"X must be a matrix of records by columns; got an array of {array.ndim} dimension(s). "
-            "Pass X.reshape(-1, 1) for a single column."
+            "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one record."
         )
     for count, what in zip(array.shape, ("sample", "feature"), strict=True):
         if count == 0:

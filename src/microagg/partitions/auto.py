@@ -68,6 +68,8 @@ LARGEST_TOUR, _LARGEST_MDAV = 5_000, 200_000
 # Under requirements: records of which all partitions are tried, and up to which records are dealt
 # out for t-closeness, which takes time proportional to the square of their number.
 _MOST_FOR_ALL, _LARGEST_DEALT = 12, 20_000
+# Trials under requirements after a search without, as a share of those of a search under them.
+_SHARE_AFTERWARDS = 0.5
 
 
 class Auto(Partitioner):
@@ -157,10 +159,9 @@ class Auto(Partitioner):
         from microagg.partitions.search.repairing import repair
         from microagg.requirements.coded import pack
 
-        effort = EFFORTS_UNDER_RULES[check_choice("effort", self.effort, EFFORTS)]
-        n_jobs = check_jobs(self.n_jobs)
+        check_choice("effort", self.effort, EFFORTS)
+        n_jobs, rng = check_jobs(self.n_jobs), check_rng(self.random_state)
         limits = Limits.checked(None, self.time_budget)
-        rng = check_rng(self.random_state)
         self.interrupted_ = self.timed_out_ = False
         self.near_ = None
         X, packed = without_offset(X), pack(rules, k, len(X))
@@ -171,13 +172,32 @@ class Auto(Partitioner):
         self.near_ = list_near(X, n_neighbours(k), n_jobs)
         near = self.near_.for_search()
         starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
+        closeness = [rule for rule in rules if rule.is_closeness]
         if len(X) <= _LARGEST_DEALT:
-            starts += [deal_out(X, rule, k) for rule in rules if rule.is_closeness]
-        repaired = [repair(X, labels, packed, near) for labels in starts]
-        repaired.sort(key=lambda labels: summarise(X, labels).sse)
-        first, *others = repaired
-        improving = Improving(X, first, k, limits, rng, n_jobs, near, rules, others)
-        return self._improved(improving, effort)
+            starts += [deal_out(X, rule, k) for rule in closeness]
+        improving = partial(Improving, X, k=k, rng=rng, n_jobs=n_jobs, near=near)
+        # Groups found without regard to t-closeness are far from it.
+        may_relax = not closeness and not needs_no_search(X, k)
+        found = []
+        if not may_relax or len(X) <= regions.size_limit(len(X), k):
+            repaired = [repair(X, labels, packed, near) for labels in starts]
+            repaired.sort(key=lambda labels: summarise(X, labels).sse)
+            search = improving(
+                repaired[0],
+                limits=limits.within(0.5) if may_relax else limits,
+                rules=rules,
+                other_starts=repaired[1:],
+            )
+            found.append(self._improved(search, EFFORTS_UNDER_RULES[self.effort]))
+        if may_relax and not self.interrupted_:
+            search = improving(starts[0], limits=limits.within(0.5))
+            relaxed = self._improved(search, EFFORTS[self.effort])
+            found.append(repair(X, relaxed, packed, near))
+        if may_relax and not self.interrupted_:
+            search = improving(found[-1], limits=limits, rules=rules)
+            effort = EFFORTS_UNDER_RULES[self.effort].for_good_groups(_SHARE_AFTERWARDS)
+            found.append(self._improved(search, effort))
+        return min(found, key=lambda labels: summarise(X, labels).sse)
 
     def _improved(self, improving: Improving, effort: Effort) -> Labels:
         """Return the groups after the search, and note how it ended."""
@@ -187,7 +207,7 @@ class Auto(Partitioner):
             improving.adopt_best()
             self.interrupted_ = True
         ended_early = self.time_budget is not None and not improving.is_complete()
-        self.timed_out_ = ended_early and not self.interrupted_
+        self.timed_out_ = (self.timed_out_ or ended_early) and not self.interrupted_
         return improving.labels
 
 

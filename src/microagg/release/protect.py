@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -260,6 +260,26 @@ def make_release(
     command: Callable[[Plan], str] = python_call,
     listener: AbstractContextManager[None] = nullcontext(),  # noqa: B008
 ) -> Release:
+    """Return the release of a table; `command` and `listener` are those of `go_through`."""
+    return go_through(source, plan, command=command, listener=listener).release
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """A release, and the stages that it went through, for those who need more than the table."""
+
+    records: Records
+    groups: Groups
+    release: Release
+
+
+def go_through(
+    source: Source,
+    plan: Plan,
+    *,
+    command: Callable[[Plan], str] = python_call,
+    listener: AbstractContextManager[None] = nullcontext(),  # noqa: B008
+) -> Stages:
     """Take a table through all stages; long work is done within `listener`.
 
     `command` returns the command or call that repeats the release of a plan.
@@ -301,7 +321,8 @@ def make_release(
         seconds=time.perf_counter() - began,
     )
     origin = _origin(records, released, verified)
-    return Release(verified.table, groups.labels_as_array(), manifest, origin)
+    release = Release(verified.table, groups.labels_as_array(), manifest, origin)
+    return Stages(records, groups, release)
 
 
 def _origin(records: Records, released: Released, verified: Verified) -> Origin:

@@ -220,9 +220,9 @@ def check_values(columns: Iterable[Column], missing: Missing, *, hybrid: bool = 
     if absent and missing is Missing.ERROR:
         raise DataError(
             f"values of quasi-identifiers are missing in {_counted(absent)} (records in brackets). "
-            "Choose what happens to them: --missing value keeps a missing value as a value, which "
-            "whole groups release or none, --missing impute replaces it by its group's aggregate "
-            "(missing='value' or 'impute' in Python)."
+            "Choose what happens to missing values (NaN or null): --missing value keeps them as a "
+            "value, which whole groups release or none, --missing impute replaces them by their "
+            "group's aggregate (missing='value' or 'impute' in Python)."
         )
     if empty and missing is Missing.IMPUTE:
         raise DataError(

@@ -221,7 +221,11 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     costs = _warm_up(trial, served)
     results = _run_all(trial, runs, workers, costs)
     failures = [code for _, code in results if code]
-    uses_randomness = any(estimator_of(trial.plan_for(m, k)).uses_randomness() for m, k in runs)
+    uses_randomness = any(
+        estimator_of(trial.plan_for(method, k)).uses_randomness()
+        for (method, k), (row, _) in zip(runs, results, strict=True)
+        if row.error is None
+    )
     unused = contest.unused(served, records, uses_randomness=uses_randomness)
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -35,6 +35,12 @@ class Limits:
         if time_budget is not None:
             deadline = time.monotonic() + check_number("time_budget", time_budget, low=0.0)
         return cls(iterations, deadline)
+
+    def within(self, share: float) -> Self:
+        """Return the limits for a part of the work that may take a share of the time left."""
+        if math.isinf(self.deadline):
+            return self
+        return replace(self, deadline=time.monotonic() + share * self.seconds_left())
 
     def seconds_left(self) -> float:
         """How much time is left."""
