@@ -94,7 +94,7 @@ def test_a_draft_and_a_release_agree(run, folder):
 def test_a_draft_takes_markers(run):
     text = run("plan", "s.csv", "--na", "NA,DE").out
     assert re.search(r'^na += \["NA", "DE"\]', text, re.M)
-    assert re.search(r"^land .*1 different value.*80 missing", text, re.M)
+    assert re.search(r"^land .*only one value, 80 missing", text, re.M)
 
 
 def test_commands_repeat_it(run):

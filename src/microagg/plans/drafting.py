@@ -112,7 +112,7 @@ def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str
     if _words(name) & _WEIGHT_WORDS and is_number(frame, name):
         return 'survey weights? then use role = "weight" alone'
     if different == 1:
-        return "the same value in every record"
+        return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
     if judged.why:

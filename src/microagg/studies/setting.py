@@ -17,8 +17,8 @@ from microagg.tables.roles import Roles
 class Setting:
     """The columns by role, their blocks, and the options that change the figures of every row.
 
-    `unused` are the options of the plan that have no effect on the study; `judged` says what columns
-    are taken for, and why, where nobody stated it.
+    `unused` are the options of the plan that have no effect on the study; `judged` says what
+    columns are taken for, and why, where nobody stated it.
     """
 
     roles: Roles
