@@ -48,7 +48,8 @@ def original_columns(
     if sha256 is not None and found != sha256:
         raise DataError(f"the original is not the table that the manifest names. {_SAME}")
     _check_records(frame, protected, unchanged if sha256 is None else [])
-    frame, _ = without_entries(frame, contributions, plan.na)
+    given = [name for name in needed if name in frame.columns]  # the unit may be in the index
+    frame, _ = without_entries(frame, given, plan.na)
     for name in contributions:
         if not is_number(frame, name):
             raise DataError(f"{name!r} must be numbers in the original. {_SAME}")
