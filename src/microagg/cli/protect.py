@@ -27,6 +27,7 @@ from microagg.cli.summary import (
     outcome,
     table_rows,
     title,
+    told_of_units,
     unchanged_rows,
     without_effect,
 )
@@ -123,7 +124,7 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
     done = release.manifest
     rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
-    rows += judged(done)
+    rows += told_of_units(done) + judged(done)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)
     rows += [

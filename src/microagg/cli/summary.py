@@ -181,6 +181,13 @@ def unchanged_rows(done: Manifest) -> Facts:
     ]
 
 
+def told_of_units(done: Manifest) -> Facts:
+    """Return a row where k counts records because somebody said that each is about another."""
+    if not done.plan.counts_rows:
+        return []
+    return [("units", "every record counts as somebody else, as --unit rows says")]
+
+
 def judged(done: Manifest) -> Facts:
     """Return rows on types that nobody stated and storage does not suggest, and on markers."""
     rows: Facts = []

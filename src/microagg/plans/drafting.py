@@ -31,7 +31,8 @@ _NAMING_WORDS = frozenset(
 )
 _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("ident", "identifier", "key", "nr", "serial", "url", "uuid"),
-    *("id", "cid", "hid", "hhid", "pid", "uid"),
+    *("id", "cid", "hid", "hh", "hhid", "pid", "uid"),
+    *("case", "client", "company", "customer", "firm", "household", "patient", "person"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Of so many records, as a share, values that differ may name them; of fewer than this, by chance.

@@ -434,7 +434,7 @@ class Plan(Model):
         return self.hybrid or find(self.method).draws
 
     def _on_groups(self) -> Iterator[Requirement]:
-        unit = self.unit_column
+        unit, weights = self.unit_column, next(iter(self.columns_as(WEIGHT)), None)
         if unit is not None:
             yield KUnits(unit, self.k)
         for name, column in self.columns.items():
@@ -443,9 +443,9 @@ class Plan(Model):
             if column.t_closeness is not None:
                 yield TCloseness(name, column.t_closeness, column.is_ordered, column.order)
             if column.p_percent is not None:
-                yield PPercent(name, column.p_percent, unit)
+                yield PPercent(name, column.p_percent, unit, weights)
             if column.dominance is not None:
-                yield Dominance(name, *column.dominance, unit)
+                yield Dominance(name, *column.dominance, unit, weights)
 
     def asks_for(self, requirement: str) -> bool:
         """Whether a column has this requirement, such as t_closeness."""
@@ -454,7 +454,9 @@ class Plan(Model):
     @property
     def judged_columns(self) -> tuple[str, ...]:
         """The published columns that requirements are about, beside the quasi-identifiers."""
-        return tuple(name for name, column in self.columns.items() if column.is_about_values)
+        about = [name for name, column in self.columns.items() if column.is_about_values]
+        has_totals = any(column.is_about_contributions for column in self.columns.values())
+        return (*about, *(self.columns_as(WEIGHT) if has_totals else ()))
 
     @property
     def identifiers(self) -> tuple[str, ...]:

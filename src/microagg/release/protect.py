@@ -24,6 +24,7 @@ from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.description import describe, plain_options
+from microagg.release.exposure import columns_that_name_units, order_links_units
 from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, PathName, Release
@@ -354,6 +355,20 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
             f"column {name!r} is published unchanged, and its value is different in every record: "
             "it may reveal who a record is about. Drop it as an identifier unless you mean to "
             "publish it.",
+            PrivacyWarning,
+        )
+    unit = records.roles.unit
+    for name in columns_that_name_units(records):
+        warn(
+            f"column {name!r} is published unchanged, and nearly every {unit!r} has a value of its "
+            "own there: anyone who knows it finds all their records. Drop or coarsen it unless you "
+            "mean to publish it.",
+            PrivacyWarning,
+        )
+    if order_links_units(records):
+        warn(
+            f"records of the same {unit!r} follow each other, and the released table keeps their "
+            "order: it shows which records belong together. Shuffle the records first.",
             PrivacyWarning,
         )
     if plan.hybrid:

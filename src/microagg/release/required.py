@@ -1,6 +1,5 @@
 """What the plan requires of groups beside k: as rules for the methods, if it can be met at all."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
+from microagg.core.words import counted
 from microagg.plans.columns import ColumnPlan
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
@@ -117,28 +117,37 @@ class _Facts:
                 f"p_percent and dominance are for numbers that are released as means; {column!r} "
                 f"has the {now}. Leave them out."
             )
+        self._check_attributed(column)
         numbers = opened.values.numbers.astype(np.float64)
-        missing = opened.values.missing
-        return numbers if missing is None else np.where(missing, 0.0, numbers)
+        missing, weights = opened.values.missing, self.records.weights
+        amounts = numbers if missing is None else np.where(missing, 0.0, numbers)
+        return amounts if weights is None else amounts * weights
+
+    def _check_attributed(self, column: str) -> None:
+        """Refuse amounts without a contributor: they may be of the largest one."""
+        units = self.records.units
+        if units is not None and (count := int(np.count_nonzero(units < 0))):
+            raise DataError(
+                f"p_percent and dominance count what each {self.records.roles.unit!r} contributes "
+                f"to {column!r}, and {counted(count, 'record')} {'has' if count == 1 else 'have'} "
+                "none. Fill them in or remove those records first."
+            )
 
     def evidence(self) -> Evidence:
         """Return the original records for a judge, with strata in place of combinations."""
         frame, strata = self.records.frame, self.records.strata
         stratum = np.zeros(len(frame), dtype=np.intp) if strata is None else strata.of_record
-        sensitive = [column for column in self._columns() if column in self.records.roles.sensitive]
+        needed = self.plan.judged_columns
         name = _STRATUM
-        while name in sensitive:
+        while name in needed:
             name += "_"
-        table = {column: _published(frame, column) for column in sensitive}
+        table = {column: _published(frame, column) for column in needed}
         return Evidence(
             pl.DataFrame({**table, name: stratum}),
             (name,),
             unpublished_for(self.plan, self.records),
             decimal_of(self.records.source),
         )
-
-    def _columns(self) -> Iterator[str]:
-        yield from (name for name, said in self.plan.columns.items() if said.is_about_values)
 
     def _column(self, name: str) -> Column:
         return _open(self.records.source, name, self.plan.columns[name])

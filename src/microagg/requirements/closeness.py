@@ -33,14 +33,17 @@ class TCloseness:
 
     @property
     def wording(self) -> Wording:
-        """The requirement in words."""
+        """The requirement in words; once it is known, they say how distances are measured."""
+        how = {True: " by rank", False: " as categories", None: ""}[self.ordered]
         return Wording(
             name="t-closeness",
             column=self.column,
-            asked=f"{self.column!r} at most {self.t:g} from its distribution in the whole table",
+            asked=(
+                f"{self.column!r} at most {self.t:g} from its distribution in the whole table{how}"
+            ),
             kept=(
                 f"in every combination, {self.column!r} is at most {self.t:g} from its "
-                "distribution in the whole table"
+                f"distribution in the whole table{how}"
             ),
             broken=f"{self.column!r} is more than {self.t:g} from its overall distribution in",
             most=True,

@@ -57,6 +57,7 @@ class PPercent:
     column: str
     p: float
     unit: str | None = None
+    weights: str | None = None
 
     @property
     def wording(self) -> Wording:
@@ -68,13 +69,14 @@ class PPercent:
             kept=f"no contribution to {self.column!r} can be estimated within {self.p:g} %",
             broken=f"the largest contribution to {self.column!r} is known within {self.p:g} % in",
             needs=_needs(self.column, self.unit),
+            sign=" %",
         )
 
     def judge(self, evidence: Evidence) -> GroupFinding:
         """Compare the largest contribution with what the two largest leave of every total."""
         if not _is_at_hand(evidence, self.column, self.unit):
             return GroupFinding(self.wording)
-        found = _Contributions.to(self.column, self.unit, evidence)
+        found = _Contributions.to(self.column, self.unit, self.weights, evidence)
         largest = found.totals(end=1)
         rest = found.totals(first=2)
         figures = np.full(len(largest), np.inf)
@@ -87,9 +89,8 @@ class PPercent:
 
         if self.p == 0.0:
             return None
-        return GroupRule.p_percent(
-            facts.amounts(self.column), self.p, _contributors(facts, self.unit)
-        )
+        contributors = None if self.unit is None else facts.units()
+        return GroupRule.p_percent(facts.amounts(self.column), self.p, contributors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Dominance:
     n: int
     share: float
     unit: str | None = None
+    weights: str | None = None
 
     @property
     def wording(self) -> Wording:
@@ -117,6 +119,7 @@ class Dominance:
             ),
             broken=f"the {largest} {makes} up more than {self.share:g} % of {self.column!r} in",
             needs=_needs(self.column, self.unit),
+            sign=" %",
             most=True,
         )
 
@@ -124,7 +127,7 @@ class Dominance:
         """Compare the n largest contributions with every total."""
         if not _is_at_hand(evidence, self.column, self.unit):
             return GroupFinding(self.wording)
-        found = _Contributions.to(self.column, self.unit, evidence)
+        found = _Contributions.to(self.column, self.unit, self.weights, evidence)
         total, figures = found.totals(), np.zeros(len(found.sizes))
         np.divide(100.0 * found.totals(end=self.n), total, out=figures, where=total > 0.0)
         return GroupFinding.of(self.wording, figures, found.sizes, self.share)
@@ -135,8 +138,8 @@ class Dominance:
 
         if self.share == 100.0:
             return None
-        amounts, contributors = facts.amounts(self.column), _contributors(facts, self.unit)
-        return GroupRule.dominance(amounts, self.n, self.share, contributors)
+        contributors = None if self.unit is None else facts.units()
+        return GroupRule.dominance(facts.amounts(self.column), self.n, self.share, contributors)
 
 
 def _needs(column: str, unit: str | None) -> str:
@@ -149,14 +152,6 @@ def _is_at_hand(evidence: Evidence, column: str, unit: str | None) -> bool:
     return column in known and (unit is None or unit in known)
 
 
-def _contributors(facts: GroupFacts, unit: str | None) -> "Rows | None":
-    """Return the contributor of every record; those without a unit are one more."""
-    if unit is None:
-        return None
-    codes = facts.units()
-    return np.where(codes < 0, codes.max() + 1, codes)
-
-
 @dataclass(frozen=True, slots=True)
 class _Contributions:
     """All contributions: the combination and amount of each, and its place from the largest."""
@@ -167,7 +162,9 @@ class _Contributions:
     sizes: "Rows"
 
     @classmethod
-    def to(cls, column: str, unit: str | None, evidence: Evidence) -> "_Contributions":
+    def to(
+        cls, column: str, unit: str | None, weights: str | None, evidence: Evidence
+    ) -> "_Contributions":
         import polars as pl
 
         from microagg.requirements.observed import classes_of, units, values
@@ -176,6 +173,8 @@ class _Contributions:
         labels, sizes = classes_of(evidence)
         numbers = values(evidence.unpublished.get_column(column), evidence.decimal)
         known = numbers.cast(pl.Float64).abs().fill_null(0.0)
+        if weights is not None:
+            known *= values(evidence.table.get_column(weights), evidence.decimal).cast(pl.Float64)
         table = pl.DataFrame({"of": labels, "amount": known})
         if unit is not None:
             owners = units(evidence.unpublished.get_column(unit)).alias("unit")

@@ -18,7 +18,7 @@ class Wording:
 
     `kept` is what holds, `broken` the start of what does not, before "3 of 200 combinations".
     `needs` is what is not published and must be known to check it. `most` says that figures above
-    what was asked for fail, not those below.
+    what was asked for fail, not those below; `sign` follows a figure.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Wording:
     broken: str
     needs: str = ""
     most: bool = False
+    sign: str = ""
 
 
 @dataclass(frozen=True, slots=True)
