@@ -54,6 +54,13 @@ def test_the_summary_says_what_was_judged_and_why(run):
     assert {row["year"] for row in released()} == {"2024"}
 
 
+@pytest.mark.parametrize("study", [("compare", "--methods", "mdav"), ("sweep",)], ids=" ".join)
+def test_studies_say_it_too(run, study):
+    asked = ("-k", "4", *ROLES, *QUASI, "--missing", "impute")
+    said = words(run(study[0], "s.csv", *study[1:], *asked))
+    assert "judged tenure is nominal (3 different whole numbers: codes); born is date" in said
+
+
 def test_nothing_is_said_where_all_is_stated(run):
     types = ("--type", "tenure=nominal", "--type", "born=date", "--drop", "pay,land,no,ill,year")
     said = words(run("protect", "s.csv", "-k", "4", *MDAV, *types))
@@ -87,7 +94,7 @@ def test_a_draft_and_a_release_agree(run, folder):
 def test_a_draft_takes_markers(run):
     text = run("plan", "s.csv", "--na", "NA,DE").out
     assert re.search(r'^na += \["NA", "DE"\]', text, re.M)
-    assert re.search(r"^land .*1 different value.*80 missing", text, re.M)
+    assert re.search(r"^land .*only one value, 80 missing", text, re.M)
 
 
 def test_commands_repeat_it(run):

@@ -151,7 +151,7 @@ class TestSections:
             ("compare", "Arguments Protection Method Files Columns Output Options"),
             ("sweep", "Arguments Protection Method Columns Files Output Options"),
             ("verify", "Arguments Files Protection Columns Output Options"),
-            ("plan", "Arguments Files Protection Output Options"),
+            ("plan", "Arguments Files Protection Columns Output Options"),
         ],
     )
     def test_options_are_listed_in_sections(self, run, command, expected):

@@ -159,7 +159,7 @@ def test_guesses_are_careful():
         "income": ("quasi-identifier", "continuous"),
         "city": ("quasi-identifier", "nominal"),
         "born": ("quasi-identifier", "date"),
-        "sampling_weight": ("quasi-identifier", "nominal"),
+        "sampling_weight": ("quasi-identifier", "integer"),
         "final_weight": ("quasi-identifier", "integer"),
         "list": ("drop", None),
         "empty": ("drop", None),

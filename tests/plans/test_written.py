@@ -20,6 +20,7 @@ COLUMNS = {
     "a.b": {"role": "sensitive", "l_diversity": "entropy:2.5", "t_closeness": 0.25},
     "pay": {"p_percent": 12.5, "dominance": (2, 85.5)},
     "notes": {"role": "drop"},
+    "year": {"role": "publish"},
     "região": {"role": "stratum"},
     "": {"role": "weight"},
 }

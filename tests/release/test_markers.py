@@ -105,6 +105,16 @@ class TestFiles:
             release.risk().as_dict()["linkage"]
         )
 
+    def test_of_a_unit(self, file, tmp_path):
+        lines = [f"{'nobody' if i % 6 == 0 else f'p{i // 2}'},{20 + i * 7 % 60}" for i in range(60)]
+        path = file("who,age\n" + "\n".join(lines) + "\n")
+        plan = Plan.of(k=3, na=["nobody"], method="mdav", unit="who")
+        release = protect_file(path, tmp_path / "out.csv", plan)
+        assert release.manifest.units.records_without == 10
+        assert verify(tmp_path / "out.csv", original=path)
+        counted = measure(path, tmp_path / "out.csv").risk.units.classes.fewest
+        assert counted == release.manifest.units.fewest >= 3
+
     def test_text_among_numbers_is_explained(self, file, tmp_path):
         path = file("age,pay\n" + "\n".join(LINES) + "\n")
         with pytest.raises(DataError, match=r"texts among the numbers in 'age'.*--na TEXT"):

@@ -286,6 +286,17 @@ class TestInPipelines:
         assert first.random_state is None
 
 
+def test_named_entries_are_missing_in_new_records_too():
+    rng = np.random.default_rng(2)
+    X = pl.DataFrame({"age": [-9, *rng.integers(20, 90, 59)], "pay": rng.lognormal(8, 1, 60)})
+    given = {"method": "mdav", "missing": "impute"}
+    named = Microaggregator(3, na=[-9], **given).fit(X)
+    blank = X.with_columns(pl.col("age").replace(-9, None))
+    same = Microaggregator(3, **given).fit(blank)
+    assert named.manifest_.markers == {"age": 1}
+    assert named.transform(X[:5]).equals(same.transform(blank[:5]))
+
+
 class TestParameters:
     def test_every_option_is_taken_or_left_out_on_purpose(self):
         elsewhere = {

@@ -42,6 +42,9 @@ class TestCodes:
         assert found.type is ColumnType.NOMINAL
         assert found.why == "5 different whole numbers: codes"
 
+    def test_one_value_is_none(self):
+        assert judged([3] * 100).type is ColumnType.INTEGER
+
     def test_decimals_are_none(self):
         assert judged([0.5, 1.0] * 50).type is ColumnType.CONTINUOUS
 
@@ -156,6 +159,14 @@ class TestMeasures:
         assert found["risk"] == measure(SURVEY, release.table, plan=Plan.of(k=5)).as_dict()["risk"]
         own = release.risk().as_dict()
         assert found["risk"]["linkage"] == own["linkage"]
+
+    @pytest.mark.parametrize("said", [{"sensitive": "s"}, {}], ids=["named", "assumed"])
+    @pytest.mark.parametrize("dtype", [pl.Int64, pl.Float64])
+    def test_sensitive_numbers_have_an_order_as_in_a_release(self, said, dtype):
+        table = SURVEY.with_columns(s=pl.Series(RNG.integers(1, 6, N), dtype=dtype))
+        release = protect(table, 5, method="mdav", sensitive="s")
+        own = release.risk().as_dict()["attributes"]
+        assert measure(table, release.table, **said).as_dict()["risk"]["attributes"] == own
 
     def test_codes_that_became_means_were_amounts(self):
         averaged = SURVEY.with_columns(tenure=pl.lit(2.3), age=pl.col("age") + 0.25)

@@ -100,9 +100,14 @@ def test_other_types_without_a_role_stop_with_their_names(values, word):
     assert roles_of(table, sensitive=["odd"]).quasi_identifiers == ("n",)
 
 
-def test_only_text_is_told_of_markers():
-    with pytest.raises(DataError, match=r"Markers such as NA or \? count as text"):
-        roles_of(pl.DataFrame({"n": [1, 2], "t": ["NA", "1"]}))
+def test_only_text_among_numbers_is_told_of_markers():
+    said = r"If texts among the numbers in 't' mean a missing value, name them: --na TEXT, or na="
+    with pytest.raises(DataError, match=said):
+        roles_of(pl.DataFrame({"n": [1, 2, 3], "t": ["none", "1", "2"]}))
+    with pytest.raises(DataError, match=r"drafts all roles\.$"):
+        roles_of(pl.DataFrame({"n": [1, 2, 3], "t": ["NA", "DE", "2"]}))
+    with pytest.raises(DataError, match=r"drafts all roles\.$"):
+        roles_of(pl.DataFrame({"n": [1, 2, 3], "t": ["007", "101", "103"]}))
     with pytest.raises(DataError, match=r"drafts all roles\.$"):
         roles_of(pl.DataFrame({"n": [1, 2], "b": [True, False]}))
 

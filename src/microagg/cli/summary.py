@@ -14,6 +14,7 @@ from microagg.plans.manifest import (
 from microagg.plans.plan import Plan
 from microagg.plans.required import left_out, required_rows, units_of
 from microagg.requirements.units import KUnits
+from microagg.tables.judging import judged_words
 
 Facts = list[tuple[str, str]]
 
@@ -191,14 +192,14 @@ def judged(done: Manifest) -> Facts:
     """Return rows on types that nobody stated and storage does not suggest, and on markers."""
     rows: Facts = []
     types = [
-        f"{name} is {column.type} ({column.why})"
+        judged_words(name, column.type, column.why)
         for name, column in done.columns.items()
         if column.why
     ]
     if types:
         rows.append(("judged", "; ".join(types)))
     if done.markers:
-        counts = (f"{name} ({count:,})" for name, count in done.markers.items())
+        counts = (f"{listed_names([name])} ({count:,})" for name, count in done.markers.items())
         rows.append(("missing", f"entries such as NA: {', '.join(counts)}"))
     return rows
 

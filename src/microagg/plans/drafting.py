@@ -112,6 +112,8 @@ def _is_serial(frame: Frame, name: str) -> bool:
 def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str:
     if _words(name) & _WEIGHT_WORDS and is_number(frame, name):
         return 'survey weights? then use role = "weight" alone'
+    if different == 1:
+        return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
     if judged.why:

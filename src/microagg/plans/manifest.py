@@ -24,6 +24,7 @@ from microagg.core.registry import find
 from microagg.core.validation import check_choice
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
+from microagg.tables.roles import PUBLISH
 from microagg.tables.scaling import SCALES
 
 SCHEMA_VERSION = 3
@@ -229,7 +230,8 @@ class Manifest(_Facts):
     @property
     def worth_knowing(self) -> tuple[str, ...]:
         """The columns that are published unchanged, but for those that are not sensitive."""
-        return tuple(n for n in self.unchanged if n in (*self.sensitive, self.weights))
+        harmless = self.plan.columns_as(PUBLISH)
+        return tuple(name for name in self.unchanged if name not in harmless)
 
     @property
     def is_drawn(self) -> bool:

@@ -68,7 +68,8 @@ def original_columns(
                 "nothing shows that the original has the records of the protected table: no number "
                 "and no unchanged column. Verify the file beside its manifest."
             )
-    frame, _ = without_entries(frame, contributions, plan.na)
+    given = [name for name in needed if name in frame.columns]  # the unit may be in the index
+    frame, _ = without_entries(frame, given, plan.na)
     for name in contributions:
         if not is_number(frame, name):
             raise DataError(f"{name!r} must be numbers in the original. {_SAME}")

@@ -49,7 +49,7 @@ class Source:
 
         Columns that are published unchanged keep them.
         """
-        names = [name for name in self.frame.columns if na and name not in unchanged]
+        names = [name for name in self.frame.columns if name not in unchanged]
         frame, found = without_entries(self.frame, names, na)
         if not found:
             return self

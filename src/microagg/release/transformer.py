@@ -20,6 +20,8 @@ from microagg.release.nearest import NearestGroups
 from microagg.release.protect import Stages, go_through
 from microagg.release.source import Source
 from microagg.tables.features import Features
+from microagg.tables.frames import open_frame
+from microagg.tables.markers import without_entries
 from microagg.tables.roles import QUASI_IDENTIFIER, no_such_column
 
 
@@ -48,6 +50,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     scale : How numbers are compared: standardise, robust, rank, log or none.
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in.
+    na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
     valid_combinations : Release only combinations of categories that occur in the data.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
@@ -92,6 +95,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         strict_k: bool = False,
         scale: str = "standardise",
         missing: str = "error",
+        na: Iterable[str | float] = (),
         valid_combinations: bool = False,
         random_state: SeedLike = None,
         effort: str = "balanced",
@@ -106,6 +110,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.strict_k = strict_k
         self.scale = scale
         self.missing = missing
+        self.na = na
         self.valid_combinations = valid_combinations
         self.random_state = random_state
         self.effort = effort
@@ -142,7 +147,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         features = Features.of(X)
         validate_data(self, features.X, reset=False, skip_check_array=True)
-        released = self._groups.released_for(features.table(self._groups.names))
+        table = open_frame(features.table(self._groups.names))
+        known, _ = without_entries(table, table.columns, self.manifest_.plan.na)
+        released = self._groups.released_for(known.to_native())
         return features.in_form(released, self._output)
 
     def _fit(self, features: Features) -> Stages:

@@ -9,6 +9,7 @@ from microagg.plans.plan import Plan
 from microagg.release.records import Records
 from microagg.requirements.base import GroupRequirement
 from microagg.requirements.units import KUnits
+from microagg.tables.judging import judged_words
 from microagg.tables.roles import Roles
 
 
@@ -16,7 +17,8 @@ from microagg.tables.roles import Roles
 class Setting:
     """The columns by role, their blocks, and the options that change the figures of every row.
 
-    `unused` are the options of the plan that have no effect on the study.
+    `unused` are the options of the plan that have no effect on the study; `judged` says what
+    columns are taken for, and why, where nobody stated it.
     """
 
     roles: Roles
@@ -25,6 +27,7 @@ class Setting:
     requirements: tuple[str, ...] = ()
     small_strata: str = "error"
     unused: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, records: Records, plan: Plan, unused: tuple[str, ...] = ()) -> "Setting":
@@ -40,11 +43,18 @@ class Setting:
             ),
             small_strata=plan.small_strata,
             unused=unused,
+            judged=tuple(
+                judged_words(name, own.type, own.why)
+                for name, own in records.judged.items()
+                if own.why
+            ),
         )
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Return rows for a summary: strata, weights, blocks and constraints, if there are any."""
+        """Return rows for a summary: types, strata, weights, blocks and constraints, if any."""
         roles = self.roles
+        if self.judged:
+            yield "judged", "; ".join(self.judged)
         if roles.unit is not None:
             yield "units", f"{listed_names([roles.unit])}: at least k of them in every group"
         if self.requirements:
@@ -71,6 +81,7 @@ class Setting:
         return {
             "quasi_identifiers": list(self.roles.quasi_identifiers),
             "assumed_quasi_identifiers": list(self.roles.assumed),
+            "judged": list(self.judged),
             "unit": self.roles.unit,
             "requirements": list(self.requirements),
             "strata": list(self.roles.strata),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
+from microagg.core.words import listed_names
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, dtype_of
@@ -22,6 +23,15 @@ class Judgement:
 
     type: ColumnType
     why: str = ""
+
+
+def judged_words(name: str, kind: str, why: str) -> str:
+    """Say what a column is taken for, and why.
+
+    >>> judged_words("tenure", "nominal", "3 different whole numbers: codes")
+    'tenure is nominal (3 different whole numbers: codes)'
+    """
+    return f"{listed_names([name])} is {kind} ({why})"
 
 
 def judge_type(
@@ -58,16 +68,15 @@ def _judge_number(frame: Frame, name: str, stored: ColumnType, *, is_amount: boo
         return Judgement(stored)
     if not is_amount and _are_codes(present):
         count = len(np.unique(present))
-        noun = "number" if count == 1 else "numbers"
-        return Judgement(ColumnType.NOMINAL, f"{count} different whole {noun}: codes")
+        return Judgement(ColumnType.NOMINAL, f"{count} different whole numbers: codes")
     if is_float:
         return Judgement(ColumnType.INTEGER, "whole numbers stored as decimals")
     return Judgement(stored)
 
 
 def _are_codes(present: np.ndarray) -> bool:
-    """Whether whole numbers have few values that occur often."""
+    """Whether whole numbers have few values that occur often; the mean of one value is itself."""
     if len(np.unique(present[: RECORDS_PER_CODE * FEW_CODES])) > FEW_CODES:
         return False
     count = len(np.unique(present))
-    return count <= FEW_CODES and len(present) >= RECORDS_PER_CODE * count
+    return 1 < count <= FEW_CODES and len(present) >= RECORDS_PER_CODE * count

@@ -14,6 +14,8 @@ def without_entries(
     frame: Frame, names: Sequence[str], entries: Sequence[str]
 ) -> tuple[Frame, dict[str, int]]:
     """Return a table without these texts and numbers in some columns, and how many each had."""
+    if not entries:
+        return frame, {}
     numbers = [number for entry in entries if (number := _number(entry)) is not None]
     counts: dict[str, int] = {}
     kept = []

@@ -8,7 +8,7 @@ import polars as pl
 
 from microagg.core.arrays import Labels
 from microagg.core.errors import DataError, ParameterError
-from microagg.tables.columns import ColumnOptions
+from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
 from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
@@ -60,9 +60,13 @@ def open_pair(
         paired |= {name: _paired(before, after, rows, name, said) for name in keys}
         measured, changed, keys = common, keys, []
     chosen, assumed = _chosen_columns(measured, changed, named)
+    sensitive = [name for name in measured if name in (*named.sensitive, *assumed)]
+    for name in sensitive:  # as in a release, their numbers have an order, few or many
+        if is_number(before, name) and paired[name].type is ColumnType.NOMINAL:
+            paired[name] = _paired(before, after, rows, name, said, is_amount=True)
     return Pair(
         {name: paired[name] for name in measured if name in chosen},
-        {name: paired[name] for name in measured if name in (*named.sensitive, *assumed)},
+        {name: paired[name] for name in sensitive},
         (*(name for name in before.columns if name not in after.columns), *keys),
         assumed,
         len(before) - len(after),
@@ -198,6 +202,8 @@ def _paired(
     matches: Labels | None,
     name: str,
     said: Mapping[str, ColumnOptions],
+    *,
+    is_amount: bool = False,
 ) -> PairedColumn:
     """Code both sides of a column together, so that equal values have equal numbers."""
     sides = [polars_column(frame[name]).alias("") for frame in (before, after)]
@@ -213,7 +219,7 @@ def _paired(
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
-        options = _judged(before, frame, name)
+        options = _judged(before, frame, name, is_amount=is_amount)
     column = open_column(frame, name, options)
     n = len(sides[1])
     numbers = column.values.numbers
@@ -224,14 +230,16 @@ def _paired(
     return OriginalColumn.of(column, before_values).paired(after_values)
 
 
-def _judged(before: Frame, both: Frame, name: str) -> ColumnOptions:
+def _judged(before: Frame, both: Frame, name: str, *, is_amount: bool) -> ColumnOptions:
     """Return what the original is judged to be, if the protected values can be of that type.
 
     Numbers that became means or other numbers were treated as amounts, not as codes.
     """
     if (order := order_of(before, name)) is not None:
         return ColumnOptions(order=order)
-    kind = judge_type(before, name).type if types_of(before, name) else None
+    kind = None
+    if types_of(before, name):
+        kind = judge_type(before, name, is_amount=is_amount).type
     if is_number(before, name) and is_number(both, name) and judge_type(both, name).type != kind:
         kind = judge_type(both, name, is_amount=True).type
     return ColumnOptions(type=kind if kind in types_of(both, name) else None)

@@ -106,11 +106,13 @@ def _needs_a_role(frame: Frame, names: list[str]) -> str:
 
 
 def _is_nearly_numbers(frame: Frame, name: str) -> bool:
-    """Whether most entries of a column of text are numbers."""
+    """Whether most entries of a column of text are numbers, and none a code such as 007."""
     if dtype_of(frame, name) != nw.String:
         return False
     entries = [value for value in frame[name].to_list() if isinstance(value, str) and value.strip()]
-    return 2 * sum(map(_reads_as_number, entries)) > len(entries)
+    if any(re.fullmatch(_CODE, value) for value in entries):
+        return False
+    return len(entries) / 2 < sum(map(_reads_as_number, entries)) < len(entries)
 
 
 def _listing(frame: Frame, names: list[str]) -> str:
