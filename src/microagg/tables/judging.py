@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
-from microagg.core.words import listed_names
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, dtype_of
@@ -23,15 +22,6 @@ class Judgement:
 
     type: ColumnType
     why: str = ""
-
-
-def judged_words(name: str, kind: str, why: str) -> str:
-    """Say what a column is taken for, and why.
-
-    >>> judged_words("tenure", "nominal", "3 different whole numbers: codes")
-    'tenure is nominal (3 different whole numbers: codes)'
-    """
-    return f"{listed_names([name])} is {kind} ({why})"
 
 
 def judge_type(
