@@ -40,7 +40,7 @@ def judge_type(
         return _judge_number(frame, name, stored, is_amount=is_amount)
     if dtype == nw.String:
         for kind in (ColumnType.DATE, ColumnType.DATETIME):
-            series = frame[name].drop_nulls()
+            series = frame[name].alias("").drop_nulls()  # a name may look like a pattern
             if len(series) and is_written_as(series, kind):
                 return Judgement(kind, "all its texts are dates")
     return Judgement(stored)
