@@ -85,7 +85,7 @@ class Case:
             "sensitive": sensitive,
             "strata": named.get(STRATUM),
             "weights": named.get(WEIGHT, [None])[0],
-            "columns": {c.name: c.said for c in self.columns if c.said},
+            "columns": {c.name: said for c in self.columns if (said := _stated(c))},
             "constraints": [written(constraint) for constraint in self.constraints],
             "unit": self.unit,
             **self.required,
@@ -214,6 +214,13 @@ def _column(draw, rng, case: tuple[str, int], name: str, *, kinds=KINDS, missing
     if kind == "datetime":
         column.zone = draw(st.sampled_from(ZONES))
     return column
+
+
+def _stated(column: Drawn) -> dict[str, Any]:
+    """Return what is said of a column; of numbers the type, too, so that none are codes."""
+    if column.role != QI or column.kind not in ("float", "int") or "type" in column.said:
+        return column.said
+    return {**column.said, "type": "integer" if column.kind == "int" else "continuous"}
 
 
 def _say(draw, column: Drawn) -> None:

@@ -77,6 +77,13 @@ def test_text_that_is_dates():
     assert judged(["2024-01-31", "soon"]).type is ColumnType.NOMINAL
 
 
+def test_names_that_look_like_patterns():
+    for name in ("^a$", "^.*$", ""):
+        table = pl.DataFrame({name: ["u", None, "v"], "n": [1, 2, 3]})
+        assert judge_type(open_frame(table), name).type is ColumnType.NOMINAL
+        assert guess_columns(open_frame(table))[name].why.startswith("text, different in every")
+
+
 def test_labels_of_a_file_come_first():
     assert judged(list(range(40)), label=ColumnType.NOMINAL).type is ColumnType.NOMINAL
 

@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from microagg.core.words import at_least, at_most, counted, listed_names, percent, spread
+from microagg.core.words import (
+    at_least,
+    at_most,
+    counted,
+    judged_words,
+    listed_names,
+    percent,
+    spread,
+)
 from microagg.plans.manifest import (
     CombinationFacts,
     ConstraintFacts,
@@ -14,7 +22,6 @@ from microagg.plans.manifest import (
 from microagg.plans.plan import Plan
 from microagg.plans.required import left_out, required_rows, units_of
 from microagg.requirements.units import KUnits
-from microagg.tables.judging import judged_words
 
 Facts = list[tuple[str, str]]
 

@@ -100,6 +100,15 @@ def listed_names(columns: Sequence[str]) -> str:
     return ", ".join(_shown(column) for column in columns) or "none"
 
 
+def judged_words(name: str, kind: str, why: str) -> str:
+    """Say what a column is taken for, and why.
+
+    >>> judged_words("tenure", "nominal", "3 different whole numbers: codes")
+    'tenure is nominal (3 different whole numbers: codes)'
+    """
+    return f"{listed_names([name])} is {kind} ({why})"
+
+
 def short_name(column: str) -> str:
     """Return the name of a column, or its beginning if it is long.
 

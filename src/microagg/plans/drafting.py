@@ -66,7 +66,7 @@ def _guess(frame: Frame, name: str, label: ColumnType | None) -> Guess:
         return Guess(DROP, None, f"{series.dtype}: cannot be aggregated")
     if absent == n:
         return Guess(DROP, None, "every value is missing")
-    different = series.drop_nulls().n_unique()
+    different = series.alias("").drop_nulls().n_unique()
     holes = f", {absent:,} missing" if absent else ""
     why = _why_identifier(frame, name, different, n - absent)
     if why and label is None:
@@ -102,7 +102,7 @@ def _is_serial(frame: Frame, name: str) -> bool:
     """Whether whole numbers count records: dense, or ascending, or all of one length."""
     if dtype_of(frame, name) not in INTEGERS:
         return False
-    numbers = frame[name].drop_nulls()
+    numbers = frame[name].alias("").drop_nulls()
     low, high = int(numbers.min()), int(numbers.max())
     is_dense = high - low < 1.1 * len(numbers)
     is_long = low >= 10**6 and len(str(low)) == len(str(high))

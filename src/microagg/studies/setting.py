@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from microagg.core.words import listed_names
+from microagg.core.words import judged_words, listed_names
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
 from microagg.requirements.base import GroupRequirement
 from microagg.requirements.units import KUnits
-from microagg.tables.judging import judged_words
 from microagg.tables.roles import Roles
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
-from microagg.core.words import listed_names
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.frames import Frame, dtype_of
@@ -25,15 +24,6 @@ class Judgement:
     why: str = ""
 
 
-def judged_words(name: str, kind: str, why: str) -> str:
-    """Say what a column is taken for, and why.
-
-    >>> judged_words("tenure", "nominal", "3 different whole numbers: codes")
-    'tenure is nominal (3 different whole numbers: codes)'
-    """
-    return f"{listed_names([name])} is {kind} ({why})"
-
-
 def judge_type(
     frame: Frame, name: str, *, label: ColumnType | None = None, is_amount: bool = False
 ) -> Judgement:
@@ -50,7 +40,7 @@ def judge_type(
         return _judge_number(frame, name, stored, is_amount=is_amount)
     if dtype == nw.String:
         for kind in (ColumnType.DATE, ColumnType.DATETIME):
-            series = frame[name].drop_nulls()
+            series = frame[name].alias("").drop_nulls()  # a name may look like a pattern
             if len(series) and is_written_as(series, kind):
                 return Judgement(kind, "all its texts are dates")
     return Judgement(stored)
