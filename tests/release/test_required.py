@@ -210,7 +210,8 @@ class TestTogether:
         assert set(found) == {"l-diversity", "t-closeness", "dominance"}
         assert found["l-diversity"].worst >= 2
         assert found["t-closeness"].worst <= 0.3
-        assert found["dominance"].worst <= 80
+        assert found["dominance"].worst is None  # it would give a contribution away
+        assert found["dominance"].checkable
         assert all(one.checkable and not one.combinations_failing for one in found.values())
         again = protect(pl.DataFrame(RECORDS), plan=release.manifest.plan)
         assert again.labels.tolist() == release.labels.tolist()

@@ -80,7 +80,7 @@ def test_requirements_are_listed_with_what_was_found():
     assert [row.found for row in required_rows(done)] == [
         "0.1235 at worst",
         "44.4 % at worst",
-        "any number at worst",
+        "met",
         "not checked",
     ]
     inside, outside = (wording.required(done, public=public) for public in (False, True))

@@ -187,7 +187,9 @@ def _open(source: Source, name: str, said: ColumnPlan) -> Column:
         )
     options = said.options or ColumnOptions()
     is_category = frame[name].dtype in (nw.Categorical, nw.Enum)
-    if is_category and options.stated_type is None and order_of(frame, name) is None:
+    is_nominal = options.stated_type in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
+    is_nominal |= options.stated_type is None and order_of(frame, name) is None
+    if is_category and is_nominal:
         text = polars_column(frame[name]).cast(pl.String).alias(name)
         frame = nw.from_native(text.to_frame(), eager_only=True)
         options = replace(options, type=ColumnType.NOMINAL)

@@ -66,6 +66,8 @@ def units(column: "pl.Series") -> "pl.Series":
     if column.dtype != pl.String:
         return column.fill_nan(None) if column.dtype.is_float() else column
     named = column.set(column.is_in(list(MARKERS)).fill_null(False), None)
+    if named.str.contains(r"^[+-]?0[0-9]").any():  # codes
+        return named
     numbers = named.cast(pl.Float64, strict=False)
     are_exact = numbers.null_count() == named.null_count() and (numbers.abs() < 2**53).all()
     return numbers if are_exact else named

@@ -11,7 +11,7 @@ import polars as pl
 from microagg.core.arrays import Counts, Mask, Rows
 from microagg.core.errors import DataError
 from microagg.tables.frames import Frame, index_names, polars_column
-from microagg.tables.numerals import is_marked, nulled
+from microagg.tables.numerals import LEADING_ZERO, is_marked, nulled
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,8 @@ def n_shared(frame: Frame, name: str) -> int:
 def _named(column: pl.Series) -> pl.Series:
     """Return who is named: blanks and markers such as NA name nobody.
 
-    Where all names are numbers they are compared as such: 7 and 7.0 are one.
+    Where all names are numbers they are compared as such, and 7 and 7.0 are one; with leading zeros
+    they are codes.
     """
     column = column.alias("")  # polars takes a name such as "^a$" for a pattern
     if column.dtype in (pl.Categorical, pl.Enum):
@@ -98,6 +99,8 @@ def _named(column: pl.Series) -> pl.Series:
         return column.fill_nan(None) if column.dtype.is_float() else column
     bare = column.str.strip_chars()
     named = nulled(bare, (bare == "").fill_null(False) | is_marked(bare))
+    if named.str.contains(LEADING_ZERO).any():
+        return named
     numbers = named.cast(pl.Float64, strict=False)
     is_number = numbers.is_not_null().sum() == named.is_not_null().sum()
     return numbers if is_number and (numbers.abs() < 2**53).all() else named
