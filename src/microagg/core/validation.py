@@ -244,11 +244,8 @@ def _remember_columns(estimator: Any, X: ArrayLike, n_columns: int) -> None:
         del estimator.feature_names_in_
 
 
-def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
-    """Return X as float64, or, with `integer`, as int64 if that is exact.
-
-    Libraries would quote values they cannot convert; messages must not contain a record's values.
-    """
+def as_dense(X: Any) -> NDArray[Any]:
+    """Return X as an array, unless it is sparse or ragged."""
     if hasattr(X, "toarray"):
         raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
     try:
@@ -257,6 +254,15 @@ def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
         raise DataError(
             "X must be a matrix of records by columns; got rows of different lengths."
         ) from None
+    return array
+
+
+def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
+    """Return X as float64, or, with `integer`, as int64 if that is exact.
+
+    Libraries would quote values they cannot convert; messages must not contain a record's values.
+    """
+    array = as_dense(X)
     kind = array.dtype.kind
     if kind in "US" or (kind == "O" and any(isinstance(value, str) for value in array.flat)):
         raise DataError(

@@ -13,7 +13,7 @@ from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
 from microagg.core.errors import DataError
-from microagg.core.validation import check_shape
+from microagg.core.validation import as_dense, check_shape
 from microagg.tables.frames import open_frame, to_polars
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -102,14 +102,7 @@ def _library(X: Any) -> nw.Implementation | None:
 
 def _as_array(X: Any) -> NDArray[Any]:
     """Return X as a matrix of something that a table can hold."""
-    if hasattr(X, "toarray"):
-        raise DataError("X must be a dense matrix; got a sparse one. Pass X.toarray() instead.")
-    try:
-        array = np.asarray(X)
-    except ValueError:
-        raise DataError(
-            "X must be a matrix of records by columns; got rows of different lengths."
-        ) from None
+    array = as_dense(X)
     if array.ndim == 0:
         raise DataError(
             "X must be a DataFrame of pandas, polars or pyarrow, or a matrix; got "
