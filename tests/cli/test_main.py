@@ -209,7 +209,7 @@ def test_an_interrupt_of_the_search_writes_the_best_so_far(run, folder, monkeypa
     assert checked.code == 0
     assert sorted(os.listdir(folder)) == [
         "people-protected.csv",
-        "people-protected.manifest.json",
+        "people-protected.csv.manifest.json",
         "people.csv",
     ]
 

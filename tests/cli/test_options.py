@@ -73,7 +73,7 @@ class TestListsOfNames:
         before = pl.read_csv(folder / "people.csv", infer_schema=False)
         for name in ("code", "height"):
             assert released(folder)[name].equals(before[name])
-        assert json.loads((folder / "people-protected.manifest.json").read_text())["sensitive"] == [
+        assert json.loads((folder / "people-protected.csv.manifest.json").read_text())["sensitive"] == [
             "height",
             "code",
         ]
@@ -135,7 +135,7 @@ class TestListsOfNames:
         argv += ("--unit", "rows")
         assert run(*argv, "--column-weight", f"{names[-1]}=2").code == 0
         first = (folder / "out.csv").read_bytes()
-        command = json.loads((folder / "out.manifest.json").read_text())["command"]
+        command = json.loads((folder / "out.csv.manifest.json").read_text())["command"]
         program, *words = shlex.split(command)
         assert program == "microagg"
         again = run(*words, "--force")
@@ -206,8 +206,8 @@ class TestPlanFiles:
         assert run("verify", "people-protected.csv", *plan, "-k", "60", "-q").code == 4
         by_manifest = run("verify", "people-protected.csv")
         assert by_manifest.code == 0
-        assert re.search(r"read from +people-protected.manifest.json", by_manifest.out)
-        (folder / "people-protected.manifest.json").unlink()
+        assert re.search(r"read from +people-protected.csv.manifest.json", by_manifest.out)
+        (folder / "people-protected.csv.manifest.json").unlink()
         outcome = run("verify", "people-protected.csv")
         assert outcome.code == 2
         assert "Give k (-k), or a plan" in outcome.err

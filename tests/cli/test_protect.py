@@ -130,7 +130,7 @@ def test_json_is_one_object_with_the_promised_keys(run):
         100 * (facts["information_loss"] / facts["lower_bound"] - 1)
     )
     assert facts["output"]["file"] == "out.csv"
-    assert facts == json.loads(Path("out.manifest.json").read_text("utf-8")), "the same facts"
+    assert facts == json.loads(Path("out.csv.manifest.json").read_text("utf-8")), "the same facts"
     assert facts["information_loss"] == pytest.approx(100 * facts["sse"] / facts["sst"])
 
 

@@ -56,6 +56,6 @@ def test_two_reports_need_two_names(refused):
 
 def test_the_manifest_does_not_replace_the_input_either(refused, folder):
     original = (folder / "people.csv").read_bytes()
-    (folder / "o.manifest.json").symlink_to("people.csv")
+    (folder / "o.csv.manifest.json").symlink_to("people.csv")
     assert "never overwritten" in refused(2, *OK, *FAST, "-o", "o.csv", "--force")
     assert (folder / "people.csv").read_bytes() == original

@@ -65,7 +65,7 @@ def test_every_requirement(run, folder, visits):
         largest = sorted(given.values(), reverse=True)
         assert sum(largest[2:]) >= 0.05 * largest[0]
         assert largest[0] <= 0.8 * sum(largest) + 1e-9
-    told = json.loads((folder / "visits-protected.manifest.json").read_text("utf-8"))
+    told = json.loads((folder / "visits-protected.csv.manifest.json").read_text("utf-8"))
     assert {one["requirement"] for one in told["requirements"]} == {
         *("k units", "l-diversity", "t-closeness", "p per cent", "dominance")
     }
@@ -115,7 +115,7 @@ class TestUnits:
         assert done.code == 0, done.err
         rows = run("protect", "visits.csv", "--plan", "p.toml", "--unit", "rows", "-o", "c.csv")
         assert rows.code == 0, rows.err
-        told = [json.loads((folder / f"{name}.manifest.json").read_text("utf-8")) for name in "abc"]
+        told = [json.loads((folder / f"{name}.csv.manifest.json").read_text("utf-8")) for name in "abc"]
         assert [one["unit"] for one in told] == ["visit", "patient", None]
         assert sorted(told[1]["dropped"]) == ["patient", "visit"]
         assert told[1]["units"]["count"] == 23

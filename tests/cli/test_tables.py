@@ -69,7 +69,7 @@ def test_a_survey_as_it_comes(run):
 
 def test_the_manifest_beside_it(run, folder):
     run("protect", "survey.csv", "-k", "4", *MDAV, *ROLES)
-    text = (folder / "survey-protected.manifest.json").read_text("utf-8")
+    text = (folder / "survey-protected.csv.manifest.json").read_text("utf-8")
     told = json.loads(text)
     assert "Sentinella" not in text
     assert told["input"]["file"] == "survey.csv"

@@ -237,7 +237,7 @@ def check_quiet(text: str) -> None:
 
 def check_file(case: Case, release: Any, path: Path) -> None:
     """A CSV file, read without the package, keeps what the table keeps."""
-    beside = path.with_name(path.name.removesuffix(path.suffix) + ".manifest.json")
+    beside = path.with_name(f"{path.name}.manifest.json")
     told = json.loads(beside.read_text(encoding="utf-8"))
     assert told["output"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     with path.open(encoding="utf-8", newline="") as stream:

@@ -188,7 +188,7 @@ class TestWhatIsSaid:
         assert done.smallest_class == 1
         assert "no k-anonymity (hybrid records)" in repr(release)
         path = release.save(tmp_path / "h.csv")
-        read = Manifest.load(path.with_name("h.manifest.json"))
+        read = Manifest.load(path.with_name("h.csv.manifest.json"))
         assert (read.hybrid, read.promise) == (done.hybrid, done.promise)
         assert json.loads(str(done))["hybrid"]["rounded"] == []
         assert "hybrid" not in protect(FLOATS, 9, method="mdav").manifest.as_dict()
@@ -249,7 +249,7 @@ class TestWhatIsSaid:
         assert "not k-anonymity" in shown.err
         for claim in ("Protected", "stands for at least", "not used"):
             assert claim not in shown.out
-        assert "--hybrid" in Manifest.load("h.manifest.json").command
+        assert "--hybrid" in Manifest.load("h.csv.manifest.json").command
         with pytest.raises(SystemExit) as leaving:
             main(["verify", "h.csv"])
         assert leaving.value.code == GuaranteeError.exit_code

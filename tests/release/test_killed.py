@@ -57,7 +57,7 @@ save_release(table, manifest, f"{folder}/out.csv", force=bool(force))
 
 def is_whole(folder: Path) -> bool:
     """Whether there is an output and its manifest speaks of it; it must not be there otherwise."""
-    output, described = folder / "out.csv", folder / "out.manifest.json"
+    output, described = folder / "out.csv", folder / "out.csv.manifest.json"
     if not output.exists():
         return False
     told = json.loads(described.read_text("utf-8"))
@@ -67,7 +67,7 @@ def is_whole(folder: Path) -> bool:
 def write_old(folder: Path) -> None:
     (folder / "out.csv").write_text(OLD)
     sha256 = hashlib.sha256(OLD.encode()).hexdigest()
-    (folder / "out.manifest.json").write_text(
+    (folder / "out.csv.manifest.json").write_text(
         json.dumps(manifest().with_output("out.csv", sha256).as_dict())
     )
 

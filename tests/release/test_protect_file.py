@@ -61,9 +61,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def manifest_in(folder, name="out"):
+def manifest_in(folder, name="out.csv"):
     facts = json.loads((folder / f"{name}.manifest.json").read_text("utf-8"))
-    del facts["seconds"]
+    del facts["seconds"], facts["created"]
     return facts
 
 
@@ -91,18 +91,18 @@ def test_the_same_bytes_as_the_command_line(folder, name, more):
     assert isinstance(release, Release)
     one, two = contents(folder / "one"), contents(folder / "two")
     assert one[name] == two[name]
-    assert manifest_in(folder / "one") == manifest_in(folder / "two")
-    assert sorted(two) == sorted([name, "out.manifest.json"])
+    assert manifest_in(folder / "one", name) == manifest_in(folder / "two", name)
+    assert sorted(two) == sorted([name, f"{name}.manifest.json"])
 
 
 def test_what_is_returned_is_the_release_in_the_file(plan):
     release = protect_file("people.csv", "out.csv", plan)
     assert pl.read_csv("out.csv", schema_overrides={"illness": pl.String}).equals(release.table)
-    written = Manifest.load("out.manifest.json")
+    written = Manifest.load("out.csv.manifest.json")
     assert written.output.file == "out.csv"
     assert written.input.file == "people.csv"
     assert written == release.manifest
-    assert verify("out.csv").manifest == "out.manifest.json"
+    assert verify("out.csv").manifest == "out.csv.manifest.json"
     assert release.risk() is not None
     again = protect(TABLE, plan=plan)
     assert again.table.rows() == release.table.rows()
@@ -111,7 +111,7 @@ def test_what_is_returned_is_the_release_in_the_file(plan):
 def test_the_target_lies_beside_the_source_by_default(folder, plan):
     protect_file(folder / "people.csv", None, plan)
     assert (folder / "people-protected.csv").exists()
-    assert (folder / "people-protected.manifest.json").exists()
+    assert (folder / "people-protected.csv.manifest.json").exists()
 
 
 def test_a_plan_or_the_path_of_one(folder, plan):

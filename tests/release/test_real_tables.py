@@ -101,7 +101,7 @@ def test_a_household_survey_is_released_by_the_command_line(survey, benchmark_fi
     for name in NOMINAL:
         asked += ["--type", f"{name}=nominal"]
     assert run("protect", benchmark_file("testdata"), *asked, "-o", target) == 0
-    told = json.loads((tmp_path / "out.manifest.json").read_text("utf-8"))
+    told = json.loads((tmp_path / "out.csv.manifest.json").read_text("utf-8"))
     assert told["assumed_quasi_identifiers"] == list(NUMBERS)
     unchecked = ("--sensitive", "sampling_weight", "--sensitive", "household_weights")
     assert run("verify", target, "-k", K, *unchecked, "--quiet") == 0

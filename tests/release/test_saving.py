@@ -3,14 +3,16 @@
 import hashlib
 import json
 import os
+import re
 import warnings
+from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
 
-from microagg import protect
+from microagg import Manifest, measure, protect, verify
 from microagg.core.errors import ParameterError, PrivacyWarning
 
 protect = partial(protect, method="mdav")
@@ -30,8 +32,8 @@ def release():
 
 def test_a_manifest_lies_beside_the_table(release, tmp_path):
     release.save(tmp_path / "out.csv")
-    assert sorted(os.listdir(tmp_path)) == ["out.csv", "out.manifest.json"]
-    told = json.loads((tmp_path / "out.manifest.json").read_text("utf-8"))
+    assert sorted(os.listdir(tmp_path)) == ["out.csv", "out.csv.manifest.json"]
+    told = json.loads((tmp_path / "out.csv.manifest.json").read_text("utf-8"))
     written = (tmp_path / "out.csv").read_bytes()
     assert told.pop("output") == {
         "file": "out.csv",
@@ -49,21 +51,50 @@ def test_what_is_saved_reads_back(release, tmp_path, name):
 
     release.save(tmp_path / name)
     assert open_table(str(tmp_path / name)).table().equals(release.table)
-    assert (tmp_path / "out.manifest.json").exists()
+    assert (tmp_path / f"{name}.manifest.json").exists()
+
+
+def test_each_format_has_a_manifest_of_its_own(release, tmp_path):
+    paths = [tmp_path / name for name in ("s.sav", "s.dta", "s.csv", "s.csv.gz")]
+    for path in paths:
+        release.save(path)
+    for path in paths:
+        assert verify(path).manifest == f"{path}.manifest.json"
+        assert measure(TABLE, path).read_from == f"{path}.manifest.json"
+
+
+def test_a_manifest_under_the_earlier_name_is_still_found(release, tmp_path):
+    path = release.save(tmp_path / "s.csv.gz")
+    earlier = (tmp_path / "s.csv.gz.manifest.json").rename(tmp_path / "s.manifest.json")
+    assert verify(path).manifest == str(earlier)
+    assert measure(TABLE, path).read_from == str(earlier)
+    with pytest.warns(PrivacyWarning, match=r"earlier release .* is replaced \('s.manifest.json'"):
+        protect(TABLE, 4, identifiers="who").save(path, force=True)
+    assert verify(path).manifest == f"{path}.manifest.json", "the new one comes first"
+
+
+def test_the_manifest_says_when_it_was_made(tmp_path):
+    began = datetime.now(UTC).replace(microsecond=0)
+    release = protect(TABLE, 3, identifiers="who")
+    assert began <= release.manifest.created <= datetime.now(UTC)
+    release.save(tmp_path / "out.csv")
+    told = json.loads((tmp_path / "out.csv.manifest.json").read_text("utf-8"))["created"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told)
+    assert Manifest.load(tmp_path / "out.csv.manifest.json").created == release.manifest.created
 
 
 def test_neither_file_is_replaced_unless_asked(release, tmp_path):
-    (tmp_path / "out.manifest.json").write_text("mine")
+    (tmp_path / "out.csv.manifest.json").write_text("mine")
     with pytest.raises(ParameterError, match="exists already"):
         release.save(tmp_path / "out.csv")
-    assert os.listdir(tmp_path) == ["out.manifest.json"]
+    assert os.listdir(tmp_path) == ["out.csv.manifest.json"]
     release.save(tmp_path / "out.csv", force=True)
-    assert (tmp_path / "out.manifest.json").read_text() != "mine"
+    assert (tmp_path / "out.csv.manifest.json").read_text() != "mine"
 
 
 def test_a_second_release_of_the_same_table_is_warned_of(release, tmp_path):
     release.save(tmp_path / "one.csv")
-    with pytest.warns(PrivacyWarning, match=r"earlier release .*'one.manifest.json', k = 3, mdav"):
+    with pytest.warns(PrivacyWarning, match=r"earlier .*'one.csv.manifest.json', k = 3, mdav"):
         protect(TABLE, 4, identifiers="who").save(tmp_path / "two.csv")
 
 

@@ -181,7 +181,7 @@ class TestConstraints:
         assert verify(path).violations == {total: 0}
         assert verify(path, plan=plan)
         assert verify(path, 2, quasi_identifiers="a", constraints=total)
-        (tmp_path / "t.manifest.json").unlink()
+        (tmp_path / "t.csv.manifest.json").unlink()
         assert not verify(path, 2, constraints=total), "nothing says that these are 32-bit floats"
         assert verify(table, 1, constraints=total)
         spoilt = kind({"a": a, "b": b, "c": (a + b) * np.float32(1.0001)})
@@ -341,7 +341,7 @@ class TestManifests:
         assert found
         assert found.classes.k == 3
         assert found.columns == tuple(c for c in PEOPLE.columns if c not in ("name", "illness"))
-        assert found.manifest == str(path.parent / "out.manifest.json")
+        assert found.manifest == str(path.parent / f"out{suffix}.manifest.json")
         assert ("read from", found.manifest) in found.rows()
         assert verify(str(path), 2).classes.k == 2
 
@@ -370,7 +370,7 @@ class TestManifests:
         saved(plan_of(), "one.csv")
         other = tmp_path / "two.csv"
         other.write_text("a\n1\n1\n")
-        shutil.copy(tmp_path / "one.manifest.json", tmp_path / "two.manifest.json")
+        shutil.copy(tmp_path / "one.csv.manifest.json", tmp_path / "two.csv.manifest.json")
         assert verify(other, 2).manifest is None
 
     def test_a_csv_file_is_read_and_hashed_once(self, saved, monkeypatch):
@@ -387,14 +387,14 @@ class TestManifests:
     def test_it_moves_with_its_file(self, saved, tmp_path):
         path = saved(plan_of())
         (tmp_path / "elsewhere").mkdir()
-        for name in ("out.csv", "out.manifest.json"):
+        for name in ("out.csv", "out.csv.manifest.json"):
             shutil.move(tmp_path / name, tmp_path / "elsewhere" / name)
         assert not path.exists()
         assert verify(tmp_path / "elsewhere" / "out.csv").classes.k == 3
 
     def test_a_damaged_one_is_none(self, saved):
         path = saved(plan_of())
-        (path.parent / "out.manifest.json").write_text("{")
+        (path.parent / "out.csv.manifest.json").write_text("{")
         with pytest.warns(ManifestWarning, match="columns are named"):
             assert verify(path, 3, sensitive="illness")
         with pytest.raises(GuaranteeError, match="is damaged"):
@@ -402,7 +402,7 @@ class TestManifests:
 
     def test_one_of_an_earlier_version(self, saved):
         path = saved(plan_of())
-        described = path.parent / "out.manifest.json"
+        described = path.parent / "out.csv.manifest.json"
         described.write_text(described.read_text().replace('  "schema_version": 2,\n', ""))
         assert verify(path).manifest == str(described)
 

@@ -10,7 +10,7 @@ from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
 from microagg.files.formats import open_table
 from microagg.measures.required import required_of
-from microagg.plans.beside import manifest_beside, manifest_path
+from microagg.plans.beside import existing_manifest, manifest_beside
 from microagg.plans.columns import ColumnPlan, columns_by_name
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
@@ -191,7 +191,7 @@ def open_subject(
     elif roles.says_nothing and _is_path(protected):
         path = str(protected)
         if (found := manifest_beside(path)) is not None:
-            roles = KnownColumns.by_manifest(found, str(manifest_path(path))).within(known)
+            roles = KnownColumns.by_manifest(found, str(existing_manifest(path))).within(known)
     unit = _unit(sides[0].names, roles, unit)
     if roles.plan is not None and roles.plan.na:
         sides[0] = sides[0].without(roles.plan, dialect)

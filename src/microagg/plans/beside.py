@@ -11,12 +11,29 @@ SUFFIX = ".manifest.json"
 
 
 def manifest_path(path: str) -> Path:
-    """Return the path of the manifest of a released file.
+    """Return where the manifest of a released file is written: each format has its own.
 
     >>> manifest_path("folder/people.csv.gz").as_posix()
+    'folder/people.csv.gz.manifest.json'
+    """
+    return Path(f"{path}{SUFFIX}")
+
+
+def earlier_manifest_path(path: str) -> Path:
+    """Return where earlier versions wrote the manifest: under the name without its suffix.
+
+    >>> earlier_manifest_path("folder/people.csv.gz").as_posix()
     'folder/people.manifest.json'
     """
     return Path(f"{path[: -len(suffix_of(path))]}{SUFFIX}")
+
+
+def existing_manifest(path: str) -> Path | None:
+    """Return the manifest beside a file, whether it belongs to it or not; None if there is none."""
+    if path == STANDARD:
+        return None
+    places = (manifest_path(path), earlier_manifest_path(path))
+    return next((place for place in places if place.is_file()), None)
 
 
 def manifest_beside(path: str, opened: Reader | None = None) -> Manifest | None:
@@ -24,7 +41,7 @@ def manifest_beside(path: str, opened: Reader | None = None) -> Manifest | None:
 
     It does if the SHA-256 of its output is that of the file, as it was `opened`.
     """
-    if path == STANDARD or not (place := manifest_path(path)).is_file():
+    if (place := existing_manifest(path)) is None:
         return None
     try:
         found = Manifest.load(place)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
@@ -165,6 +166,7 @@ class HybridFacts(_Facts):
 class Manifest(_Facts):
     """What was done to make a release, what it cost, and what was verified.
 
+    `created` says when, in UTC; earlier manifests do not.
     `Manifest.load(path)` reads the file beside a released table, also from an earlier version.
     `as_dict()` returns the contents of that file.
     """
@@ -221,6 +223,7 @@ class Manifest(_Facts):
     requirements: tuple[RequirementFacts, ...] = ()
     verified: bool
     seconds: float
+    created: datetime | None = None
     output: FileFacts | None = None
 
     @field_serializer("plan")
@@ -240,7 +243,8 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        left_out = {name for name in ("output", "hybrid", "markers") if not getattr(self, name)}
+        optional = ("created", "output", "hybrid", "markers")
+        left_out = {name for name in optional if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

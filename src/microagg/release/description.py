@@ -2,6 +2,7 @@
 
 from collections.abc import Sized
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
@@ -128,6 +129,7 @@ def describe(
         requirements=tuple(_requirement(found) for found in verified.findings),
         verified=groups.promise.is_verified,
         seconds=seconds,
+        created=datetime.now(UTC).replace(microsecond=0),
     )
 
 

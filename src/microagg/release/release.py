@@ -117,11 +117,11 @@ class Release:
         public_report: PathName | None = None,
         progress: bool | ProgressCallback = False,
     ) -> Path:
-        """Write the table to a file, and beside it the manifest as NAME.manifest.json.
+        """Write the table to a file such as t.csv, and beside it the manifest, t.csv.manifest.json.
 
         Both are written or neither; existing files are replaced only with `force`. The suffix sets
-        the format: .csv, .csv.gz, .parquet, .arrow, .feather, and with the extra
-        `files` .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
+        the format: .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, and with the extra
+        `files` .xlsx, .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
         release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
         the file of `save_audit` is written in the same step; with `report` and `public_report`, the
         two versions of the report. Returns the path.

@@ -18,7 +18,7 @@ from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, check_output_format, format_of, table_writer
 from microagg.files.reading import check_readable, sha256_of
 from microagg.files.writing import json_writer
-from microagg.plans.beside import SUFFIX, manifest_path
+from microagg.plans.beside import SUFFIX, earlier_manifest_path, manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 
@@ -125,7 +125,7 @@ def save_release(
     """
     write = table_writer(table, path, dialect=dialect, annotations=annotations)
     target, described = Path(path), manifest_path(path)
-    warn_of_earlier(manifest, described)
+    warn_of_earlier(manifest, path)
     written: dict[str, Any] = {}
     saved = manifest
 
@@ -156,18 +156,19 @@ def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> p
     return pl.DataFrame(found)
 
 
-def warn_of_earlier(manifest: Manifest, own: Path) -> None:
-    """Warn if a manifest in the same folder is of another release of the same table."""
+def warn_of_earlier(manifest: Manifest, path: str) -> None:
+    """Warn if a manifest in the folder of a release is of another release of the same table."""
     digest = manifest.input.sha256
     if digest is None:
         return
-    for path in sorted(own.parent.glob(f"*{SUFFIX}")):
-        earlier = _raw(path)
-        if _input_digest(earlier) != digest or _has_plan(path, manifest.plan):
+    own = (manifest_path(path), earlier_manifest_path(path))
+    for place in sorted(own[0].parent.glob(f"*{SUFFIX}")):
+        earlier = _raw(place)
+        if _input_digest(earlier) != digest or _has_plan(place, manifest.plan):
             continue
-        where = "is replaced" if path == own else "lies beside"
+        where = "is replaced" if place in own else "lies beside"
         warn(
-            f"an earlier release of the same table {where} ({path.name!r}, k = "
+            f"an earlier release of the same table {where} ({place.name!r}, k = "
             f"{earlier.get('k')}, {earlier.get('method')}): anyone who has both can combine them "
             "and distinguish records that each of them hides. Publish only one of them.",
             PrivacyWarning,

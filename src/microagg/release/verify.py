@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -20,9 +21,9 @@ from microagg.core.errors import (
 )
 from microagg.core.validation import check_count
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, open_table
+from microagg.files.formats import open_table
 from microagg.plans.arguments import plan_of
-from microagg.plans.beside import manifest_beside, manifest_path
+from microagg.plans.beside import existing_manifest, manifest_beside
 from microagg.plans.manifest import FileFacts, Manifest
 from microagg.plans.plan import Plan, parse_constraints
 from microagg.release.findings import Verification
@@ -239,15 +240,17 @@ class _Opened:
         return self._manifest
 
     @property
-    def has_manifest(self) -> bool:
-        """Whether there is a manifest beside the file, whether it belongs to it or not."""
-        return self.path not in (None, STANDARD) and manifest_path(str(self.path)).is_file()
+    def manifest_path(self) -> Path | None:
+        """The manifest beside the file, whether it belongs to it or not; None if there is none."""
+        return None if self.path is None else existing_manifest(self.path)
 
     def warn_of_manifest(self) -> None:
         """Say that the manifest beside the file, if there is one, does not count."""
-        if self.has_manifest:
-            name = manifest_path(str(self.path)).name
-            warn(f"the manifest {name!r} is not used, because columns are named.", ManifestWarning)
+        if (place := self.manifest_path) is not None:
+            warn(
+                f"the manifest {place.name!r} is not used, because columns are named.",
+                ManifestWarning,
+            )
 
     def as_written(self) -> Frame:
         """Return the table; of a text file, the fields as written."""
@@ -274,12 +277,12 @@ class _Opened:
 
 def _nothing_to_check(opened: _Opened, given: _Asked) -> MicroaggError:
     """Return the error that k is missing, or that the manifest is not that of the file."""
-    if opened.has_manifest and not given.checked and not given.left_out:
-        name = manifest_path(str(opened.path)).name
+    place = opened.manifest_path
+    if place is not None and not given.checked and not given.left_out:
         return GuaranteeError(
-            f"{opened.path!r} is not the file that {name!r} describes: it has changed since it was "
-            "released, or the manifest is damaged or of another file. Give k (-k) to check the "
-            "file as it is."
+            f"{opened.path!r} is not the file that {place.name!r} describes: it has changed since "
+            "it was released, or the manifest is damaged or of another file. Give k (-k) to check "
+            "the file as it is."
         )
     return ParameterError(
         "k, the least number of records behind a combination, is missing. Give k (-k), or a plan."
@@ -304,7 +307,7 @@ def _complete(given: _Asked, plan: Plan | PathName | None, opened: _Opened) -> _
     found = opened.manifest(warns=given.k is not None)
     if found is None:
         return given
-    base = _Asked.by_manifest(found, str(manifest_path(str(opened.path))))
+    base = _Asked.by_manifest(found, str(opened.manifest_path))
     both = {own.meaning: own for own in (*given.constraints, *base.constraints)}
     return replace(base, k=given.k or base.k, constraints=tuple(both.values()))
 
