@@ -1,10 +1,15 @@
-"""CSV files, plain or compressed with gzip: the reader, the writer, and what CSV cannot hold."""
+"""CSV and other delimited text, plain or compressed with gzip: reader, writer, what does not fit.
+
+A `.tsv` or `.tab` file is written with tabs. So is a `.txt` file, unless the input had another
+delimiter.
+"""
 
 import gzip
 import io
 import sys
 import zlib
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -16,7 +21,10 @@ from microagg.files.dialect import Dialect
 from microagg.files.reading import InputFile, select_columns
 from microagg.files.writing import WriteOptions
 
-_GZIPPED = ".csv.gz"
+_PACKED = ".gz"
+_TAB = "\t"
+# Suffixes that stand for tabs: those of files that always have them, and the one that usually does.
+_ALWAYS_TABS, _BY_DEFAULT = (".tsv", ".tab"), (".txt",)
 
 
 class CsvReader:
@@ -26,10 +34,11 @@ class CsvReader:
 
     def __init__(self, source: InputFile, dialect: Dialect | None = None) -> None:
         data = source.read_all()
-        if source.suffix == _GZIPPED:
+        if source.suffix.endswith(_PACKED):
             data = _decompressed(data, source.where)
         self._source = source
-        self._text = DelimitedText(data, source.where, dialect)
+        likely = _TAB if _is_one_of(source.suffix, _ALWAYS_TABS) else None
+        self._text = DelimitedText(data, source.where, dialect, likely_delimiter=likely)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -38,8 +47,13 @@ class CsvReader:
 
     @property
     def dialect(self) -> Dialect:
-        """Delimiter, decimal mark and encoding, all of them known."""
-        return self._text.dialect
+        """Decimal mark and encoding, and the delimiter unless it is the one the suffix stands for.
+
+        So a .tsv file is written to a .csv file with commas.
+        """
+        found = self._text.dialect
+        is_tabs = found.delimiter == _TAB and _stands_for_tabs(self._source.suffix)
+        return replace(found, delimiter=None) if is_tabs else found
 
     @property
     def markers(self) -> dict[str, int]:
@@ -57,6 +71,15 @@ class CsvReader:
         """Parse the records of the selected columns (default: all), in file order."""
         names = select_columns(self.columns, columns, self._source.where)
         return self._text.table(as_text=as_text, columns=names)
+
+
+def _is_one_of(suffix: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a suffix, plain or of a compressed file, is one of these."""
+    return suffix.removesuffix(_PACKED) in suffixes
+
+
+def _stands_for_tabs(suffix: str) -> bool:
+    return _is_one_of(suffix, (*_ALWAYS_TABS, *_BY_DEFAULT))
 
 
 def _decompressed(data: bytes, where: str) -> bytes:
@@ -88,13 +111,23 @@ def check_csv(table: pl.DataFrame, _suffix: str) -> None:
 
 def write_csv(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:
     """Write the table as CSV in the dialect, compressed if the suffix says so."""
+    dialect = _written_dialect(options)
     with path.open("wb") as stream:
-        if options.suffix != _GZIPPED:
-            write_delimited(table, stream, options.dialect)
+        if not options.suffix.endswith(_PACKED):
+            write_delimited(table, stream, dialect)
             return
         # No file name or time inside: the same table always gives the same bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-            write_delimited(table, cast(BinaryIO, packed), options.dialect)
+            write_delimited(table, cast(BinaryIO, packed), dialect)
+
+
+def _written_dialect(options: WriteOptions) -> Dialect:
+    """Return the dialect of a file with this suffix: that of the input, as far as it fits."""
+    dialect = options.dialect or Dialect()
+    is_open = dialect.delimiter is None and _stands_for_tabs(options.suffix)
+    if is_open or _is_one_of(options.suffix, _ALWAYS_TABS):
+        return replace(dialect, delimiter=_TAB)
+    return dialect
 
 
 def write_to_standard_output(table: pl.DataFrame, dialect: Dialect | None = None) -> None:

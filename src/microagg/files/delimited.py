@@ -44,21 +44,29 @@ _N_ENCODED = 100_000
 _FOREIGN = {
     b"PAR1": ("Parquet", "Name it .parquet"),
     b"ARROW1": ("Arrow", "Name it .arrow"),
-    b"\x1f\x8b": ("gzip", "Name it .csv.gz"),
-    b"PK\x03\x04": ("a zip archive or an Excel workbook", "Export it as CSV"),
+    b"\x1f\x8b": ("gzip", "Add .gz to its name"),
+    b"PK\x03\x04": ("an Excel workbook or a zip archive", "Name it .xlsx, or unpack it"),
 }
 # Standard input has no name to change.
 _PIPED = {
     "Parquet": "Name a .parquet file instead",
     "Arrow": "Name an .arrow file instead",
     "gzip": "Pipe it through gunzip",
+    "an Excel workbook or a zip archive": "Name an .xlsx file instead",
 }
 
 
 class DelimitedText:
     """CSV text whose header has been read; `table` parses the records."""
 
-    def __init__(self, data: bytes, where: str, dialect: Dialect | None = None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        where: str,
+        dialect: Dialect | None = None,
+        *,
+        likely_delimiter: str | None = None,
+    ) -> None:
         given = dialect or Dialect()
         _check_is_text(data, where)
         text, encoding = decoded(data, where, given.encoding)
@@ -67,7 +75,9 @@ class DelimitedText:
         if hint is not None:
             hinted, text = hint[1].decode(), text[hint.end() :]
         _check_not_blank(text, where)
-        delimiter = given.delimiter or hinted or detected_delimiter(text, where, given.decimal)
+        delimiter = given.delimiter or hinted
+        if delimiter is None:
+            delimiter = detected_delimiter(text, where, given.decimal, likely_delimiter)
         self._where = where
         self._delimiter = delimiter
         decimal = "." if delimiter == "," else given.decimal
@@ -255,7 +265,7 @@ def _check_not_blank(text: bytes, where: str) -> None:
 
 
 def _refuse_kind(where: str, kind: str, remedy: str) -> NoReturn:
-    raise DataError(f"{where} should be CSV; it is {kind}. {remedy}.")
+    raise DataError(f"{where} should be delimited text; it is {kind}. {remedy}.")
 
 
 def _check_names(names: tuple[str, ...], where: str) -> None:
@@ -281,9 +291,12 @@ def _is_number(name: str) -> bool:
 
 
 def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | None = None) -> None:
-    """Write the table as CSV; by default with commas, decimal points and UTF-8."""
+    """Write the table as CSV; by default with commas, decimal points and UTF-8.
+
+    Where the decimal mark is a comma, the fields are separated by semicolons by default.
+    """
     dialect = dialect or Dialect()
-    delimiter = dialect.delimiter or ","
+    delimiter = dialect.delimiter or (";" if dialect.decimal == "," else ",")
     encoding = codecs.lookup(dialect.encoding or "utf-8").name
     # To polars, a name such as "^.*$" is a pattern.
     plain = table.rename({name: f"c{j}" for j, name in enumerate(table.columns)})

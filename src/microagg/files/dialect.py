@@ -1,4 +1,4 @@
-"""Delimiter, decimal mark and encoding of a CSV file, given or detected.
+"""Delimiter, decimal mark and encoding of a CSV file, given or detected; the sheet of a workbook.
 
 An ambiguous file is never guessed at: the error names the option that settles the question.
 """
@@ -42,16 +42,18 @@ class Dialect:
     """Delimiter, decimal mark and encoding of a CSV file; None means "detect it".
 
     `na` are texts that are missing values wherever they stand, besides the usual markers among
-    numbers and dates.
+    numbers and dates. `sheet` is the one to read of an Excel workbook, or the data frame of an R
+    file; None means "the only one".
 
     >>> Dialect(delimiter=";", decimal=",")
-    Dialect(delimiter=';', decimal=',', encoding=None, na=())
+    Dialect(delimiter=';', decimal=',', encoding=None, na=(), sheet=None)
     """
 
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     na: tuple[str, ...] = ()
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
@@ -74,6 +76,8 @@ class Dialect:
                 "the encoding must be one that Python knows, such as utf-8, utf-16, cp1252 or "
                 f"latin-1; got {self.encoding!r}."
             )
+        if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet):
+            raise ParameterError(f"the sheet must be given by its name; got {self.sheet!r}.")
 
 
 def _is_delimiter(sign: object) -> bool:
@@ -172,19 +176,22 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def detected_delimiter(text: bytes, where: str, decimal: str | None) -> str:
+def detected_delimiter(
+    text: bytes, where: str, decimal: str | None, likely: str | None = None
+) -> str:
     """Return the delimiter that gives the header and the first records the same number of fields.
 
-    If no delimiter splits the header, the file has one column and the first candidate is returned.
-    A known decimal mark is not a candidate.
+    If several do, it is the one that the name of the file makes `likely`, if that is among them.
+    If no delimiter splits the header, the file has one column, and it is the likely one or the
+    first candidate. A known decimal mark is not a candidate.
     """
-    signs = [sign for sign in DELIMITERS if sign != decimal]
+    signs = sorted((sign for sign in DELIMITERS if sign != decimal), key=lambda own: own != likely)
     widths = {sign: widths for sign in signs if (widths := _widths(text, sign))}
     splitting = [sign for sign in widths if widths[sign][0] > 1]
     even = [sign for sign in splitting if len(set(widths[sign])) == 1]
     # If none is even, the file is ragged, which is reported later if the delimiter is clear.
     found = even or splitting or signs[:1]
-    if len(found) > 1:
+    if len(found) > 1 and found[0] != likely:
         words = " or ".join(DELIMITERS[sign] for sign in found)
         raise DataError(
             f"{where} could be separated by {words}. Name the delimiter (--delimiter, or "

@@ -95,7 +95,10 @@ class Format:
 FORMATS = (
     Format(
         name="CSV",
-        suffixes=(".csv", ".csv.gz"),
+        suffixes=(
+            *(".csv", ".csv.gz", ".txt", ".txt.gz"),
+            *(".tsv", ".tsv.gz", ".tab", ".tab.gz"),
+        ),
         reader="csv_files:CsvReader",
         writer="csv_files:write_csv",
         check="csv_files:check_csv",
