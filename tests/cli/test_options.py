@@ -73,7 +73,9 @@ class TestListsOfNames:
         before = pl.read_csv(folder / "people.csv", infer_schema=False)
         for name in ("code", "height"):
             assert released(folder)[name].equals(before[name])
-        assert json.loads((folder / "people-protected.csv.manifest.json").read_text())["sensitive"] == [
+        assert json.loads((folder / "people-protected.csv.manifest.json").read_text())[
+            "sensitive"
+        ] == [
             "height",
             "code",
         ]

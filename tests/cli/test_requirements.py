@@ -115,7 +115,9 @@ class TestUnits:
         assert done.code == 0, done.err
         rows = run("protect", "visits.csv", "--plan", "p.toml", "--unit", "rows", "-o", "c.csv")
         assert rows.code == 0, rows.err
-        told = [json.loads((folder / f"{name}.csv.manifest.json").read_text("utf-8")) for name in "abc"]
+        told = [
+            json.loads((folder / f"{name}.csv.manifest.json").read_text("utf-8")) for name in "abc"
+        ]
         assert [one["unit"] for one in told] == ["visit", "patient", None]
         assert sorted(told[1]["dropped"]) == ["patient", "visit"]
         assert told[1]["units"]["count"] == 23

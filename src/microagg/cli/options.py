@@ -75,7 +75,14 @@ DIALECT = (
         "--encoding",
         "E",
         FILES_SECTION,
-        "Encoding of a CSV, SPSS or Stata file. Default: detected.",
+        "Encoding of a CSV, SPSS, Stata or R file. Default: detected.",
+    ),
+    _text(
+        "sheet",
+        "--sheet",
+        "S",
+        FILES_SECTION,
+        "Sheet of an Excel workbook, or data frame in an R file. Default: the only one.",
     ),
 )
 
@@ -228,5 +235,5 @@ def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def dialect_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that describe a CSV file."""
-    return {name: given[name] for name in ("delimiter", "decimal", "encoding")}
+    """Return the options that say how a file is read."""
+    return {name: given[name] for name in ("delimiter", "decimal", "encoding", "sheet")}

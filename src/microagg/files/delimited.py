@@ -29,7 +29,7 @@ from microagg.files.dialect import (
     long_fields,
     utf8_lines,
 )
-from microagg.files.reading import STANDARD_INPUT
+from microagg.files.reading import STANDARD_INPUT, check_names
 from microagg.files.record_count import count_well_formed_records
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
@@ -86,7 +86,7 @@ class DelimitedText:
         self._na = given.na
         self.markers: dict[str, int] = {}
         self.columns, begin = _header(text, delimiter, where)
-        _check_names(self.columns, where)
+        _check_header(self.columns, where)
         self._header_height = text.count(b"\n", 0, begin) + (hint is not None)
         self._records = text[begin : _end_of_records(text, begin, len(self.columns))]
 
@@ -268,19 +268,14 @@ def _refuse_kind(where: str, kind: str, remedy: str) -> NoReturn:
     raise DataError(f"{where} should be delimited text; it is {kind}. {remedy}.")
 
 
-def _check_names(names: tuple[str, ...], where: str) -> None:
+def _check_header(names: tuple[str, ...], where: str) -> None:
     if all(_is_number(name) for name in names):
         # Not quoted: in a file without a header, these are the values of a record.
         raise DataError(
             f"the first line of {where} should name the columns; it holds numbers only. Add a "
             "header line first."
         )
-    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        listing = ", ".join(repr(name) for name in repeated)
-        raise DataError(f"{where} names a column twice: {listing}. Rename the columns first.")
-    if not all(name.strip() for name in names):
-        position = next(j for j, name in enumerate(names, start=1) if not name.strip())
-        raise DataError(f"column {position} of {where} has no name. Name or remove it first.")
+    check_names(names, where)
 
 
 def _is_number(name: str) -> bool:

@@ -134,6 +134,16 @@ def select_columns(names: Sequence[str], columns: Collection[str] | None, where:
     return [name for name in names if name in columns]
 
 
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse columns without a name, and two of the same name."""
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        listing = ", ".join(repr(name) for name in repeated)
+        raise DataError(f"{where} names a column twice: {listing}. Rename the columns first.")
+    if not all(name.strip() for name in names):
+        position = next(j for j, name in enumerate(names, start=1) if not name.strip())
+        raise DataError(f"column {position} of {where} has no name. Name or remove it first.")
+
+
 def _standard_bytes() -> bytes:
     if sys.stdin is None:
         raise ParameterError("standard input is closed. Pipe a table into it, or name a file.")

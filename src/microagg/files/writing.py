@@ -23,6 +23,7 @@ class WriteOptions:
     suffix: str
     dialect: "Dialect | None" = None
     annotations: "Annotations | None" = None
+    sheet: str | None = None
 
 
 def text_writer(text: str) -> Writer:

@@ -270,6 +270,7 @@ def measure(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Measures:
     """Return how safe a protected table is and what it is still good for, whatever made it.
@@ -299,6 +300,7 @@ def measure(
     plan : the `Plan` of the release, or the path of a plan file, that says which columns are which;
         columns named beside it are refused
     delimiter, decimal, encoding : how CSV files are written; detected where not given
+    sheet : the sheet of Excel workbooks, or the data frame in R files; by default the only one
     progress : True for a progress bar where standard error is a terminal, or a function that is
         called with (task, done, total)
 
@@ -314,7 +316,7 @@ def measure(
     began = time.perf_counter()
     given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
     seed, listener = check_seed(random_state), reporting_to(progress)
-    dialect = Dialect(delimiter, decimal, encoding)
+    dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
     pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
-from microagg.files.formats import open_table
+from microagg.files.formats import dialect_for, open_table
 from microagg.measures.required import required_of
 from microagg.plans.beside import existing_manifest, manifest_beside
 from microagg.plans.columns import ColumnPlan, columns_by_name
@@ -178,7 +178,8 @@ def open_subject(
     Where neither arguments nor a plan say anything, the manifest beside the protected file does.
     """
     _check_two_files(original, protected)
-    sides = [_Side(table, dialect) for table in (original, protected)]
+    own = dialect_for(original, dialect, protected)
+    sides = [_Side(original, own), _Side(protected, dialect_for(protected, dialect, original))]
     shown = sides[1].columns
     known = tuple(dict.fromkeys((*sides[0].columns, *shown)))
     if plan is not None:
@@ -194,7 +195,7 @@ def open_subject(
             roles = KnownColumns.by_manifest(found, str(existing_manifest(path))).within(known)
     unit = _unit(sides[0].names, roles, unit)
     if roles.plan is not None and roles.plan.na:
-        sides[0] = sides[0].without(roles.plan, dialect)
+        sides[0] = sides[0].without(roles.plan, own)
     before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
     after = sides[1].frame()
     pair = open_pair(

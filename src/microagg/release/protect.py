@@ -200,6 +200,7 @@ def protect_file(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     audit: PathName | None = None,
     report: PathName | None = None,
     public_report: PathName | None = None,
@@ -219,6 +220,7 @@ def protect_file(
         source
     plan : a `Plan`, or the path of a plan file
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
+    sheet : the sheet of an Excel workbook, or the data frame in an R file; by default the only one
     audit : a file that says which record is in which group, for internal use only
     report, public_report : HTML pages that describe the release, one for internal use and one to
         publish with it
@@ -240,6 +242,7 @@ def protect_file(
         "delimiter": delimiter,
         "decimal": decimal,
         "encoding": encoding,
+        "sheet": sheet,
     }
     with reporting_to(progress):
         opened = read_source(
@@ -337,6 +340,7 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
         tuple(_identifiers(verified)),
         records.source.dialect,
         records.source.annotations,
+        records.source.sheet,
     )
 
 

@@ -44,6 +44,7 @@ class Origin:
     identifiers: tuple[pl.Series, ...]
     dialect: Dialect | None
     annotations: Annotations | None
+    sheet: str | None = None
 
     @cached_property
     def pair(self) -> Pair:
@@ -52,7 +53,8 @@ class Origin:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # How columns are decoded are functions, which cannot be pickled; a pair has values only.
-        return Origin, (_Opened(self.pair), self.identifiers, self.dialect, self.annotations)
+        of_file = (self.dialect, self.annotations, self.sheet)
+        return Origin, (_Opened(self.pair), self.identifiers, *of_file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +123,10 @@ class Release:
 
         Both are written or neither; existing files are replaced only with `force`. The suffix sets
         the format: .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, and with the extra
-        `files` .xlsx, .sav and .dta. Of a pandas index only levels with a name are written. If an earlier
-        release of the same table lies in the same folder, a `PrivacyWarning` says so. With `audit`,
-        the file of `save_audit` is written in the same step; with `report` and `public_report`, the
-        two versions of the report. Returns the path.
+        `files` .xlsx, .sav and .dta. Of a pandas index only levels with a name are written. If an
+        earlier release of the same table lies in the same folder, a `PrivacyWarning` says so. With
+        `audit`, the file of `save_audit` is written in the same step; with `report` and
+        `public_report`, the two versions of the report. Returns the path.
         """
         self._save(file_name(path), audit, report, public_report, force=force, progress=progress)
         return Path(path)
@@ -148,6 +150,7 @@ class Release:
             force=force,
             dialect=self._origin.dialect,
             annotations=self._origin.annotations,
+            sheet=self._origin.sheet,
             beside=beside,
         )
         _warn_of_audit(audit)

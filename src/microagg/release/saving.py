@@ -116,6 +116,7 @@ def save_release(
     force: bool,
     dialect: Dialect | None = None,
     annotations: Annotations | None = None,
+    sheet: str | None = None,
     beside: Mapping[Path, Writer] | None = None,
 ) -> Manifest:
     """Write a table, its manifest and further files together, all or none.
@@ -123,7 +124,7 @@ def save_release(
     Returns the manifest as it is written, with the name and hash of the file. Warns if the folder
     contains an earlier release of the same table.
     """
-    write = table_writer(table, path, dialect=dialect, annotations=annotations)
+    write = table_writer(table, path, dialect=dialect, annotations=annotations, sheet=sheet)
     target, described = Path(path), manifest_path(path)
     warn_of_earlier(manifest, path)
     written: dict[str, Any] = {}

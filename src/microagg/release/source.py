@@ -22,9 +22,9 @@ from microagg.tables.markers import without_entries
 class Source:
     """A table with at least one record, and what is known about the file it came from.
 
-    `dialect` and `annotations` are those of the file, so that the output can use them; `types` are
-    those that its labels imply. `markers` counts the entries of each column that mean a missing
-    value, such as NA. `not_read` are columns of the file to drop that are not needed.
+    `dialect`, `annotations` and `sheet` are those of the file, so that the output can use them;
+    `types` are those that its labels imply. `markers` counts the entries of each column that mean a
+    missing value, such as NA. `not_read` are columns of the file to drop that are not needed.
     """
 
     frame: Frame
@@ -32,6 +32,7 @@ class Source:
     file_sha256: str | None = None
     dialect: Dialect | None = None
     annotations: Annotations | None = None
+    sheet: str | None = None
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     markers: Mapping[str, int] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
@@ -95,6 +96,7 @@ def read_source(
         file_sha256=file.sha256,
         dialect=file.dialect,
         annotations=file.annotations,
+        sheet=getattr(file, "sheet", None),
         types=labelled_types(frame, file.annotations),
         markers=dict(getattr(file, "markers", {})),
         not_read=tuple(not_read),

@@ -21,7 +21,7 @@ from microagg.core.errors import (
 )
 from microagg.core.validation import check_count
 from microagg.files.dialect import Dialect
-from microagg.files.formats import open_table
+from microagg.files.formats import dialect_for, open_table
 from microagg.plans.arguments import plan_of
 from microagg.plans.beside import existing_manifest, manifest_beside
 from microagg.plans.manifest import FileFacts, Manifest
@@ -122,6 +122,7 @@ def verify(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Verification:
     """Return whether every combination in a table stands for at least k records, and what else.
 
@@ -147,6 +148,7 @@ def verify(
     plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
         k, the constraints and the requirements
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
+    sheet : the sheet of an Excel workbook, or the data frame in an R file; by default the only one
 
     Examples
     --------
@@ -162,8 +164,8 @@ def verify(
             "its plan, microagg.verify(release.table, plan=release.manifest.plan), or the file it "
             "was saved to."
         )
-    dialect = Dialect(delimiter, decimal, encoding)
-    opened = _Opened(table, dialect)
+    dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
+    opened = _Opened(table, dialect_for(table, dialect, original))
     required = {
         "unit": unit,
         "l_diversity": l_diversity,
@@ -183,7 +185,8 @@ def verify(
         raise _nothing_to_check(opened, given)
     columns = _checked(asked, opened.columns)
     blocks = _blocks(asked, columns)
-    evidence = _evidence(opened, asked, blocks or (columns,), original, dialect)
+    own = dialect_for(original, dialect, table)
+    evidence = _evidence(opened, asked, blocks or (columns,), original, own)
     findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
     on_table: list[Finding] = []
     if asked.dropped:

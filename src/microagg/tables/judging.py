@@ -33,7 +33,9 @@ def judge_type(
     that all occur often are nominal, unless something says that they are amounts.
     """
     if label is not None and not is_amount:
-        return Judgement(label, "all its values have labels in the file")
+        is_ordered = dtype_of(frame, name) == nw.Enum
+        why = "its levels are ordered" if is_ordered else "all its values have labels"
+        return Judgement(label, f"{why} in the file")
     stored = types_of(frame, name)[0]
     dtype = dtype_of(frame, name)
     if dtype in (*INTEGERS, *FLOATS):
