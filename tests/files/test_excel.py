@@ -130,7 +130,7 @@ class TestSheets:
         return str(tmp_path / "t.xlsx")
 
     def test_one_of_several_must_be_named(self, path):
-        with pytest.raises(DataError, match="the sheets 'people', 'firms'. Name one .--sheet"):
+        with pytest.raises(DataError, match=r"the sheets 'people', 'firms'. Name one .--sheet"):
             open_table(path)
 
     @pytest.mark.parametrize(("name", "column"), [("people", "p"), ("firms", "f"), ("notes", "n")])
@@ -164,7 +164,7 @@ class TestFormulas:
 
     def test_without_results_the_workbook_is_refused(self, sheet):
         path = sheet(["a", "b"], [1, "=A2+1"], [2, "=A3+1"])
-        with pytest.raises(DataError, match="has 2 formulas without a result. Open it in Excel"):
+        with pytest.raises(DataError, match=r"has 2 formulas without a result. Open it in Excel"):
             read(path)
 
 
@@ -335,7 +335,7 @@ def test_a_stream_of_a_workbook_is_named(tmp_path):
 
     write_table(pl.DataFrame({"a": [1]}), str(tmp_path / "t.xlsx"))
     content = (tmp_path / "t.xlsx").read_bytes()
-    with pytest.raises(DataError, match="is an Excel workbook .* Name it .xlsx"):
+    with pytest.raises(DataError, match=r"is an Excel workbook .* Name it .xlsx"):
         DelimitedText(content, "'t.csv'")
-    with pytest.raises(DataError, match="Name an .xlsx file instead"):
+    with pytest.raises(DataError, match=r"Name an .xlsx file instead"):
         DelimitedText(io.BytesIO(content).read(), "standard input")

@@ -131,7 +131,7 @@ def test_dialect_options_are_taken_or_refused(file):
             with pytest.raises(ParameterError, match=r"files do not take an? .*Leave it out"):
                 open_table(file, dialect=dialect)
     if "sheet" not in taken:
-        with pytest.raises(ParameterError, match="files do not take a sheet.*Leave it out"):
+        with pytest.raises(ParameterError, match=r"do not take a sheet.*Leave it out"):
             open_table(file, dialect=Dialect(sheet="people"))
 
 

@@ -400,7 +400,7 @@ def test_sas_data_files_are_read(transport, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", [".xpt", ".sas7bdat"])
 def test_sas_files_are_not_written(tmp_path, suffix):
-    with pytest.raises(ParameterError, match=r"ends in \.csv, \.parquet, \.arrow, \.sav or \.dta"):
+    with pytest.raises(ParameterError, match=r"cannot be written. .* ends in \.csv, .*\.sav, "):
         write_table(pl.DataFrame({"a": [1]}), str(tmp_path / f"t{suffix}"))
     assert protected_name(f"a/study{suffix}") == "a/study-protected.sav"
 

@@ -252,7 +252,7 @@ class TestRefusals:
             ({"constraints": ["sex >= 0"]}, "'sex' is of the type 'nominal'"),
             ({"audit": "out.csv"}, "lead to the same file"),
             ({"audit": "-"}, "must name a file"),
-            ({"audit": "audit.txt"}, "outputs must end in"),
+            ({"audit": "audit.doc"}, "outputs must end in"),
             ({"report": "report.pdf"}, "ends with .html"),
             ({"report": "there.html"}, "exists already"),
             ({"report": "r.html", "public_report": "r.html"}, "lead to the same file"),

@@ -1,5 +1,6 @@
 """microagg plan: a first plan for a file, for a person to check."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,7 +63,8 @@ def plan(
 
     atomic_write_all({Path(output): text_writer(text)}, force=given["force"])
     if not given["quiet"]:
-        typer.echo(f"Check every line of {output}, then: microagg protect {source} --plan {output}")
+        command = f"microagg protect {source}{_words(dialect_of(given))} --plan {output}"
+        typer.echo(f"Check every line of {output}, then: {command}")
 
 
 def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
@@ -77,4 +79,10 @@ def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
     frame, _ = without_entries(frame, frame.columns, asked.na)
     guesses = guess_columns(frame, file.annotations)
     name = "standard input" if source == STANDARD else source
-    return draft(guesses, asked, source=name, n_records=len(frame))
+    return draft(guesses, asked, source=name, n_records=len(frame), options=_words(dialect))
+
+
+def _words(dialect: dict[str, Any]) -> str:
+    """Return the options that the file needs to be read, each after a blank."""
+    given = {name: value for name, value in dialect.items() if value is not None}
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in given.items())

@@ -135,16 +135,19 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[^\W\d_]+", spaced)}
 
 
-def draft(guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int) -> str:
+def draft(
+    guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int, options: str = ""
+) -> str:
     """Return a plan file with a line for each option and column, and why each was guessed.
 
-    `asked` is a plan with the k and the markers of missing values that were given.
+    `asked` is a plan with the k and the markers of missing values that were given; `options` are
+    those that the file needs to be read, as on the command line.
     """
     name = " ".join(source.split())
     return "\n".join(
         (
             f"# A plan for {name} ({n_records:,} records). Check every line, then run:",
-            f"#   microagg protect {name} --plan THIS_FILE",
+            f"#   microagg protect {name}{options} --plan THIS_FILE",
             "",
             *_option_lines({"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}),
             "",

@@ -266,11 +266,31 @@ def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
         zones = {getattr(dtype, "time_zone", None) for dtype in types}
         if len(zones) == 1:
             return [side.cast(pl.Datetime("us", zones.copy().pop())) for side in sides]
+    if (times := _as_times(sides)) is not None:
+        return _alike(times, name)
     raise DataError(
         f"column {name!r} holds {_word(types[0])} in the original and {_word(types[1])} in the "
         "protected table. Convert one of them, or leave the column out (--identifier, or "
         "identifiers= in Python)."
     )
+
+
+def _as_times(sides: list[pl.Series]) -> list[pl.Series] | None:
+    """Return both sides as times, if one is and the other is text that all stands for times.
+
+    So a sheet of Excel can be compared with the text file that was made of it.
+    """
+    texts = [side.dtype == pl.String for side in sides]
+    if sum(texts) != 1 or not isinstance(sides[texts.index(False)].dtype, (pl.Date, pl.Datetime)):
+        return None
+    own = sides[texts.index(True)]
+    for parsed in (
+        own.str.to_date("%Y-%m-%d", strict=False),
+        own.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False),
+    ):
+        if parsed.null_count() == own.null_count():
+            return [parsed if is_text else side for side, is_text in zip(sides, texts, strict=True)]
+    return None
 
 
 def _word(dtype: pl.DataType) -> str:
