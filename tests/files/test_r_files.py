@@ -61,6 +61,7 @@ def rds(tmp_path):
         (r_texts("ü", None, ""), ["ü", None, ""], pl.String),
         (r_factor([2, None, 1], ["lo", "hi"]), ["hi", None, "lo"], pl.Enum(["lo", "hi"])),
         (r_factor([2, 3, 1], ["lo", None, "hi"]), [None, "hi", "lo"], pl.Enum(["lo", "hi"])),
+        (r_factor([None] * 3, []), [None] * 3, pl.Enum([])),
         (
             r_numbers(0, NAN, 19782.7, **{"class": r_texts("Date")}),
             [date(1970, 1, 1), None, date(2024, 2, 29)],
@@ -207,6 +208,8 @@ class TestChoice:
         (r_numbers(1, 2, 3, 4, dim=r_whole(2, 2)), "a matrix"),
         (_object(RObjectType.CPLX, np.array([1j, 2])), "of the type complex"),
         (r_factor([1, 5], ["a"]), "a factor without all of its levels"),
+        (r_numbers(0, 1e12, **{"class": r_texts("Date")}), "beyond the years 1 to 9999"),
+        (r_numbers(0, -1e15, **{"class": r_texts("POSIXct")}), "beyond the years 1 to 9999"),
     ],
 )
 def test_what_is_no_column_is_refused_where_it_is_needed(tmp_path, vector, words):
@@ -249,6 +252,16 @@ def test_something_else(tmp_path, content):
     (tmp_path / "t.rds").write_bytes(content)
     with pytest.raises(DataError, match="should be an R file"):
         open_table(str(tmp_path / "t.rds"))
+
+
+@pytest.mark.parametrize("names", [r_texts("x", "y"), r_whole(7, 9), r_whole(None, -2)])
+def test_row_names_of_any_kind(tmp_path, names):
+    frame = r_list(
+        [r_numbers(1, 2)],
+        **{"names": r_texts("a"), "class": r_texts("data.frame"), "row.names": names},
+    )
+    path = write_object(tmp_path / "t.rds", frame)
+    assert open_table(path).table().to_dict(as_series=False) == {"a": [1, 2]}
 
 
 def test_sequences_that_descend(tmp_path):

@@ -121,7 +121,7 @@ class ExcelReader:
 
     def _check_results(self) -> None:
         """Refuse formulas without a result: they would all be missing values."""
-        with ZipFile(io.BytesIO(self._data)) as archive:
+        with self._guarded(), ZipFile(io.BytesIO(self._data)) as archive:
             sheets = [name for name in archive.namelist() if "worksheets/" in name]
             if not any(_NO_RESULT.search(archive.read(name)) for name in sheets):
                 return
@@ -140,13 +140,18 @@ class ExcelReader:
 
     @contextmanager
     def _opened(self, *, data_only: bool = True) -> Iterator[Any]:
-        """Open the workbook; whatever goes wrong inside is the file's fault."""
+        """Open the workbook, with the results of formulas or with the formulas."""
+        with self._guarded(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of features that do not matter here
+            yield openpyxl.load_workbook(
+                io.BytesIO(self._data), read_only=True, data_only=data_only
+            )
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Say that the file is damaged if it cannot be read, whatever the library says."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of features that do not matter here
-                yield openpyxl.load_workbook(
-                    io.BytesIO(self._data), read_only=True, data_only=data_only
-                )
+            yield
         except (DataError, ParameterError):
             raise
         except Exception:  # the message may quote values

@@ -17,6 +17,9 @@ from microagg.files.annotations import Code, Variable
 LARGEST_WHOLE = 2**53
 # NA of 64-bit integers, a class of the package bit64.
 _NA_64 = -(2**63)
+_DAY = 86_400
+# The first and the last day of the calendar, from 1970; the last with a day to spare for its zone.
+_YEAR_1, _YEAR_9999 = -719_161, 2_932_895
 _KINDS = {
     RObjectType.VEC: "a list",
     RObjectType.CPLX: "of the type complex",
@@ -47,9 +50,9 @@ def column_of(name: str, vector: RObject, encoding: str) -> pl.Series:
     is_whole = kind is RObjectType.INT
     numbers = _masked(name, vector.value, pl.Int64 if is_whole else pl.Float64)
     if "Date" in classes:
-        return _finite(numbers).floor().cast(pl.Int32).cast(pl.Date)
+        return _within(_finite(numbers).floor(), 1).cast(pl.Int32).cast(pl.Date)
     if "POSIXct" in classes:
-        return _instants(numbers, _zone(vector, encoding))
+        return _instants(_within(_finite(numbers), _DAY), _zone(vector, encoding))
     return numbers if is_whole else _as_whole(numbers.fill_nan(None))
 
 
@@ -165,6 +168,13 @@ def _finite(numbers: pl.Series) -> pl.Series:
     return floats.set(~floats.is_finite().fill_null(True), None)
 
 
+def _within(times: pl.Series, per_day: int) -> pl.Series:
+    """Return days or seconds since 1970, if all of them are in the calendar."""
+    if times.drop_nulls().is_between(_YEAR_1 * per_day, _YEAR_9999 * per_day).all():
+        return times
+    raise NotAColumnError("beyond the years 1 to 9999")
+
+
 def _as_whole(numbers: pl.Series) -> pl.Series:
     """Return whole numbers if all are: R does not write 2 and 2L differently."""
     is_whole = (numbers == numbers.round()) & (numbers.abs() < LARGEST_WHOLE)
@@ -173,7 +183,7 @@ def _as_whole(numbers: pl.Series) -> pl.Series:
 
 
 def _instants(seconds: pl.Series, zone: str) -> pl.Series:
-    moments = (_finite(seconds) * 1e6).round().cast(pl.Int64)
+    moments = (seconds * 1e6).round().cast(pl.Int64)
     return moments.cast(pl.Datetime("us")).dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
 
 
