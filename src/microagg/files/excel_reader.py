@@ -85,11 +85,11 @@ class ExcelReader:
 
     def _cells(self, sheet: Any, places: Sequence[int]) -> list[list[Any]]:
         """Return the cells of some columns; every row is checked."""
-        cells: list[list[Any]] = [[] for _ in places]
-        named = frozenset(self._places.values())
-        pairs = list(zip(cells, places, strict=True))
+        named = self._places.values()
+        width = max(named) + 1
+        unnamed = [place for place in range(width) if place not in named]
+        records: list[Row] = []
         blank_since: int | None = None
-        n_records = 0
         rows = _rows(sheet)
         next(rows)
         for number, row in enumerate(rows, start=2):
@@ -98,14 +98,13 @@ class ExcelReader:
                 continue
             if blank_since is not None:
                 self._refuse_blank_row(blank_since)
-            if any(j not in named and _has_value(cell) for j, cell in enumerate(row)):
+            full = (*row, *[None] * (width - len(row)))
+            if not (_is_blank(full[width:]) and _is_blank([full[place] for place in unnamed])):
                 self._refuse_unnamed(number)
-            for own, place in pairs:
-                own.append(row[place] if place < len(row) else None)
-            n_records += 1
-        if n_records == 0:
+            records.append(full)
+        if not records:
             raise DataError(f"{self._where} has a header but no records.")
-        return cells
+        return [[row[place] for row in records] for place in places]
 
     def _refuse_blank_row(self, number: int) -> None:
         raise DataError(
