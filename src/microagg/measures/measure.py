@@ -19,6 +19,7 @@ from microagg.measures.risk import wording as risk_words
 from microagg.measures.risk.attributes import AttributeDisclosure, attribute_disclosure
 from microagg.measures.risk.classes import ClassSizes, class_sizes
 from microagg.measures.risk.drisk import DRisk, drisk
+from microagg.measures.risk.individual import IndividualRisk, individual_risk
 from microagg.measures.risk.informed import InformedLinkage, informed
 from microagg.measures.risk.intervals import IntervalDisclosure, interval_disclosure
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
@@ -48,7 +49,7 @@ _LOSS_WHEN_SHUFFLED = 120.0
 class Risk:
     """Who could still be identified, or found out about; docs/risk.md defines every figure.
 
-    `units` is None if nothing says whom records are about.
+    `units` is None if nothing says whom records are about, `individual` if records have no weights.
     """
 
     classes: ClassSizes
@@ -59,6 +60,7 @@ class Risk:
     drisk: DRisk
     attributes: AttributeDisclosure
     units: UnitRisk | None = None
+    individual: IndividualRisk | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -69,6 +71,7 @@ class Risk:
         return [
             *risk_words.class_rows(self.classes),
             *risk_words.unit_class_rows(self.units),
+            *risk_words.individual_rows(self.individual),
             *risk_words.linkage_rows(self.linkage, self.classes.smallest),
             *risk_words.unit_linkage_rows(self.units),
             risk_words.probabilistic_row(self.probabilistic),
@@ -227,6 +230,7 @@ class Measures:
             "quasi-identifiers": ", ".join(self.quasi_identifiers),
             "sensitive": ", ".join(self.sensitive),
             "unit": self.unit or "",
+            "weights": self.weights or "",
             "assumed sensitive": ", ".join(self.assumed),
             "left out": ", ".join(self.dropped),
             "not released": counted(self.unmatched, "record") if self.unmatched else "",
@@ -263,6 +267,7 @@ def measure(
     identifiers: Names = (),
     sensitive: Names = (),
     unit: str | None = None,
+    weights: str | None = None,
     columns: Mapping[str, Any] | None = None,
     target: str | None = None,
     random_state: SeedLike = 0,
@@ -291,6 +296,9 @@ def measure(
     unit : column of the original that says whom a record is about, such as a patient or a firm;
         figures are then given for units as well. By default that of the plan or the manifest;
         "rows" if every record is about somebody else
+    weights : column of the original with sampling weights, how many of the population each record
+        stands for: figures of columns are then weighted, and the risk in the population is
+        estimated. By default that of the plan or the manifest
     columns : options for single columns, by name, as in `protect`: "type" and "order"; others are
         refused
     target : column to predict with models trained on the protected table and on the original
@@ -315,7 +323,7 @@ def measure(
     given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
     seed, listener = check_seed(random_state), reporting_to(progress)
     dialect = Dialect(delimiter, decimal, encoding)
-    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit)
+    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit, weights)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)
         risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
@@ -370,6 +378,7 @@ def measure_risk(pair: Pair, *, seed: int = 0, is_drawn: bool = False) -> Risk:
         drisk=drisk(pair),
         attributes=attribute_disclosure(pair),
         units=unit_risk(pair, seed=seed),
+        individual=individual_risk(pair),
     )
 
 

@@ -6,6 +6,7 @@ from microagg.core.words import counted, short_name
 from microagg.measures.risk.attributes import AttributeDisclosure, ColumnDisclosure
 from microagg.measures.risk.classes import ClassSizes
 from microagg.measures.risk.drisk import DRisk
+from microagg.measures.risk.individual import GlobalRisk, IndividualRisk
 from microagg.measures.risk.informed import InformedLinkage
 from microagg.measures.risk.intervals import IntervalDisclosure
 from microagg.measures.risk.linkage import DistanceLinkage
@@ -63,6 +64,43 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
         "The most that one unit has of the records with one combination: whoever picks one of "
         "them at random finds that unit with this probability.",
     )
+
+
+def individual_rows(found: IndividualRisk | None) -> Iterator[FigureRow]:
+    """Word the risk in the population; nothing if there are no weights."""
+    if found is None:
+        return
+    if found.population > found.n_records:
+        population = (
+            f"The {found.n_records:,} records stand for {found.population:,.0f} in the population "
+            "(the sum of the weights), and the intruder does not know who is among the records."
+        )
+    else:
+        population = (
+            "The weights add up to no more than the records, so these are taken for the whole "
+            "population."
+        )
+    yield FigureRow(
+        "expected re-identifications",
+        _expected(found.after),
+        "How many records are expected to be matched with the right person of the population by an "
+        f"intruder who knows everybody's quasi-identifiers as they are released. {population}",
+        public=True,
+    )
+    yield FigureRow(
+        "the same, before protection", _expected(found.before), "With the true quasi-identifiers."
+    )
+    yield FigureRow(
+        "highest individual risk",
+        in_per_cent(found.after.largest),
+        "The highest probability, of any record, that such a match is right: one over the number "
+        "of people in the population who share its quasi-identifiers, as the weights estimate it.",
+        public=True,
+    )
+
+
+def _expected(found: GlobalRisk) -> str:
+    return f"{found.expected:,.3g} ({in_per_cent(found.share)})"
 
 
 def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:
