@@ -13,6 +13,7 @@ from microagg.report.summaries import Bars, Histogram
 
 HISTOGRAM = Histogram(
     np.array([10.0, 20.0, 40.0]),
+    np.array([10.0, 20.0, 40.0]),
     (10.0, 20.0),
     np.array([0.1, 0.4, 0.3, 0.2]),
     np.array([0.0, 0.5, 0.4, 0.1]),

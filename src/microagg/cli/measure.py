@@ -46,8 +46,8 @@ _SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), rol
     ),
     parameters(
         _WEIGHTS,
-        weights="Column of the original with sampling weights: figures of columns are weighted, and "
-        "the risk in the population is estimated. Default: that of the plan or the manifest.",
+        weights="Column of the original with sampling weights: figures of columns are weighted, "
+        "and the risk in the population is estimated. Default: that of the plan or the manifest.",
     ),
     parameters(column_options("type", "order"), of_columns=True),
     parameters(_SEED, random_state="Seed of samples and of the folds of models. Default: 0."),

@@ -1,11 +1,12 @@
 """Bins that reveal no single values: edges at round numbers or dates, and no bin of few records."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from microagg.core.arrays import Counts, Floats
-from microagg.report.rounding import DAY, Word, number_formatter, time_formatter
+from microagg.report.rounding import DAY, Word, amount_word, number_formatter, time_formatter
 
 SECONDS = {"D": DAY, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -23,11 +24,22 @@ _SHOWN_AS = {"s": "s", "m": "m", "h": "m", "D": "D", "M": "M", "Y": "Y"}
 
 @dataclass(frozen=True)
 class Grid:
-    """Edges between bins, the first and last of which are open; `word` writes an edge."""
+    """Edges between bins, the first and last of which are open; `word` writes an edge.
+
+    `place` says where a number is on the axis, in the units of `step`; `ticks` are the edges to
+    label, or any if None.
+    """
 
     edges: Floats
     step: float
     word: Word
+    place: Callable[[Floats], Floats] = np.asarray
+    ticks: Floats | None = None
+
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether equal distances on the axis are equal factors."""
+        return self.ticks is not None
 
 
 def trimmed_range(ordered: Floats, least: int) -> tuple[float, float]:
@@ -84,6 +96,70 @@ def round_step(width: float) -> float:
     """
     power = float(10.0 ** np.floor(np.log10(width)))
     return next(m * power for m in (1.0, 2.0, 5.0, 10.0, 20.0) if m * power >= width * (1 - 1e-9))
+
+
+# Amounts are skewed if, without zeros and signs, the upper half reaches so many times as far from
+# the median as the lower half (5 and 95 % quantiles), and those two are so many times apart.
+_SKEWED, _APART = 4.0, 10.0
+_NEAR_ZERO = 0.4  # how wide each side of the bin around zero is drawn, in powers of ten
+
+
+def is_skewed(ordered: Floats) -> bool:
+    """Whether most amounts would be in one or two bins of equal width.
+
+    Quantiles decide, so that no single record does; zeros and signs do not matter.
+
+    >>> rng = np.random.default_rng(0)
+    >>> is_skewed(np.sort(rng.lognormal(9, 1, 500))), is_skewed(np.sort(rng.exponential(9, 500)))
+    (True, False)
+    """
+    sizes = np.abs(ordered[ordered != 0.0])
+    if not len(sizes):
+        return False
+    low, middle, high = np.quantile(sizes, (0.05, 0.5, 0.95))
+    return bool(high / 2 - middle / 2 > _SKEWED * (middle / 2 - low / 2) and high / _APART > low)
+
+
+def log_grid(ordered: Floats, least: int, bins: int, *, whole: bool) -> Grid | None:
+    """Return 1, 2 and 5 times powers of ten, or powers only, and their negatives; None if too few.
+
+    Between the smallest of them and its negative the axis is linear: zero has a place there.
+
+    >>> amounts = np.repeat([0.0, 3.0, 30.0, 300.0, 3000.0], 20)
+    >>> log_grid(amounts, 3, 8, whole=False).edges
+    array([   1.,   10.,  100., 1000.])
+    """
+    sizes = np.sort(np.abs(ordered[ordered != 0.0]))
+    if len(sizes) < 3 * least:
+        return None
+    low, high = trimmed_range(sizes, least)
+    if whole:
+        low = max(low, 1.0)
+    first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(high)))
+    if last <= first or first < -300:
+        return None
+    is_signed = bool(np.count_nonzero(ordered < 0.0) >= least)
+    powers = 10.0 ** np.arange(first, last + 1)
+    per_side = bins // 2 if is_signed else bins
+    if 3 * len(powers) <= per_side:
+        edges = np.outer(powers, (1.0, 2.0, 5.0)).ravel()
+        edges, step = edges[edges <= high], float(np.log10(2.0))
+    else:
+        every = -(-len(powers) // per_side)
+        edges, step = powers[::every], float(every)
+    smallest = powers[0]
+
+    def place(values: Floats) -> Floats:
+        ratio = np.abs(values) / smallest
+        beyond = _NEAR_ZERO + np.log10(np.maximum(ratio, 1.0))
+        return np.asarray(np.sign(values) * np.where(ratio <= 1.0, _NEAR_ZERO * ratio, beyond))
+
+    ticks, has_zero = powers, bool((ordered == 0.0).any())
+    if is_signed:
+        edges, ticks = (np.concatenate([-some[::-1], some]) for some in (edges, ticks))
+    if is_signed or has_zero:
+        ticks = np.sort(np.append(ticks, 0.0))
+    return Grid(edges, step, amount_word, place, ticks)
 
 
 def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid | None:

@@ -19,17 +19,16 @@ from microagg.plans.manifest import Manifest
 from microagg.plans.required import left_out, units_of
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
+from microagg.report.guarded import QUANTILE_WINDOWS, reveals_single_values
 from microagg.report.plan_text import names_values, plan_text
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.summaries import (
     FLOOR,
-    QUANTILE_WINDOWS,
     Bars,
     ColumnSummary,
     Histogram,
     counted_share,
     least_of,
-    reveals_single_values,
     summary_of,
 )
 from microagg.report.wording import (
@@ -110,10 +109,16 @@ def render(subject: Subject) -> str:
     done, public = subject.manifest, subject.public
     loss = done.information_loss if done.hybrid is None else done.hybrid.information_loss
     summaries = [
-        summary_of(column, subject.least, public=public) for column in subject.pair.columns.values()
+        summary_of(column, subject.least, public=public, weights=subject.pair.weights)
+        for column in subject.pair.columns.values()
     ]
     cards = list(_cards(summaries, subject))
-    relations = correlations_of(list(subject.pair.columns.values()), subject.least, public=public)
+    relations = correlations_of(
+        list(subject.pair.columns.values()),
+        subject.least,
+        public=public,
+        weights=subject.pair.weights,
+    )
     facts = {
         "title": _title(subject),
         "public": public,
@@ -155,7 +160,8 @@ def _loss_reveals_values(subject: Subject) -> bool:
     """Whether the loss and the released table together would reveal the values of a few records."""
     n, columns = subject.pair.n_records, subject.pair.columns.values()
     few = n < QUANTILE_WINDOWS * subject.least
-    return few or any(reveals_single_values(column, subject.least) for column in columns)
+    weights = subject.pair.weights
+    return few or any(reveals_single_values(column, subject.least, weights) for column in columns)
 
 
 @cache

@@ -33,17 +33,43 @@ def is_zero(text: str) -> bool:
     return not any(digit in text for digit in "123456789")
 
 
+_LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def amount_word(value: float) -> str:
+    """Write a round amount, large ones in words.
+
+    >>> amount_word(0.001), amount_word(-5000.0), amount_word(2e7), amount_word(1e20)
+    ('0.001', '−5,000', '20 million', '1×10²⁰')
+    """
+    size = abs(value)
+    if size >= 1e15 or 0.0 < size < 1e-4:
+        return with_minus(f"{value:.3g}")
+    for unit, name in _LARGE:
+        if size >= unit:
+            return f"{with_minus(f'{value / unit:.4g}')} {name}"
+    return with_minus(f"{value:,.0f}" if size >= 1.0 or not size else f"{value:.4f}".rstrip("0"))
+
+
 def number_formatter(step: float, largest: float = 0.0) -> Word:
     """Return a formatter for multiples of `step`, up to `largest`, with the digits they need.
 
     >>> number_formatter(0.05)(0.15000000000000002), number_formatter(5000.0)(25000.0)
     ('0.15', '25,000')
+    >>> number_formatter(5e5, 4e7)(12_500_000.0), number_formatter(50.0, 1e8)(12_345_650.0)
+    ('12.5 million', '12,345,650')
     """
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
 
     def word(value: float) -> str:
-        if largest >= 1e8 or decimals > 5:
+        if decimals > 5:
             return with_minus(f"{value:.3g}")
+        if largest >= 1e15:
+            return with_minus(f"{value:.3g}")
+        if largest >= 1e7 and step >= 1e3 and value:
+            unit, name = next(large for large in _LARGE if largest >= large[0])
+            digits = max(0, -int(np.floor(np.log10(step / unit) + 1e-9)))
+            return f"{with_minus(f'{value / unit:,.{digits}f}')} {name}"
         return with_minus(f"{value + 0.0:,.{decimals}f}")
 
     return word

@@ -42,15 +42,15 @@ class IndividualRisk:
 def individual_risk(pair: Pair) -> IndividualRisk | None:
     """Return how many records are expected to be re-identified; None if there are no weights.
 
-    The intruder knows somebody's quasi-identifiers, but not whether that person is in the sample. Of
-    the F people in the population with a combination, f are in the sample. Their weights add up to
-    an estimate of F; with p = f / sum of weights, the number of trials until the f-th success, each
-    with probability p, is the model of F, and the risk of each of their records is
+    The intruder knows somebody's quasi-identifiers, but not whether that person is in the sample.
+    Of the F people in the population with a combination, f are in the sample. Their weights add up
+    to an estimate of F; with p = f / sum of weights, the number of trials until the f-th success,
+    each with probability p, is the model of F, and the risk of each of their records is
 
         r = E(1 / F | f)
 
-    The global risk is the sum of r over the records. Time O(n log n). Sources: Benedetti and Franconi
-    (1998); Franconi and Polettini (2004); Templ, Kowarik and Meindl (2015).
+    The global risk is the sum of r over the records. Time O(n log n). Sources: Benedetti and
+    Franconi (1998); Franconi and Polettini (2004); Templ, Kowarik and Meindl (2015).
     """
     if pair.weights is None:
         return None
