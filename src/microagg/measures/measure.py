@@ -82,7 +82,11 @@ class Risk:
 
     def notes(self) -> list[str]:
         """Return what nobody should overlook."""
-        return list(risk_words.attribute_notes(self.attributes, self.classes.n_classes))
+        return list(risk_words.attribute_notes(self.shared_values()))
+
+    def shared_values(self) -> list[risk_words.SharedValue]:
+        """Return the sensitive columns of which being in some group tells the value."""
+        return risk_words.shared_values(self.attributes, self.classes.n_classes)
 
     def __repr__(self) -> str:
         return as_text("Risk", self.rows())
@@ -212,16 +216,23 @@ class Measures:
                 "shuffled. Match them by a column that identifies records (--key, or key= in "
                 "Python)."
             )
-        for name in self.unique_columns:
-            if name == self.weights:
-                yield (
-                    f"The weights in {name!r} are published and different in every record, so "
-                    "anyone who knows one of them finds the record. Round them if that is possible."
-                )
-                continue
+        if self.weights in self.unique_columns:
             yield (
-                f"Column {name!r} is unchanged and different in every record, so anyone who knows "
-                "its value finds the record. Name it as a quasi-identifier if that is possible."
+                f"The weights in {self.weights!r} are published and different in every record, so "
+                "anyone who knows one of them finds the record. Round them if that is possible."
+            )
+        others = [repr(name) for name in self.unique_columns if name != self.weights]
+        if len(others) == 1:
+            yield (
+                f"Column {others[0]} is unchanged and different in every record, so anyone who "
+                "knows its value finds the record. Name it as a quasi-identifier if that is "
+                "possible."
+            )
+        elif others:
+            yield (
+                f"Columns {', '.join(others)} are unchanged and different in every record, so "
+                "anyone who knows one of their values finds the record. Name them as "
+                "quasi-identifiers if that is possible."
             )
 
     def _facts(self) -> list[tuple[str, str]]:

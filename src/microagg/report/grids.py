@@ -27,7 +27,7 @@ class Grid:
     """Edges between bins, the first and last of which are open; `word` writes an edge.
 
     `place` says where a number is on the axis, in the units of `step`; `ticks` are the edges to
-    label, or any if None.
+    label, or any if None. `is_time` if numbers are seconds.
     """
 
     edges: Floats
@@ -35,6 +35,7 @@ class Grid:
     word: Word
     place: Callable[[Floats], Floats] = np.asarray
     ticks: Floats | None = None
+    is_time: bool = False
 
     @property
     def is_logarithmic(self) -> bool:
@@ -182,7 +183,9 @@ def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid
     whole = np.arange(-(-first // count), last // count + 1) * count
     edges = whole.astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.float64)
     edges = edges[(edges >= low) & (edges <= high)]
-    return Grid(edges, float(seconds), time_formatter(_SHOWN_AS[unit])) if len(edges) else None
+    if not len(edges):
+        return None
+    return Grid(edges, float(seconds), time_formatter(_SHOWN_AS[unit]), is_time=True)
 
 
 def counts_between(ordered: Floats, edges: Floats) -> Counts:

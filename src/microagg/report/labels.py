@@ -30,7 +30,7 @@ def shortened(name: str) -> str:
     r"""Return a name for an axis: without unprintable characters, and shortened if long.
 
     >>> shortened("a\tb"), shortened("one of many long names of columns")
-    ('ab', 'one of many…es of columns')
+    ('ab', 'one of many…s of columns')
     """
     name = "".join(sign for sign in name if unicodedata.category(sign)[0] != "C")
     if width_of(name) <= _LONGEST_NAME:
@@ -56,7 +56,9 @@ def _width(sign: str) -> float:
         return 2.0
     if unicodedata.combining(sign):
         return 0.0
-    return 1.25 if sign.isupper() or sign in "mw%@—" else 1.0
+    if sign in "WM@%—":
+        return 1.6
+    return 1.25 if sign.isupper() or sign in "mw" else 1.0
 
 
 def apart(labels: Sequence[tuple[float, str]]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from microagg.core.progress import report
 from microagg.core.words import counted, percent, short_name
+from microagg.measures.risk.wording import SharedValue, attribute_notes
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.plans.required import left_out, units_of
@@ -63,14 +64,14 @@ class Subject:
 
     `pair` has the records before and after, `manifest` is that of the release. `name` is the title,
     by default the name of the input file in an internal report. A `public` report contains only
-    rows that are public; `notes` are cautions for both.
+    rows that are public; `shared_values` are cautions for both.
     """
 
     pair: Pair
     manifest: Manifest
     risk_rows: tuple[FigureRow, ...] = ()
     utility_rows: tuple[FigureRow, ...] = ()
-    notes: tuple[str, ...] = ()
+    shared_values: tuple[SharedValue, ...] = ()
     name: str | None = None
     public: bool = False
 
@@ -148,12 +149,20 @@ def render(subject: Subject) -> str:
         "columns": list(_columns(subject)),
         "n_naming": len(done.dropped) - len(left_out(done)),
         "n_left_out": len(left_out(done)),
-        "cautions": [*cautions(done, public=public), *subject.notes],
+        "cautions": [*cautions(done, public=public), *_of_one_column(subject)],
+        "shared_values": subject.shared_values if len(subject.shared_values) > 1 else (),
+        "weights": "" if subject.pair.weights is None else short_name(done.weights or "weights"),
         "plan": plan_text(done.plan, public=public),
         "command": "" if public or names_values(done.plan) else done.command,
         "versions": _versions(done, public=public),
     }
     return _template().render(facts)
+
+
+def _of_one_column(subject: Subject) -> Iterator[str]:
+    """Word the caution on shared values, unless several columns make it a table."""
+    if len(subject.shared_values) == 1:
+        yield from attribute_notes(subject.shared_values)
 
 
 def _loss_reveals_values(subject: Subject) -> bool:

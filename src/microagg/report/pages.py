@@ -32,9 +32,9 @@ def pages(
             )
     risk = measure_risk(records, seed=seed, is_drawn=manifest.plan.draws_values)
     rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
-    notes = tuple(risk.notes())
+    shared = tuple(risk.shared_values())
     return {
-        path: render(Subject(records, manifest, *rows, notes=notes, name=title, public=is_public))
+        path: render(Subject(records, manifest, *rows, shared, name=title, public=is_public))
         for path, is_public in wanted.items()
     }
 

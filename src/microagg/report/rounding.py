@@ -108,7 +108,7 @@ def number_word(spread: float | None, *, whole: bool = False) -> Word:
     def word(value: float) -> str:
         if whole and value == round(value) and power <= 0:
             return with_minus(f"{value:,.0f}")
-        if abs(value) >= 1e9 or power < -6:
+        if abs(value) >= 1e12 or power < -6:
             return _four_digits(value)
         text = f"{round(value, -power):,.{max(0, -power)}f}"
         return "0" if is_zero(text) else with_minus(text)
@@ -116,9 +116,22 @@ def number_word(spread: float | None, *, whole: bool = False) -> Word:
     return word
 
 
+def skewed_word(value: float) -> str:
+    """Write an amount of a skewed column with three digits: deviations say nothing of small ones.
+
+    >>> skewed_word(8_123_456.0), skewed_word(0.00091234), skewed_word(-24.0)
+    ('8,120,000', '0.000912', '−24')
+    """
+    return _digits(value, 3)
+
+
 def _four_digits(value: float) -> str:
-    text = f"{value:.4g}"
-    if "e+" in text and abs(value) < 1e9:
+    return _digits(value, 4)
+
+
+def _digits(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    if "e+" in text and abs(value) < 1e12:
         text = f"{float(text):,.0f}"
     return with_minus(text)
 

@@ -21,7 +21,8 @@ The rules, with `least` = k, or 3 if k is smaller:
   what may be shown depends on the number of records, and missing values are counted as records.
 - Rules against working out single values apply only to values before: released ones are published
   anyway.
-- Numbers are rounded to a hundredth of the power of ten below their standard deviation.
+- Numbers are rounded to a hundredth of the power of ten below their standard deviation, skewed
+  amounts to three digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +45,7 @@ from microagg.report.grids import (
     trimmed_range,
 )
 from microagg.report.guarded import is_dominated, moments, safe_quantile, sorted_values
-from microagg.report.rounding import Word, duration, number_word, time_word
+from microagg.report.rounding import Word, duration, number_word, skewed_word, time_word
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
@@ -53,6 +54,7 @@ from microagg.tables.units import Units
 FLOOR = 3  # even if k is 1 or 2, no figure is about one or two records only
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
+_EVERY = (1, 2, 4, 5, 10, 20, 40, 50, 100)  # which edges have labels
 CATEGORIES = 12  # with more of them, a figure is hard to read
 ALL_OTHERS = "all others"  # what categories that are not named are called, wherever they appear
 
@@ -198,7 +200,7 @@ def _of_numbers(
         figure = _histogram(sides, least, column.type, scale)
         note = "" if figure else "Too few records, or too many equal ones, for a figure."
         if figure and figure.is_logarithmic:
-            note = _logarithmic(figure)
+            note, word, lasting = _logarithmic(figure), skewed_word, skewed_word
     lines = [
         Line("mean", *_worded(sides, lambda side: side.mean, word)),
         Line("standard deviation", *_worded(sides, lambda side: side.deviation, lasting)),
@@ -251,6 +253,9 @@ def _histogram(
         open_width(places[0] - placed, places, grid.step, least),
         open_width(placed - places[-1], places, grid.step, least),
     )
+    if grid.is_logarithmic and present[0][0] >= 0.0:  # nothing is drawn below zero
+        has_zero = grid.ticks is not None and grid.ticks[0] == 0.0
+        outer = (float(places[0]) if has_zero else min(outer[0], float(places[0])), outer[1])
     shares = [None if side is None else side.shares_between(grid.edges, starts) for side in sides]
     assert shares[1] is not None
     ticks = _ticks(grid, places, sum(outer))
@@ -300,7 +305,12 @@ def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], 
     longest = max(len(grid.word(float(place))) for place in places)
     labels = 6 if longest < 7 else 4 if longest < 9 else 3
     every = max(1, round(span / (labels * grid.step) + 0.49))
-    return tuple((float(place), grid.word(float(place))) for place in places[::every])
+    chosen = places[::every]
+    if not grid.is_time:  # multiples of 20 rather than 5, 25, 45
+        every = next((n for n in _EVERY if n >= every), every)
+        multiples = places[np.rint(places / grid.step) % every == 0]
+        chosen = multiples if len(multiples) > 1 else chosen
+    return tuple((float(place), grid.word(float(place))) for place in chosen)
 
 
 def _of_categories(

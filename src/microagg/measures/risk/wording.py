@@ -1,6 +1,7 @@
 """Disclosure risk in plain words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from microagg.core.words import counted, short_name
 from microagg.measures.risk.attributes import AttributeDisclosure, ColumnDisclosure
@@ -254,13 +255,35 @@ def _column_rows(name: str, found: ColumnDisclosure) -> Iterator[FigureRow]:
     )
 
 
-def attribute_notes(found: AttributeDisclosure, n_classes: int) -> Iterator[str]:
-    """Say which sensitive values follow from being in a group."""
-    for name, column in found.columns.items():
-        if column.homogeneous_classes and n_classes > 1:
-            groups = counted(column.homogeneous_classes, "group")
-            yield (
-                f"In {groups} ({counted(column.homogeneous_records, 'record')}) all records have "
-                f"the same value of {name!r}: anyone known to be among them is known to have it, "
-                "even if nobody can be identified."
-            )
+class SharedValue(NamedTuple):
+    """A column in which all records of some groups have the same value; how many, in words."""
+
+    column: str
+    groups: str
+    records: str
+
+
+def shared_values(found: AttributeDisclosure, n_classes: int) -> list[SharedValue]:
+    """List the sensitive columns of which being in some group tells the value."""
+    if n_classes < 2:
+        return []
+    return [
+        SharedValue(
+            name,
+            counted(own.homogeneous_classes, "group"),
+            counted(own.homogeneous_records, "record"),
+        )
+        for name, own in found.columns.items()
+        if own.homogeneous_classes and own.largest_distance > 0.0  # it is not the same in all
+    ]
+
+
+def attribute_notes(shared: Sequence[SharedValue]) -> Iterator[str]:
+    """Say in one sentence which sensitive values follow from being in a group."""
+    known = "anyone known to be among them is known to have it, even if nobody can be identified."
+    if len(shared) == 1:
+        name, groups, records = shared[0]
+        yield f"In {groups} ({records}) all records have the same value of {name!r}: {known}"
+    elif shared:
+        listing = ", ".join(f"{name!r} in {groups} ({records})" for name, groups, records in shared)
+        yield f"In some groups all records have the same value, {listing}: {known}"
