@@ -193,7 +193,9 @@ class Measures:
 
     def notes(self) -> list[str]:
         """Return what nobody should overlook: signs of a mistake first."""
-        return [*self._signs_of_mistakes(), *self._not_met(), *self.risk.notes()]
+        shared = [row for row in self.risk.shared_values() if row.column != self.weights]
+        notes = risk_words.attribute_notes(shared)
+        return [*self._signs_of_mistakes(), *self._not_met(), *notes]
 
     def _not_met(self) -> Iterator[str]:
         for found in self.requirements:

@@ -32,7 +32,7 @@ def pages(
             )
     risk = measure_risk(records, seed=seed, is_drawn=manifest.plan.draws_values)
     rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
-    shared = tuple(risk.shared_values())
+    shared = tuple(row for row in risk.shared_values() if row.column != manifest.weights)
     return {
         path: render(Subject(records, manifest, *rows, shared, name=title, public=is_public))
         for path, is_public in wanted.items()

@@ -274,7 +274,7 @@ def shared_values(found: AttributeDisclosure, n_classes: int) -> list[SharedValu
             counted(own.homogeneous_records, "record"),
         )
         for name, own in found.columns.items()
-        if own.homogeneous_classes and own.largest_distance > 0.0  # it is not the same in all
+        if own.homogeneous_classes
     ]
 
 
