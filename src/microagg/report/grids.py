@@ -134,16 +134,15 @@ def log_grid(ordered: Floats, least: int, bins: int, *, whole: bool) -> Grid | N
     if len(sizes) < 3 * least:
         return None
     low, high = trimmed_range(sizes, least)
-    if whole:
-        low = max(low, 1.0)
-    first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(high)))
-    if last <= first or first < -300:
+    low = max(low, 1.0 if whole else 1e-300)
+    first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(max(high, low))))
+    if last <= first:
         return None
     is_signed = bool(np.count_nonzero(ordered < 0.0) >= least)
-    powers = 10.0 ** np.arange(first, last + 1)
+    powers: Floats = 10.0 ** np.arange(first, last + 1, dtype=np.float64)
     per_side = bins // 2 if is_signed else bins
     if 3 * len(powers) <= per_side:
-        edges = np.outer(powers, (1.0, 2.0, 5.0)).ravel()
+        edges: Floats = np.outer(powers, (1.0, 2.0, 5.0)).ravel()
         edges, step = edges[edges <= high], float(np.log10(2.0))
     else:
         every = -(-len(powers) // per_side)
@@ -151,11 +150,12 @@ def log_grid(ordered: Floats, least: int, bins: int, *, whole: bool) -> Grid | N
     smallest = powers[0]
 
     def place(values: Floats) -> Floats:
-        ratio = np.abs(values) / smallest
-        beyond = _NEAR_ZERO + np.log10(np.maximum(ratio, 1.0))
-        return np.asarray(np.sign(values) * np.where(ratio <= 1.0, _NEAR_ZERO * ratio, beyond))
+        sizes = np.abs(values)
+        near = _NEAR_ZERO * np.minimum(sizes, smallest) / smallest
+        beyond = np.log10(np.maximum(sizes, smallest)) - np.log10(smallest)
+        return np.asarray(np.sign(values) * (near + beyond))
 
-    ticks, has_zero = powers, bool((ordered == 0.0).any())
+    ticks, has_zero = powers, bool(np.count_nonzero(ordered == 0.0) >= least)
     if is_signed:
         edges, ticks = (np.concatenate([-some[::-1], some]) for some in (edges, ticks))
     if is_signed or has_zero:

@@ -3,12 +3,15 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 CARD = 3.5  # width of the figure of a column, in inches
 LETTER = 0.07  # that of a letter
 _LONGEST_NAME = 26
+
+Side = Literal["left", "center", "right"]
 
 
 @dataclass
@@ -61,19 +64,27 @@ def _width(sign: str) -> float:
     return 1.25 if sign.isupper() or sign in "mw" else 1.0
 
 
-def apart(labels: Sequence[tuple[float, str]]) -> list[tuple[str, str]]:
+class AxisLabel(NamedTuple):
+    """A label, empty if there is no room for it, and which part of it is at its place."""
+
+    text: str
+    side: Side
+
+
+def apart(labels: Sequence[tuple[float, str]]) -> list[AxisLabel]:
     """Return the labels of an axis that do not overlap, and how to align them; others are empty.
 
     Labels come with their place, from 0 to 1; those at the ends are aligned so as not to be cut
     off.
 
-    >>> apart([(0.0, "0"), (0.02, "1"), (1.0, "100,000")])
+    >>> [tuple(label) for label in apart([(0.0, "0"), (0.02, "1"), (1.0, "100,000")])]
     [('0', 'center'), ('', 'center'), ('100,000', 'right')]
     """
     found, taken = [], -1.0
     for place, text in labels:
         half = len(text) * LETTER / (2 * 0.96 * CARD)
-        side, begin = "center", place - half
+        side: Side = "center"
+        begin = place - half
         if place - half < -0.02:
             side, begin = "left", place
         elif place + half > 1.02:
@@ -81,5 +92,5 @@ def apart(labels: Sequence[tuple[float, str]]) -> list[tuple[str, str]]:
         is_free = begin > taken
         if is_free:
             taken = begin + 2 * half + LETTER / CARD
-        found.append((text if is_free else "", side))
+        found.append(AxisLabel(text if is_free else "", side))
     return found

@@ -78,9 +78,9 @@ def histogram(found: Histogram, label: str, salt: str) -> str:
         axes.set_xlim(edges[0], edges[-1])
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
-        axes.set_xticks([at for at, _ in ticks], [text for text, _ in labels])
-        for own, (_, side) in zip(axes.get_xticklabels(), labels, strict=True):
-            own.set_horizontalalignment(side)
+        axes.set_xticks([at for at, _ in ticks], [label.text for label in labels])
+        for shown, label in zip(axes.get_xticklabels(), labels, strict=True):
+            shown.set_horizontalalignment(label.side)
 
     return _drawn(draw, (CARD, 1.6), label, salt, (0.02, 0.13, 0.96, 0.85))
 

@@ -141,8 +141,8 @@ class Side:
             places = np.searchsorted(self.ordered, edges, side="left")
             totals = np.concatenate([[0.0], self.weights.cumsum()])
             held = np.diff(np.concatenate([[0.0], totals[places], totals[-1:]]))
-        joined: Floats = np.add.reduceat(held, starts)
-        return joined / joined.sum()
+        shares: Floats = np.add.reduceat(held, starts) / held.sum()
+        return shares
 
 
 def least_of(k: int, units: Units | None = None) -> int:
@@ -253,7 +253,7 @@ def _histogram(
         open_width(places[0] - placed, places, grid.step, least),
         open_width(placed - places[-1], places, grid.step, least),
     )
-    if grid.is_logarithmic and present[0][0] >= 0.0:  # nothing is drawn below zero
+    if grid.is_logarithmic and grid.edges[0] > 0.0:  # nothing is drawn below zero
         has_zero = grid.ticks is not None and grid.ticks[0] == 0.0
         outer = (float(places[0]) if has_zero else min(outer[0], float(places[0])), outer[1])
     shares = [None if side is None else side.shares_between(grid.edges, starts) for side in sides]

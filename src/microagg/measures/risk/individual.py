@@ -65,7 +65,8 @@ def individual_risk(pair: Pair) -> IndividualRisk | None:
 
 def _global(classes: Labels, weights: Floats) -> GlobalRisk:
     counts = np.bincount(classes)
-    risks = expected_reciprocals(counts, np.bincount(classes, weights=weights))
+    totals: Floats = np.bincount(classes, weights=weights).astype(np.float64)
+    risks = expected_reciprocals(counts, totals)
     expected = float(counts @ risks)
     return GlobalRisk(expected, expected / len(classes), float(risks.max()))
 
