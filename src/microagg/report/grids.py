@@ -102,6 +102,7 @@ def round_step(width: float) -> float:
 # Amounts are skewed if, without zeros and signs, the upper half reaches so many times as far from
 # the median as the lower half (5 and 95 % quantiles), and those two are so many times apart.
 _SKEWED, _APART = 4.0, 10.0
+_MOST_TICKS = 10  # on each side of zero
 _NEAR_ZERO = 0.4  # how wide each side of the bin around zero is drawn, in powers of ten
 
 
@@ -136,11 +137,11 @@ def log_grid(ordered: Floats, least: int, bins: int, *, whole: bool) -> Grid | N
     low, high = trimmed_range(sizes, least)
     low = max(low, 1.0 if whole else 1e-300)
     first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(max(high, low))))
-    if last <= first:
+    signs = [s for s in (-1.0, 1.0) if np.count_nonzero(np.sign(ordered) == s) >= least]
+    if last <= first or not signs:
         return None
-    is_signed = bool(np.count_nonzero(ordered < 0.0) >= least)
     powers: Floats = 10.0 ** np.arange(first, last + 1, dtype=np.float64)
-    per_side = bins // 2 if is_signed else bins
+    per_side = bins // len(signs)
     if 3 * len(powers) <= per_side:
         edges: Floats = np.outer(powers, (1.0, 2.0, 5.0)).ravel()
         edges, step = edges[edges <= high], float(np.log10(2.0))
@@ -155,10 +156,9 @@ def log_grid(ordered: Floats, least: int, bins: int, *, whole: bool) -> Grid | N
         beyond = np.log10(np.maximum(sizes, smallest)) - np.log10(smallest)
         return np.asarray(np.sign(values) * (near + beyond))
 
-    ticks, has_zero = powers, bool(np.count_nonzero(ordered == 0.0) >= least)
-    if is_signed:
-        edges, ticks = (np.concatenate([-some[::-1], some]) for some in (edges, ticks))
-    if is_signed or has_zero:
+    ticks = powers[:: -(-len(powers) // _MOST_TICKS)]
+    edges, ticks = (np.sort(np.concatenate([s * some for s in signs])) for some in (edges, ticks))
+    if len(signs) == 2 or np.count_nonzero(ordered == 0.0) >= least:
         ticks = np.sort(np.append(ticks, 0.0))
     return Grid(edges, step, amount_word, place, ticks)
 
@@ -223,3 +223,37 @@ def merged_starts(counts: Counts, least: int) -> list[int]:
             return []
         starts.append(begin)
     return starts
+
+
+def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
+    """Return the width to draw an open bin with, as if its records were spread evenly.
+
+    `beyond` has the distances of records from the edge. There are two estimates: from the mean of
+    all records in the bin, and from the density of the `least` records next to the edge. The width
+    is the smaller one in whole steps, at most that of all other bins together, so that no outlier
+    shows.
+
+    >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
+    15.0
+    """
+    outside = np.sort(beyond[beyond >= 0.0])
+    if not len(outside):
+        return step
+    nearest = outside[:least]
+    dense = float((nearest / len(nearest)).sum()) * len(outside) / len(nearest)
+    width = 2.0 * min(dense, float((outside / len(outside)).sum()))
+    most = max(1.0, round(float(edges[-1] - edges[0]) / step))
+    return step * float(np.clip(round(width / step), 1.0, most))
+
+
+def up_to_zero(
+    outer: tuple[float, float], places: Floats, *, has_zero: bool
+) -> tuple[float, float]:
+    """Return the widths of open bins, if the axis ends at zero for amounts of one sign."""
+    left, right = outer
+    low, high = float(places[0]), -float(places[-1])
+    if low > 0.0:
+        left = low if has_zero else min(left, low)
+    if high > 0.0:
+        right = high if has_zero else min(right, high)
+    return left, right

@@ -42,7 +42,9 @@ from microagg.report.grids import (
     log_grid,
     merged_starts,
     number_grid,
+    open_width,
     trimmed_range,
+    up_to_zero,
 )
 from microagg.report.guarded import is_dominated, moments, safe_quantile, sorted_values
 from microagg.report.rounding import Word, duration, number_word, skewed_word, time_word
@@ -253,9 +255,8 @@ def _histogram(
         open_width(places[0] - placed, places, grid.step, least),
         open_width(placed - places[-1], places, grid.step, least),
     )
-    if grid.is_logarithmic and grid.edges[0] > 0.0:  # nothing is drawn below zero
-        has_zero = grid.ticks is not None and grid.ticks[0] == 0.0
-        outer = (float(places[0]) if has_zero else min(outer[0], float(places[0])), outer[1])
+    if grid.ticks is not None:
+        outer = up_to_zero(outer, places, has_zero=0.0 in grid.ticks)
     shares = [None if side is None else side.shares_between(grid.edges, starts) for side in sides]
     assert shares[1] is not None
     ticks = _ticks(grid, places, sum(outer))
@@ -271,27 +272,6 @@ def _grid(ordered: Floats, least: int, kind: ColumnType, scale: float) -> Grid |
     whole = kind is ColumnType.INTEGER
     grid = log_grid(ordered, least, bins, whole=whole) if is_skewed(ordered) else None
     return grid or number_grid(low, high, bins, whole=whole)
-
-
-def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
-    """Return the width to draw an open bin with, as if its records were spread evenly.
-
-    `beyond` has the distances of records from the edge. There are two estimates: from the mean of
-    all records in the bin, and from the density of the `least` records next to the edge. The width
-    is the smaller one in whole steps, at most that of all other bins together, so that no outlier
-    shows.
-
-    >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
-    15.0
-    """
-    outside = np.sort(beyond[beyond >= 0.0])
-    if not len(outside):
-        return step
-    nearest = outside[:least]
-    dense = float((nearest / len(nearest)).sum()) * len(outside) / len(nearest)
-    width = 2.0 * min(dense, float((outside / len(outside)).sum()))
-    most = max(1.0, round(float(edges[-1] - edges[0]) / step))
-    return step * float(np.clip(round(width / step), 1.0, most))
 
 
 def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], ...]:
