@@ -134,6 +134,14 @@ class TestSkewedAmounts:
         if whole:
             assert grid.edges[0] >= 1.0
 
+    def test_amounts_of_one_sign_have_no_other_side(self):
+        values = np.sort(-self.RNG.lognormal(5, 1.5, 900))
+        grid = log_grid(values, 5, 20, whole=False)
+        assert (grid.edges < 0).all()
+        few = np.sort(np.append(-values, [-7.0, -8.0, 0.0]))  # too few to show that they exist
+        assert log_grid(few, 5, 20, whole=False).edges.min() > 0
+        assert 0.0 not in log_grid(few, 5, 20, whole=False).ticks
+
     def test_equal_factors_are_equal_distances(self):
         values = np.sort(self.RNG.lognormal(5, 2, 900))
         place = log_grid(values, 5, 20, whole=False).place(np.array([1e2, 1e3, 1e4, 1e5]))
