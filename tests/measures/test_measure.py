@@ -264,7 +264,7 @@ def test_every_column_is_scaled_once(monkeypatch):
     monkeypatch.setattr(sides.np, "sort", counted_sort := CountingSort())
     measure(PEOPLE, RELEASE.table, identifiers="id", target="age")
     assert len(calls) == 2 * 2  # age and income, before and after
-    assert counted_sort.n == 2
+    assert counted_sort.n == 2 * 2
 
 
 class CountingSort:
@@ -325,3 +325,18 @@ def test_hints_name_the_argument_as_well():
         measure(PEOPLE, RELEASE.table[:5])
     shuffled = RELEASE.table.sample(fraction=1, shuffle=True, seed=3)
     assert "(--key, or key= in Python)" in " ".join(measure(PEOPLE, shuffled).notes())
+
+
+def test_notes_of_one_kind_are_one_sentence():
+    n = 60
+    table = pl.DataFrame(
+        {"age": [20, 70] * (n // 2)} | {f"q{i}": [i, 9] * (n // 2) for i in range(5)}
+    )
+    released = table.with_columns(age=pl.Series([20.5, 70.5] * (n // 2)))
+    notes = measure(table, released).notes()
+    assert len(notes) == 1
+    assert "'q0' in 2 groups (60 records), 'q1' in 2 groups" in notes[0]
+    keys = table.with_columns(pl.Series("a", range(n)), pl.Series("b", range(n, 2 * n)))
+    both = measure(keys, keys.with_columns(released["age"])).notes()
+    assert sum("different in every record" in note for note in both) == 1
+    assert "Columns 'a', 'b' are unchanged" in both[0]

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from microagg.report.grids import (
     counts_between,
     date_grid,
+    is_skewed,
+    log_grid,
     merged_starts,
     number_grid,
     round_step,
@@ -85,3 +87,62 @@ def test_no_grid_for_what_has_no_width():
     assert number_grid(-1.7e308, 1.7e308, 10, whole=False) is None
     assert number_grid(1e17, 1e17 + 64, 10, whole=False) is None
     assert date_grid(5.0, 5.0, 10) is None
+
+
+class TestSkewedAmounts:
+    RNG = np.random.default_rng(8)
+
+    @pytest.mark.parametrize(
+        ("values", "skewed"),
+        [
+            (RNG.normal(size=500), False),
+            (RNG.uniform(size=500), False),
+            (RNG.exponential(size=20_000), False),
+            (RNG.lognormal(9, 0.5, 500), False),
+            (RNG.lognormal(9, 1.2, 500), True),
+            (1e6 + RNG.lognormal(0, 1.2, 500), False),  # far from zero: no factors to show
+            (np.concatenate([np.zeros(400), RNG.lognormal(9, 1.2, 500)]), True),
+            (RNG.lognormal(9, 1.2, 500) * RNG.choice([-1, 1], 500), True),
+            (np.zeros(50), False),
+            (np.append(np.arange(1.0, 200.0), 1e12), False),  # one outlier decides nothing
+        ],
+    )
+    def test_quantiles_decide(self, values, skewed):
+        assert is_skewed(np.sort(values)) is skewed
+
+    @pytest.mark.parametrize("shape", ["positive", "zeros", "signed", "whole"])
+    def test_places_rise_with_the_edges(self, shape):
+        values = self.RNG.lognormal(5, 1.5, 900)
+        if shape != "positive":
+            values[:200] = 0.0
+        if shape == "signed":
+            values[200:500] *= -1
+        whole = shape == "whole"
+        values = np.sort(np.floor(values) if whole else values)
+        grid = log_grid(values, 5, 20, whole=whole)
+        assert (np.diff(grid.edges) > 0).all()
+        assert (np.diff(grid.place(grid.edges)) > 0).all()
+        assert (np.diff(grid.place(values)) >= 0).all()
+        assert len(grid.edges) <= 21
+        # Edges are 1, 2 or 5 times a power of ten: not taken from any record.
+        digits = {f"{abs(edge):e}".split("e")[0] for edge in grid.edges}
+        assert digits <= {"1.000000", "2.000000", "5.000000"}
+        assert grid.place(np.array(0.0)) == 0.0
+        assert (0.0 in grid.ticks) is (shape != "positive")
+        if shape == "signed":
+            assert grid.edges.tolist() == (-grid.edges[::-1]).tolist()
+        if whole:
+            assert grid.edges[0] >= 1.0
+
+    def test_amounts_of_one_sign_have_no_other_side(self):
+        values = np.sort(-self.RNG.lognormal(5, 1.5, 900))
+        grid = log_grid(values, 5, 20, whole=False)
+        assert (grid.edges < 0).all()
+        few = np.sort(np.append(-values, [-7.0, -8.0, 0.0]))  # too few to show that they exist
+        assert log_grid(few, 5, 20, whole=False).edges.min() > 0
+        assert 0.0 not in log_grid(few, 5, 20, whole=False).ticks
+
+    def test_equal_factors_are_equal_distances(self):
+        values = np.sort(self.RNG.lognormal(5, 2, 900))
+        place = log_grid(values, 5, 20, whole=False).place(np.array([1e2, 1e3, 1e4, 1e5]))
+        assert np.diff(place) == pytest.approx(1.0)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import microagg
+from microagg.measures.risk.wording import SharedValue
 from microagg.measures.wording import FigureRow
 from microagg.report.page import Subject, render
 from microagg.tables.matching import open_pair
@@ -395,3 +396,18 @@ def test_large_tables(build):
     page = render(Subject(pair, manifest))
     assert all(f"c{i}" in page for i in range(10))
     assert len(page) < 2_000_000  # figures show bins, not records
+
+
+def test_cautions_of_one_kind_are_one_table(build, pair):
+    rows = [SharedValue(f"answer {i}", f"{i} groups", f"{5 * i} records") for i in range(2, 22)]
+    for public in (False, True):
+        subject = Subject(pair, build.manifest(pair), shared_values=tuple(rows), public=public)
+        page = render(subject)
+        assert page.count("known to have it") == 1
+        assert page.count("answer") == 20
+        assert "Groups with one value" in page
+        single = render(Subject(pair, build.manifest(pair), shared_values=(rows[0],)))
+        assert "In 2 groups (10 records) all records have the same value of &#39;answer 2&#39;" in (
+            single
+        )
+        assert "Groups with one value" not in single

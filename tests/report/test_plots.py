@@ -5,13 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 import pytest
 
-from microagg.report import plots
+from microagg.report import labels, plots
 from microagg.report.correlations import Correlations
-from microagg.report.summaries import Bars, Histogram
+from microagg.report.summaries import Bars, Histogram, summary_of
+from microagg.tables.matching import open_pair
 
 HISTOGRAM = Histogram(
+    np.array([10.0, 20.0, 40.0]),
     np.array([10.0, 20.0, 40.0]),
     (10.0, 20.0),
     np.array([0.1, 0.4, 0.3, 0.2]),
@@ -77,3 +80,45 @@ def test_correlations_below_and_above_the_diagonal(n):
         assert words.count("\N{MINUS SIGN}.3") == pairs - 1
         assert words.count(".8") == pairs
     assert {f"c{i}" for i in range(n)} <= set(words)
+
+
+def test_labels_neither_overlap_nor_are_cut_off():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n = rng.integers(1, 9)
+        places = np.sort(rng.random(n))
+        texts = ["9" * rng.integers(1, 14) for _ in range(n)]
+        reach, taken = 0.04, -1.0
+        for place, (text, side) in zip(
+            places, labels.apart(list(zip(places, texts, strict=True))), strict=True
+        ):
+            width = len(text) * labels.LETTER / labels.CARD
+            begin = place - {"left": 0.0, "center": 0.5, "right": 1.0}[side] * width
+            if text:
+                assert begin > taken
+                assert begin >= -reach
+                assert begin + width <= 1 + reach
+                taken = begin + width
+
+
+@pytest.mark.parametrize("name", ["W" * 60, "北京市" * 20, "a b" * 30, "ä" * 40])
+def test_names_fit_beside_the_bars(name):
+    short = labels.shortened(name)
+    assert labels.width_of(short) <= 27
+    assert "…" in short
+    assert (short[0], short[-1]) == (name[0], name[-1])
+
+
+def test_a_logarithmic_axis_starts_at_zero_and_explains_itself():
+    rng = np.random.default_rng(2)
+    amounts = np.append(np.zeros(100), rng.lognormal(8, 1.3, 400))
+    table = pl.DataFrame({"x": amounts})
+    found = summary_of(
+        open_pair(table, table, quasi_identifiers=["x"]).columns["x"], 5, public=True
+    )
+    assert found.figure.is_logarithmic
+    assert found.figure.ticks[0] == (0.0, "0")
+    assert found.figure.places[0] == found.figure.outer[0]
+    assert "logarithmic" in found.note
+    assert "around 0" in found.note
+    assert texts(plots.histogram(found.figure, "x", "s"))[0] == "0"

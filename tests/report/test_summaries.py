@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.report.summaries import (
-    Bars,
-    Histogram,
-    is_dominated,
-    moments,
-    named_categories,
-    safe_quantile,
-    summary_of,
-)
+from microagg.report.guarded import is_dominated, moments, safe_quantile
+from microagg.report.summaries import Bars, Histogram, named_categories, summary_of
 from microagg.tables.matching import open_pair
 
 

@@ -21,14 +21,14 @@ from microagg.cli.options import (
     takes,
 )
 from microagg.core.words import counted, listed_names
-from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, WEIGHT
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Measures
     from microagg.measures.risk.units import UnitRisk
 
 _ROLES = role_options(QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE)
-_SEED, _UNIT = plan_options("random_state"), plan_options("unit")
+_SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), role_options(WEIGHT)
 
 
 @takes(
@@ -43,6 +43,11 @@ _SEED, _UNIT = plan_options("random_state"), plan_options("unit")
         _UNIT,
         unit="Column of the original that says whom a record is about: figures are given for "
         "units, too. Default: that of the plan or the manifest; rows: none.",
+    ),
+    parameters(
+        _WEIGHTS,
+        weights="Column of the original with sampling weights: figures of columns are weighted, "
+        "and the risk in the population is estimated. Default: that of the plan or the manifest.",
     ),
     parameters(column_options("type", "order"), of_columns=True),
     parameters(_SEED, random_state="Seed of samples and of the folds of models. Default: 0."),
@@ -86,6 +91,7 @@ def measure(
             key=key,
             **parsed(_ROLES, given),
             **parsed(_UNIT, given),
+            **parsed(_WEIGHTS, given),
             columns=parsed_columns(given),
             target=target,
             random_state=seed,
@@ -116,6 +122,7 @@ def _summary(found: "Measures") -> str:
         ("wants to know", listed_names(found.sensitive)),
         *([("assumed", _assumed(found))] if found.assumed else []),
         *([] if found.risk.units is None else [("unit", _unit(found.risk.units))]),
+        *([] if found.weights is None else [("weights", listed_names([found.weights]))]),
         *([("left out", listed_names(found.dropped))] if found.dropped else []),
         *(
             [("not released", f"{counted(found.unmatched, 'record')} of the original")]

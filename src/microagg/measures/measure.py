@@ -19,6 +19,7 @@ from microagg.measures.risk import wording as risk_words
 from microagg.measures.risk.attributes import AttributeDisclosure, attribute_disclosure
 from microagg.measures.risk.classes import ClassSizes, class_sizes
 from microagg.measures.risk.drisk import DRisk, drisk
+from microagg.measures.risk.individual import IndividualRisk, individual_risk
 from microagg.measures.risk.informed import InformedLinkage, informed
 from microagg.measures.risk.intervals import IntervalDisclosure, interval_disclosure
 from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
@@ -48,7 +49,7 @@ _LOSS_WHEN_SHUFFLED = 120.0
 class Risk:
     """Who could still be identified, or found out about; docs/risk.md defines every figure.
 
-    `units` is None if nothing says whom records are about.
+    `units` is None if nothing says whom records are about, `individual` if records have no weights.
     """
 
     classes: ClassSizes
@@ -59,6 +60,7 @@ class Risk:
     drisk: DRisk
     attributes: AttributeDisclosure
     units: UnitRisk | None = None
+    individual: IndividualRisk | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -69,6 +71,7 @@ class Risk:
         return [
             *risk_words.class_rows(self.classes),
             *risk_words.unit_class_rows(self.units),
+            *risk_words.individual_rows(self.individual),
             *risk_words.linkage_rows(self.linkage, self.classes.smallest),
             *risk_words.unit_linkage_rows(self.units),
             risk_words.probabilistic_row(self.probabilistic),
@@ -79,7 +82,11 @@ class Risk:
 
     def notes(self) -> list[str]:
         """Return what nobody should overlook."""
-        return list(risk_words.attribute_notes(self.attributes, self.classes.n_classes))
+        return list(risk_words.attribute_notes(self.shared_values()))
+
+    def shared_values(self) -> list[risk_words.SharedValue]:
+        """Return the sensitive columns of which being in some group tells the value."""
+        return risk_words.shared_values(self.attributes, self.classes.n_classes)
 
     def __repr__(self) -> str:
         return as_text("Risk", self.rows())
@@ -186,7 +193,9 @@ class Measures:
 
     def notes(self) -> list[str]:
         """Return what nobody should overlook: signs of a mistake first."""
-        return [*self._signs_of_mistakes(), *self._not_met(), *self.risk.notes()]
+        shared = [row for row in self.risk.shared_values() if row.column != self.weights]
+        notes = risk_words.attribute_notes(shared)
+        return [*self._signs_of_mistakes(), *self._not_met(), *notes]
 
     def _not_met(self) -> Iterator[str]:
         for found in self.requirements:
@@ -209,16 +218,23 @@ class Measures:
                 "shuffled. Match them by a column that identifies records (--key, or key= in "
                 "Python)."
             )
-        for name in self.unique_columns:
-            if name == self.weights:
-                yield (
-                    f"The weights in {name!r} are published and different in every record, so "
-                    "anyone who knows one of them finds the record. Round them if that is possible."
-                )
-                continue
+        if self.weights in self.unique_columns:
             yield (
-                f"Column {name!r} is unchanged and different in every record, so anyone who knows "
-                "its value finds the record. Name it as a quasi-identifier if that is possible."
+                f"The weights in {self.weights!r} are published and different in every record, so "
+                "anyone who knows one of them finds the record. Round them if that is possible."
+            )
+        others = [repr(name) for name in self.unique_columns if name != self.weights]
+        if len(others) == 1:
+            yield (
+                f"Column {others[0]} is unchanged and different in every record, so anyone who "
+                "knows its value finds the record. Name it as a quasi-identifier if that is "
+                "possible."
+            )
+        elif others:
+            yield (
+                f"Columns {', '.join(others)} are unchanged and different in every record, so "
+                "anyone who knows one of their values finds the record. Name them as "
+                "quasi-identifiers if that is possible."
             )
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -227,6 +243,7 @@ class Measures:
             "quasi-identifiers": ", ".join(self.quasi_identifiers),
             "sensitive": ", ".join(self.sensitive),
             "unit": self.unit or "",
+            "weights": self.weights or "",
             "assumed sensitive": ", ".join(self.assumed),
             "left out": ", ".join(self.dropped),
             "not released": counted(self.unmatched, "record") if self.unmatched else "",
@@ -263,6 +280,7 @@ def measure(
     identifiers: Names = (),
     sensitive: Names = (),
     unit: str | None = None,
+    weights: str | None = None,
     columns: Mapping[str, Any] | None = None,
     target: str | None = None,
     random_state: SeedLike = 0,
@@ -292,6 +310,9 @@ def measure(
     unit : column of the original that says whom a record is about, such as a patient or a firm;
         figures are then given for units as well. By default that of the plan or the manifest;
         "rows" if every record is about somebody else
+    weights : column of the original with sampling weights, how many of the population each record
+        stands for: figures of columns are then weighted, and the risk in the population is
+        estimated. By default that of the plan or the manifest
     columns : options for single columns, by name, as in `protect`: "type" and "order"; others are
         refused
     target : column to predict with models trained on the protected table and on the original
@@ -317,7 +338,7 @@ def measure(
     given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
     seed, listener = check_seed(random_state), reporting_to(progress)
     dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
-    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit)
+    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit, weights)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)
         risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
@@ -372,6 +393,7 @@ def measure_risk(pair: Pair, *, seed: int = 0, is_drawn: bool = False) -> Risk:
         drisk=drisk(pair),
         attributes=attribute_disclosure(pair),
         units=unit_risk(pair, seed=seed),
+        individual=individual_risk(pair),
     )
 
 

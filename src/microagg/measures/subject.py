@@ -172,6 +172,7 @@ def open_subject(
     dialect: Dialect,
     key: str | None,
     unit: str | None = None,
+    weights: str | None = None,
 ) -> Opened:
     """Pair two tables, each a DataFrame or a file, and return what is known about their columns.
 
@@ -193,6 +194,8 @@ def open_subject(
         path = str(protected)
         if (found := manifest_beside(path)) is not None:
             roles = KnownColumns.by_manifest(found, str(existing_manifest(path))).within(known)
+    if weights is not None:
+        roles = _weighted(sides[0].columns, roles, weights)
     unit = _unit(sides[0].names, roles, unit)
     if roles.plan is not None and roles.plan.na:
         sides[0] = sides[0].without(roles.plan, own)
@@ -204,12 +207,36 @@ def open_subject(
         key=key,
         quasi_identifiers=[name for name in roles.quasi_identifiers if name != key],
         identifiers=[name for name in roles.left_out if name != key],
-        sensitive=(*roles.sensitive, *([] if roles.weights is None else [roles.weights])),
+        sensitive=(*roles.sensitive, *_published_weights(roles, shown)),
         column_options=roles.column_options,
         unit=unit,
+        weights=roles.weights,
     )
     required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
     return Opened(pair, roles, required)
+
+
+def _weighted(named: Sequence[str], roles: KnownColumns, given: str) -> KnownColumns:
+    """Return the roles with these weights; those of a plan or manifest are sensitive instead."""
+    if given not in named:
+        raise no_such_column(given, named)
+    for role, names in (
+        ("a quasi-identifier", roles.quasi_identifiers),
+        ("sensitive", roles.sensitive),
+    ):
+        if given in names and given != roles.weights:
+            raise ParameterError(
+                f"column {given!r} can have one role only; it is named as {role} and as weights. "
+                "Remove one of them."
+            )
+    before = () if roles.weights in (None, given) else (str(roles.weights),)
+    return replace(roles, sensitive=(*roles.sensitive, *before), weights=given)
+
+
+def _published_weights(roles: KnownColumns, shown: Sequence[str]) -> tuple[str, ...]:
+    """Return the weights if they are in the protected table, where they may single out records."""
+    name = roles.weights
+    return () if name is None or name not in shown or name in roles.left_out else (name,)
 
 
 def _unit(named: Sequence[str], roles: KnownColumns, given: str | None) -> str | None:

@@ -15,16 +15,14 @@ from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.encoding import Encoding
-from microagg.tables.frames import Frame, dtype_of, index_names, type_name
+from microagg.tables.frames import Frame, index_names
 from microagg.tables.judging import Judgement, judge_type
 from microagg.tables.resolving import resolve
 from microagg.tables.roles import Roles
 from microagg.tables.strata import Strata, find_strata
-from microagg.tables.typed import code_numbers, code_strata, is_number, open_column
+from microagg.tables.typed import code_strata, open_column
 from microagg.tables.units import codes_of_units, n_shared
-
-# Largest ratio between weights of records, and the largest weight; the smallest is one over it.
-_LARGEST_RATIO, _LARGEST_WEIGHT = 1e9, 1e100
+from microagg.tables.weighting import record_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,27 +235,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _weights(frame: Frame, name: str) -> tuple[Floats, float]:
     """Return the weights in a unit, and the unit: a power of two keeps whole numbers exact."""
-    if not is_number(frame, name):
-        got = type_name(dtype_of(frame, name))
-        raise DataError(f"the weights in {name!r} must be numbers; got {got}.")
-    values = code_numbers(frame, name)
-    weights = values.numbers.astype(np.float64)
-    usable = np.isfinite(weights) & (weights > 0.0)  # missing weights are 0
-    if bad := int(np.count_nonzero(~usable)):
-        raise DataError(
-            f"the weights in {name!r} must be finite numbers above 0; {bad} of {len(weights)} are "
-            "not, or are missing. Correct or remove those records first."
-        )
-    if weights.min() * _LARGEST_RATIO < weights.max():
-        raise DataError(
-            f"the weights in {name!r} differ by a factor of more than {_LARGEST_RATIO:g}, so "
-            "that small ones would be lost in sums. Correct them first."
-        )
-    if not 1.0 / _LARGEST_WEIGHT <= weights.max() <= _LARGEST_WEIGHT:
-        raise DataError(
-            f"the weights in {name!r} must be from {1.0 / _LARGEST_WEIGHT:g} to "
-            f"{_LARGEST_WEIGHT:g}; the largest is not. Multiply all of them by a constant first."
-        )
+    weights = record_weights(frame, name)
     exponent = int(np.frexp(weights.max())[1])
     return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
 

@@ -61,6 +61,7 @@ class Released:
             records.roles.worth_knowing,
             None if dialect is None else dialect.decimal,
             _units(records),
+            _weights(records),
         )
         return lambda: original().with_released(after)
 
@@ -68,6 +69,11 @@ class Released:
 def _units(records: Records) -> Units | None:
     unit = records.roles.unit
     return None if unit is None or records.units is None else Units(unit, records.units)
+
+
+def _weights(records: Records) -> Floats | None:
+    """Return the weights as they are in the table."""
+    return None if records.weights is None else records.weights * records.weight_unit
 
 
 def aggregate(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import correlation_matrix
-from microagg.report.summaries import is_dominated
+from microagg.report.guarded import is_dominated
 from microagg.tables.pairs import PairedColumn
 
 
@@ -38,13 +38,15 @@ class PairOfColumns:
 
 
 def correlations_of(
-    columns: Sequence[PairedColumn], least: int, *, public: bool
+    columns: Sequence[PairedColumn], least: int, *, public: bool, weights: Floats | None = None
 ) -> Correlations | None:
     """Return the correlations of the columns that have an order; None with fewer than two."""
     scaled = [column for column in columns if column.is_scaled]
     if len(scaled) < 2:
         return None
-    before, after = (safe_correlations(scaled, side, least) for side in ("before", "after"))
+    before, after = (
+        safe_correlations(scaled, side, least, weights) for side in ("before", "after")
+    )
     upper = np.triu_indices(len(scaled), 1)
     if not np.isfinite(after[upper]).any() and (public or not np.isfinite(before[upper]).any()):
         return None
@@ -61,8 +63,12 @@ def correlations_of(
     )
 
 
-def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) -> Floats:
+def safe_correlations(
+    columns: Sequence[PairedColumn], side: str, least: int, weights: Floats | None = None
+) -> Floats:
     """Return Pearson's correlations of records with both values, NaN for fewer than `least`.
+
+    They are weighted if records have weights.
 
     Before, there are none for columns dominated by a few records: they would reveal values of other
     columns. Time O(n d^2), memory O(n d + d^2).
@@ -73,20 +79,23 @@ def safe_correlations(columns: Sequence[PairedColumn], side: str, least: int) ->
     else:
         numbers = [column.scaled_after for column in columns]
         present = [column.after.is_present for column in columns]
-    matrix = correlation_matrix(numbers, present)
+    matrix = correlation_matrix(numbers, present, weights)
     both = np.column_stack(present).astype(np.float64)
     matrix[both.T @ both < least] = np.nan
     if side == "before":
-        matrix[_dominated_pairs(numbers, present, least)] = np.nan
+        matrix[_dominated_pairs(numbers, present, least, weights)] = np.nan
     return matrix
 
 
 def _dominated_pairs(
-    numbers: Sequence[Floats], present: Sequence[NDArray[np.bool_]], least: int
+    numbers: Sequence[Floats],
+    present: Sequence[NDArray[np.bool_]],
+    least: int,
+    weights: Floats | None,
 ) -> NDArray[np.bool_]:
     """Return which pairs have a column that a few of the records with both values dominate."""
     d = len(numbers)
-    alone = [is_dominated(np.sort(x[own]), least) for x, own in zip(numbers, present, strict=True)]
+    alone = [_dominated(x, own, least, weights) for x, own in zip(numbers, present, strict=True)]
     found = np.logical_or.outer(alone, alone)
     complete = [bool(own.all()) for own in present]
     for i, j in combinations(range(d), 2):
@@ -94,9 +103,17 @@ def _dominated_pairs(
             continue
         both = present[i] & present[j]
         found[i, j] = found[j, i] = any(
-            is_dominated(np.sort(numbers[at][both]), least) for at in (i, j)
+            _dominated(numbers[at], both, least, weights) for at in (i, j)
         )
     return found
+
+
+def _dominated(
+    numbers: Floats, rows: NDArray[np.bool_], least: int, weights: Floats | None
+) -> bool:
+    order = np.argsort(numbers[rows], kind="stable")
+    own = None if weights is None else weights[rows][order]
+    return is_dominated(numbers[rows][order], least, own)
 
 
 def most_notable(found: Correlations, count: int) -> list[PairOfColumns]:

@@ -1,11 +1,12 @@
 """Bins that reveal no single values: edges at round numbers or dates, and no bin of few records."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from microagg.core.arrays import Counts, Floats
-from microagg.report.rounding import DAY, Word, number_formatter, time_formatter
+from microagg.report.rounding import DAY, Word, amount_word, number_formatter, time_formatter
 
 SECONDS = {"D": DAY, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -23,11 +24,23 @@ _SHOWN_AS = {"s": "s", "m": "m", "h": "m", "D": "D", "M": "M", "Y": "Y"}
 
 @dataclass(frozen=True)
 class Grid:
-    """Edges between bins, the first and last of which are open; `word` writes an edge."""
+    """Edges between bins, the first and last of which are open; `word` writes an edge.
+
+    `place` says where a number is on the axis, in the units of `step`; `ticks` are the edges to
+    label, or any if None. `is_time` if numbers are seconds.
+    """
 
     edges: Floats
     step: float
     word: Word
+    place: Callable[[Floats], Floats] = np.asarray
+    ticks: Floats | None = None
+    is_time: bool = False
+
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether equal distances on the axis are equal factors."""
+        return self.ticks is not None
 
 
 def trimmed_range(ordered: Floats, least: int) -> tuple[float, float]:
@@ -86,6 +99,70 @@ def round_step(width: float) -> float:
     return next(m * power for m in (1.0, 2.0, 5.0, 10.0, 20.0) if m * power >= width * (1 - 1e-9))
 
 
+# Amounts are skewed if, without zeros and signs, the upper half reaches so many times as far from
+# the median as the lower half (5 and 95 % quantiles), and those two are so many times apart.
+_SKEWED, _APART = 4.0, 10.0
+_MOST_TICKS = 10  # on each side of zero
+_NEAR_ZERO = 0.4  # how wide each side of the bin around zero is drawn, in powers of ten
+
+
+def is_skewed(ordered: Floats) -> bool:
+    """Whether most amounts would be in one or two bins of equal width.
+
+    Quantiles decide, so that no single record does; zeros and signs do not matter.
+
+    >>> rng = np.random.default_rng(0)
+    >>> is_skewed(np.sort(rng.lognormal(9, 1, 500))), is_skewed(np.sort(rng.exponential(9, 500)))
+    (True, False)
+    """
+    sizes = np.abs(ordered[ordered != 0.0])
+    if not len(sizes):
+        return False
+    low, middle, high = np.quantile(sizes, (0.05, 0.5, 0.95))
+    return bool(high / 2 - middle / 2 > _SKEWED * (middle / 2 - low / 2) and high / _APART > low)
+
+
+def log_grid(ordered: Floats, least: int, bins: int, *, whole: bool) -> Grid | None:
+    """Return 1, 2 and 5 times powers of ten, or powers only, and their negatives; None if too few.
+
+    Between the smallest of them and its negative the axis is linear: zero has a place there.
+
+    >>> amounts = np.repeat([0.0, 3.0, 30.0, 300.0, 3000.0], 20)
+    >>> log_grid(amounts, 3, 8, whole=False).edges
+    array([   1.,   10.,  100., 1000.])
+    """
+    sizes = np.sort(np.abs(ordered[ordered != 0.0]))
+    if len(sizes) < 3 * least:
+        return None
+    low, high = trimmed_range(sizes, least)
+    low = max(low, 1.0 if whole else 1e-300)
+    first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(max(high, low))))
+    signs = [s for s in (-1.0, 1.0) if np.count_nonzero(np.sign(ordered) == s) >= least]
+    if last <= first or not signs:
+        return None
+    powers: Floats = 10.0 ** np.arange(first, last + 1, dtype=np.float64)
+    per_side = bins // len(signs)
+    if 3 * len(powers) <= per_side:
+        edges: Floats = np.outer(powers, (1.0, 2.0, 5.0)).ravel()
+        edges, step = edges[edges <= high], float(np.log10(2.0))
+    else:
+        every = -(-len(powers) // per_side)
+        edges, step = powers[::every], float(every)
+    smallest = powers[0]
+
+    def place(values: Floats) -> Floats:
+        sizes = np.abs(values)
+        near = _NEAR_ZERO * np.minimum(sizes, smallest) / smallest
+        beyond = np.log10(np.maximum(sizes, smallest)) - np.log10(smallest)
+        return np.asarray(np.sign(values) * (near + beyond))
+
+    ticks = powers[:: -(-len(powers) // _MOST_TICKS)]
+    edges, ticks = (np.sort(np.concatenate([s * some for s in signs])) for some in (edges, ticks))
+    if len(signs) == 2 or np.count_nonzero(ordered == 0.0) >= least:
+        ticks = np.sort(np.append(ticks, 0.0))
+    return Grid(edges, step, amount_word, place, ticks)
+
+
 def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid | None:
     """Return starts of years, months, days or parts of them between two times in seconds.
 
@@ -106,7 +183,9 @@ def date_grid(low: float, high: float, bins: int, shortest: float = 1.0) -> Grid
     whole = np.arange(-(-first // count), last // count + 1) * count
     edges = whole.astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.float64)
     edges = edges[(edges >= low) & (edges <= high)]
-    return Grid(edges, float(seconds), time_formatter(_SHOWN_AS[unit])) if len(edges) else None
+    if not len(edges):
+        return None
+    return Grid(edges, float(seconds), time_formatter(_SHOWN_AS[unit]), is_time=True)
 
 
 def counts_between(ordered: Floats, edges: Floats) -> Counts:
@@ -144,3 +223,37 @@ def merged_starts(counts: Counts, least: int) -> list[int]:
             return []
         starts.append(begin)
     return starts
+
+
+def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
+    """Return the width to draw an open bin with, as if its records were spread evenly.
+
+    `beyond` has the distances of records from the edge. There are two estimates: from the mean of
+    all records in the bin, and from the density of the `least` records next to the edge. The width
+    is the smaller one in whole steps, at most that of all other bins together, so that no outlier
+    shows.
+
+    >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
+    15.0
+    """
+    outside = np.sort(beyond[beyond >= 0.0])
+    if not len(outside):
+        return step
+    nearest = outside[:least]
+    dense = float((nearest / len(nearest)).sum()) * len(outside) / len(nearest)
+    width = 2.0 * min(dense, float((outside / len(outside)).sum()))
+    most = max(1.0, round(float(edges[-1] - edges[0]) / step))
+    return step * float(np.clip(round(width / step), 1.0, most))
+
+
+def up_to_zero(
+    outer: tuple[float, float], places: Floats, *, has_zero: bool
+) -> tuple[float, float]:
+    """Return the widths of open bins, if the axis ends at zero for amounts of one sign."""
+    left, right = outer
+    low, high = float(places[0]), -float(places[-1])
+    if low > 0.0:
+        left = low if has_zero else min(left, low)
+    if high > 0.0:
+        right = high if has_zero else min(right, high)
+    return left, right

@@ -14,22 +14,22 @@ from markupsafe import Markup
 
 from microagg.core.progress import report
 from microagg.core.words import counted, percent, short_name
+from microagg.measures.risk.wording import SharedValue, attribute_notes
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.plans.required import left_out, units_of
 from microagg.report import plots
 from microagg.report.correlations import Correlations, correlations_of, most_notable
+from microagg.report.guarded import QUANTILE_WINDOWS, reveals_single_values
 from microagg.report.plan_text import names_values, plan_text
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.summaries import (
     FLOOR,
-    QUANTILE_WINDOWS,
     Bars,
     ColumnSummary,
     Histogram,
     counted_share,
     least_of,
-    reveals_single_values,
     summary_of,
 )
 from microagg.report.wording import (
@@ -64,14 +64,14 @@ class Subject:
 
     `pair` has the records before and after, `manifest` is that of the release. `name` is the title,
     by default the name of the input file in an internal report. A `public` report contains only
-    rows that are public; `notes` are cautions for both.
+    rows that are public; `shared_values` are cautions for both.
     """
 
     pair: Pair
     manifest: Manifest
     risk_rows: tuple[FigureRow, ...] = ()
     utility_rows: tuple[FigureRow, ...] = ()
-    notes: tuple[str, ...] = ()
+    shared_values: tuple[SharedValue, ...] = ()
     name: str | None = None
     public: bool = False
 
@@ -110,10 +110,16 @@ def render(subject: Subject) -> str:
     done, public = subject.manifest, subject.public
     loss = done.information_loss if done.hybrid is None else done.hybrid.information_loss
     summaries = [
-        summary_of(column, subject.least, public=public) for column in subject.pair.columns.values()
+        summary_of(column, subject.least, public=public, weights=subject.pair.weights)
+        for column in subject.pair.columns.values()
     ]
     cards = list(_cards(summaries, subject))
-    relations = correlations_of(list(subject.pair.columns.values()), subject.least, public=public)
+    relations = correlations_of(
+        list(subject.pair.columns.values()),
+        subject.least,
+        public=public,
+        weights=subject.pair.weights,
+    )
     facts = {
         "title": _title(subject),
         "public": public,
@@ -143,7 +149,9 @@ def render(subject: Subject) -> str:
         "columns": list(_columns(subject)),
         "n_naming": len(done.dropped) - len(left_out(done)),
         "n_left_out": len(left_out(done)),
-        "cautions": [*cautions(done, public=public), *subject.notes],
+        "cautions": [*cautions(done, public=public), *_of_one_column(subject)],
+        "shared_values": subject.shared_values if len(subject.shared_values) > 1 else (),
+        "weights": "" if subject.pair.weights is None else short_name(done.weights or "weights"),
         "plan": plan_text(done.plan, public=public),
         "command": "" if public or names_values(done.plan) else done.command,
         "versions": _versions(done, public=public),
@@ -151,11 +159,18 @@ def render(subject: Subject) -> str:
     return _template().render(facts)
 
 
+def _of_one_column(subject: Subject) -> Iterator[str]:
+    """Word the caution on shared values, unless several columns make it a table."""
+    if len(subject.shared_values) == 1:
+        yield from attribute_notes(subject.shared_values)
+
+
 def _loss_reveals_values(subject: Subject) -> bool:
     """Whether the loss and the released table together would reveal the values of a few records."""
     n, columns = subject.pair.n_records, subject.pair.columns.values()
     few = n < QUANTILE_WINDOWS * subject.least
-    return few or any(reveals_single_values(column, subject.least) for column in columns)
+    weights = subject.pair.weights
+    return few or any(reveals_single_values(column, subject.least, weights) for column in columns)
 
 
 @cache

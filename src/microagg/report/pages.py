@@ -9,8 +9,9 @@ from microagg.core.words import counted
 from microagg.measures.measure import measure_risk, measure_utility
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
+from microagg.report.guarded import reveals_single_values
 from microagg.report.page import Subject, render
-from microagg.report.summaries import least_of, reveals_single_values
+from microagg.report.summaries import least_of
 from microagg.tables.pairs import Pair
 
 
@@ -31,9 +32,9 @@ def pages(
             )
     risk = measure_risk(records, seed=seed, is_drawn=manifest.plan.draws_values)
     rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
-    notes = tuple(risk.notes())
+    shared = tuple(row for row in risk.shared_values() if row.column != manifest.weights)
     return {
-        path: render(Subject(records, manifest, *rows, notes=notes, name=title, public=is_public))
+        path: render(Subject(records, manifest, *rows, shared, name=title, public=is_public))
         for path, is_public in wanted.items()
     }
 
@@ -41,7 +42,11 @@ def pages(
 def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[FigureRow]:
     """Return the utility measures, without columns that are dominated by a few records."""
     least = least_of(k, records.units)
-    hidden = [c.name for c in records.columns.values() if reveals_single_values(c, least)]
+    hidden = [
+        column.name
+        for column in records.columns.values()
+        if reveals_single_values(column, least, records.weights)
+    ]
     kept = {name: column for name, column in records.columns.items() if name not in hidden}
     if kept:
         predicted = None if target in hidden else target

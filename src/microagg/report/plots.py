@@ -7,9 +7,7 @@ none needs a glyph that the font lacks.
 
 import io
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import cycle, product
 from threading import Lock
 from typing import Any, NamedTuple
@@ -24,6 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 from microagg.core.arrays import Floats
 from microagg.report.correlations import Correlations
+from microagg.report.labels import CARD, LETTER, Names, apart, shortened, width_of
 from microagg.report.rounding import is_zero, share_word, with_minus
 from microagg.report.summaries import Bars, Histogram
 
@@ -31,7 +30,6 @@ from microagg.report.summaries import Bars, Histogram
 BEFORE, AFTER = "#0072B2", "#D55E00"
 _PALE, _PALE_AFTER = "#8FC0DE", "#F4CDB0"
 _GREY = "#555555"
-_LONGEST_NAME = 26
 _MOST_SIZES = 40
 _MARKS = "osD^vP*X"
 _LABEL = 7.0
@@ -59,44 +57,12 @@ _STYLE: dict[str, Any] = {
 _DRAWING = Lock()  # Matplotlib's settings are process-wide
 
 
-@dataclass
-class Names:
-    """Names, represented by placeholders until a figure is drawn."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-
-    def place(self, name: str) -> str:
-        """Return a placeholder for a name, about as wide; long names are shortened."""
-        name = shortened(name)
-        mark = f"Q{len(self.texts):03d}Z"
-        mark += "n" * (width_of(name) - len(mark))
-        self.texts[mark] = name
-        return mark
-
-
-def shortened(name: str) -> str:
-    r"""Return a name for an axis: without unprintable characters, and shortened if long.
-
-    >>> shortened("a\tb"), shortened("one of many long names of columns")
-    ('ab', 'one of many…es of columns')
-    """
-    name = "".join(sign for sign in name if unicodedata.category(sign)[0] != "C")
-    if len(name) <= _LONGEST_NAME:
-        return name
-    half = _LONGEST_NAME // 2
-    return f"{name[: half - 1].rstrip()}…{name[-half:].lstrip()}"
-
-
-def width_of(name: str) -> int:
-    """Return how wide a name is, in letters."""
-    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in name)
-
-
 def histogram(found: Histogram, label: str, salt: str) -> str:
     """Return bins before (filled) and after (a line), as densities of records."""
-    first, last = found.edges[0] - found.outer[0], found.edges[-1] + found.outer[1]
-    edges = np.concatenate([[first], found.edges, [last]])
+    first, last = found.places[0] - found.outer[0], found.places[-1] + found.outer[1]
+    edges = np.concatenate([[first], found.places, [last]])
     ticks = [(at, text) for at, text in found.ticks if first <= at <= last]
+    labels = apart([((at - first) / (last - first), text) for at, text in ticks])
 
     def draw(axes: Axes, _: Names) -> None:
         if found.before is not None:
@@ -112,9 +78,11 @@ def histogram(found: Histogram, label: str, salt: str) -> str:
         axes.set_xlim(edges[0], edges[-1])
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
-        axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks])
+        axes.set_xticks([at for at, _ in ticks], [label.text for label in labels])
+        for shown, label in zip(axes.get_xticklabels(), labels, strict=True):
+            shown.set_horizontalalignment(label.side)
 
-    return _drawn(draw, (3.5, 1.6), label, salt, (0.02, 0.13, 0.96, 0.85))
+    return _drawn(draw, (CARD, 1.6), label, salt, (0.02, 0.13, 0.96, 0.85))
 
 
 def _padded(heights: Floats) -> Floats:
@@ -137,7 +105,7 @@ def bars(found: Bars, label: str, salt: str) -> str:
             for y, share in zip(at, shares, strict=True):
                 axes.text(share, y, f" {share_word(share)}", va="center", fontsize=6.5)
         axes.set_ylim(n - 0.5, -0.5)
-        axes.set_xlim(0.0, max(float(shares.max()) for shares, _ in sides) * 1.2 or 1.0)
+        axes.set_xlim(0.0, max(float(shares.max()) for shares, _ in sides) * 1.25 or 1.0)
         axes.set_yticks(range(n), [names.place(name) for name in found.names])
         axes.tick_params(axis="y", length=0)
         axes.set_xticks([])
@@ -146,7 +114,7 @@ def bars(found: Bars, label: str, salt: str) -> str:
     names = max(width_of(shortened(name)) for name in found.names)
     left = min(0.55, 0.04 + 0.0195 * names)
     height = 0.1 + n * (0.17 * len(sides) + 0.08)
-    return _drawn(draw, (3.5, height), label, salt, (left, 0.02, 0.98 - left, 0.96))
+    return _drawn(draw, (CARD, height), label, salt, (left, 0.02, 0.98 - left, 0.96))
 
 
 def group_sizes(sizes: Mapping[str, int], k: int, label: str, salt: str) -> str:
@@ -204,7 +172,7 @@ def heatmap(found: Correlations, label: str, salt: str) -> str:
             bar = axes.figure.colorbar(mesh, ax=axes, shrink=0.6, ticks=[-1, -0.5, 0, 0.5, 1])
             bar.outline.set_visible(False)
 
-    longest = min(_LONGEST_NAME, max(len(name) for name in found.names)) * 0.07
+    longest = max(width_of(shortened(name)) for name in found.names) * LETTER
     return _drawn(draw, (n * cell + longest + 0.7, n * cell + longest + 0.2), label, salt)
 
 

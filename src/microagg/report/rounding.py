@@ -33,17 +33,43 @@ def is_zero(text: str) -> bool:
     return not any(digit in text for digit in "123456789")
 
 
+_LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def amount_word(value: float) -> str:
+    """Write a round amount, large ones in words.
+
+    >>> amount_word(0.001), amount_word(-5000.0), amount_word(2e7), amount_word(1e20)
+    ('0.001', '−5,000', '20 million', '1×10²⁰')
+    """
+    size = abs(value)
+    if size >= 1e15 or 0.0 < size < 1e-4:
+        return with_minus(f"{value:.3g}")
+    for unit, name in _LARGE:
+        if size >= unit:
+            return f"{with_minus(f'{value / unit:.4g}')} {name}"
+    return with_minus(f"{value:,.0f}" if size >= 1.0 or not size else f"{value:.4f}".rstrip("0"))
+
+
 def number_formatter(step: float, largest: float = 0.0) -> Word:
     """Return a formatter for multiples of `step`, up to `largest`, with the digits they need.
 
     >>> number_formatter(0.05)(0.15000000000000002), number_formatter(5000.0)(25000.0)
     ('0.15', '25,000')
+    >>> number_formatter(5e5, 4e7)(12_500_000.0), number_formatter(50.0, 1e8)(12_345_650.0)
+    ('12.5 million', '12,345,650')
     """
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
 
     def word(value: float) -> str:
-        if largest >= 1e8 or decimals > 5:
+        if decimals > 5:
             return with_minus(f"{value:.3g}")
+        if largest >= 1e15:
+            return with_minus(f"{value:.3g}")
+        if largest >= 1e7 and step >= 1e3 and value:
+            unit, name = next(large for large in _LARGE if largest >= large[0])
+            digits = max(0, -int(np.floor(np.log10(step / unit) + 1e-9)))
+            return f"{with_minus(f'{value / unit:,.{digits}f}')} {name}"
         return with_minus(f"{value + 0.0:,.{decimals}f}")
 
     return word
@@ -82,7 +108,7 @@ def number_word(spread: float | None, *, whole: bool = False) -> Word:
     def word(value: float) -> str:
         if whole and value == round(value) and power <= 0:
             return with_minus(f"{value:,.0f}")
-        if abs(value) >= 1e9 or power < -6:
+        if abs(value) >= 1e12 or power < -6:
             return _four_digits(value)
         text = f"{round(value, -power):,.{max(0, -power)}f}"
         return "0" if is_zero(text) else with_minus(text)
@@ -90,9 +116,22 @@ def number_word(spread: float | None, *, whole: bool = False) -> Word:
     return word
 
 
+def skewed_word(value: float) -> str:
+    """Write an amount of a skewed column with three digits: deviations say nothing of small ones.
+
+    >>> skewed_word(8_123_456.0), skewed_word(0.00091234), skewed_word(-24.0)
+    ('8,120,000', '0.000912', '−24')
+    """
+    return _digits(value, 3)
+
+
 def _four_digits(value: float) -> str:
-    text = f"{value:.4g}"
-    if "e+" in text and abs(value) < 1e9:
+    return _digits(value, 4)
+
+
+def _digits(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    if "e+" in text and abs(value) < 1e12:
         text = f"{float(text):,.0f}"
     return with_minus(text)
 

@@ -2,10 +2,10 @@
 
 The rules, with `least` = k, or 3 if k is smaller:
 
-- Bins have round edges, the first and last are open, and neighbours are merged until no bin has 1
-  to `least` - 1 records, before or after. The ends of the grid are derived from means of `least`
-  neighbouring records, not from single ones. With fewer than 6 * `least` values there is no
-  histogram.
+- Bins have round edges (for skewed amounts powers of ten, or 1, 2 and 5 times these), the first and
+  last are open, and neighbours are merged until no bin has 1 to `least` - 1 records, before or
+  after. The ends of the grid are derived from means of `least` neighbouring records, not from
+  single ones. With fewer than 6 * `least` values there is no histogram.
 - Categories of fewer than `least` records are combined in "all others", which the next smallest
   ones join until it has `least` records.
 - A quantile is the mean of `least` neighbouring records (one more if `least` is even) around its
@@ -15,11 +15,14 @@ The rules, with `least` = k, or 3 if k is smaller:
 - There is no minimum and no maximum.
 - Means and standard deviations are of all records that have a value. They are left out with fewer
   than `least` of them, if fewer than `least` differ from the most frequent value, and if fewer than
-  `least` records make up more than half of the sum of squares about the median: their values could
-  be worked out.
+  `least` records make up more than half of the sum of squares about the median, or of the weights:
+  their values could be worked out.
+- If records have weights, means, deviations, the position of quantiles and all shares are weighted;
+  what may be shown depends on the number of records, and missing values are counted as records.
 - Rules against working out single values apply only to values before: released ones are published
   anyway.
-- Numbers are rounded to a hundredth of the power of ten below their standard deviation.
+- Numbers are rounded to a hundredth of the power of ten below their standard deviation, skewed
+  amounts to three digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,11 +38,16 @@ from microagg.report.grids import (
     counts_between,
     date_grid,
     few,
+    is_skewed,
+    log_grid,
     merged_starts,
     number_grid,
+    open_width,
     trimmed_range,
+    up_to_zero,
 )
-from microagg.report.rounding import Word, duration, number_word, time_word
+from microagg.report.guarded import is_dominated, moments, safe_quantile, sorted_values
+from microagg.report.rounding import Word, duration, number_word, skewed_word, time_word
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
@@ -47,25 +55,28 @@ from microagg.tables.units import Units
 
 FLOOR = 3  # even if k is 1 or 2, no figure is about one or two records only
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-QUANTILE_WINDOWS = 10
-DOMINANT_SHARE = 0.5  # share of the sum of squares due to a few records
 HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
+_EVERY = (1, 2, 4, 5, 10, 20, 40, 50, 100)  # which edges have labels
 CATEGORIES = 12  # with more of them, a figure is hard to read
+ALL_OTHERS = "all others"  # what categories that are not named are called, wherever they appear
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
     """Shares of the records between edges; the first and last bins have only one.
 
-    The first and last are drawn as wide as `outer` says; `ticks` are edges with their labels. A
-    side without figures is None.
+    `places` are the edges on the axis, which are others only if it is logarithmic. The first and
+    last bins are drawn as wide as `outer` says; `ticks` are places with their labels. A side
+    without figures is None.
     """
 
     edges: Floats
+    places: Floats
     outer: tuple[float, float]
     before: Floats | None
     after: Floats
     ticks: tuple[tuple[float, str], ...]
+    is_logarithmic: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +112,39 @@ class ColumnSummary:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The values of a column on one side, sorted; those that are not published are `guarded`."""
+    """The values of a column on one side, sorted; those that are not published are `guarded`.
+
+    `weights` are those of the records in this order.
+    """
 
     ordered: Floats
+    weights: Floats | None
     mean: float | None
     deviation: float | None
     guarded: bool
 
     @classmethod
-    def of(cls, values: ColumnSide, least: int, scale: float, *, guarded: bool) -> "Side":
+    def of(
+        cls, values: ColumnSide, least: int, scale: float, weights: Floats | None, *, guarded: bool
+    ) -> "Side":
         """Return one side, in units of the table or, for times, in seconds."""
-        ordered = values.ordered.astype(np.float64) * scale
-        mean, deviation = moments(ordered)
-        if len(ordered) < least or (guarded and is_dominated(ordered, least)):
+        ordered, own = sorted_values(values, weights)
+        ordered = ordered * scale
+        mean, deviation = moments(ordered, own)
+        if len(ordered) < least or (guarded and is_dominated(ordered, least, own)):
             mean = deviation = None
-        return cls(ordered, mean, deviation, guarded)
+        return cls(ordered, own, mean, deviation, guarded)
+
+    def shares_between(self, edges: Floats, starts: Sequence[int]) -> Floats:
+        """Return the share of each bin, merged where `starts` say."""
+        if self.weights is None:
+            held: Floats = counts_between(self.ordered, edges).astype(np.float64)
+        else:
+            places = np.searchsorted(self.ordered, edges, side="left")
+            totals = np.concatenate([[0.0], self.weights.cumsum()])
+            held = np.diff(np.concatenate([[0.0], totals[places], totals[-1:]]))
+        shares: Floats = np.add.reduceat(held, starts) / held.sum()
+        return shares
 
 
 def least_of(k: int, units: Units | None = None) -> int:
@@ -139,20 +168,24 @@ def least_of(k: int, units: Units | None = None) -> int:
     return next(step * unit for step in (1, 2, 5, 10) if step * unit >= needed)
 
 
-def summary_of(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
+def summary_of(
+    column: PairedColumn, least: int, *, public: bool, weights: Floats | None = None
+) -> ColumnSummary:
     """Return what may be shown of a column; if public, nothing about values before."""
     if column.type.is_categorical:
-        return _of_categories(column, least, public=public)
-    return _of_numbers(column, least, public=public)
+        return _of_categories(column, least, weights, public=public)
+    return _of_numbers(column, least, weights, public=public)
 
 
-def _of_numbers(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
+def _of_numbers(
+    column: PairedColumn, least: int, weights: Floats | None, *, public: bool
+) -> ColumnSummary:
     is_time = column.unit != ""
     scale = SECONDS[column.unit] * column.step if is_time else 1.0
-    after = Side.of(column.after, least, scale, guarded=False)
-    before = Side.of(column.before, least, scale, guarded=True)
+    after = Side.of(column.after, least, scale, weights, guarded=False)
+    before = Side.of(column.before, least, scale, weights, guarded=True)
     seen = after if public else before
-    spread = moments(seen.ordered)[1]
+    spread = moments(seen.ordered, seen.weights)[1]
     whole = column.type is ColumnType.INTEGER
     word = time_word(spread) if is_time else number_word(spread, whole=whole)
     lasting = duration if is_time else number_word(spread)
@@ -168,6 +201,8 @@ def _of_numbers(column: PairedColumn, least: int, *, public: bool) -> ColumnSumm
     else:
         figure = _histogram(sides, least, column.type, scale)
         note = "" if figure else "Too few records, or too many equal ones, for a figure."
+        if figure and figure.is_logarithmic:
+            note, word, lasting = _logarithmic(figure), skewed_word, skewed_word
     lines = [
         Line("mean", *_worded(sides, lambda side: side.mean, word)),
         Line("standard deviation", *_worded(sides, lambda side: side.deviation, lasting)),
@@ -188,75 +223,16 @@ def _worded(
     return before, after
 
 
-def moments(ordered: Floats) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation (n - 1), or None if undefined; they never overflow."""
-    if not len(ordered):
-        return None, None
-    largest = float(np.abs(ordered).max()) or 1.0
-    within = ordered / largest
-    mean = float(within.mean()) * largest
-    if len(ordered) == 1:
-        return mean, None
-    if ordered[0] == ordered[-1]:
-        return float(ordered[0]), 0.0
-    return mean, float(within.std(ddof=1)) * largest
-
-
-def reveals_single_values(column: PairedColumn, least: int) -> bool:
-    """Whether exact figures of the original column would reveal the values of a few records."""
-    if not column.is_scaled:
-        return False
-    return is_dominated(column.before.ordered.astype(np.float64), least)
-
-
-def is_dominated(ordered: Floats, least: int) -> bool:
-    """Whether mean and standard deviation would reveal the values of a few records.
-
-    >>> is_dominated(np.array([0.0] * 50 + [7.0, 8.0]), least=3)
-    True
-    >>> is_dominated(np.arange(50.0), least=3)
-    False
-    """
-    if not len(ordered) or ordered[0] == ordered[-1]:
-        return False
-    _, counts = np.unique(ordered, return_counts=True)
-    if len(ordered) - counts.max() < least:
-        return True
-    within = ordered / np.abs(ordered).max()
-    squares = np.sort((within - np.median(within)) ** 2)
-    few = max(1, least - 1)
-    return bool(squares[-few:].sum() > DOMINANT_SHARE * squares.sum())
+def _logarithmic(figure: Histogram) -> str:
+    """Explain a logarithmic axis to those who have never seen one."""
+    note = "Skewed amounts, on a logarithmic scale: equal distances are equal factors."
+    if any(text == "0" for _, text in figure.ticks):
+        note += " Amounts near zero are in the bin around 0."
+    return note
 
 
 def _quantile(side: Side, *, share: float, least: int) -> float | None:
-    return safe_quantile(side.ordered, share, least, guarded=side.guarded)
-
-
-def safe_quantile(
-    ordered: Floats, share: float, least: int, *, guarded: bool = True
-) -> float | None:
-    """Return the mean of at least `least` neighbours around a quantile, if it may be shown.
-
-    >>> safe_quantile(np.arange(100.0), 0.25, least=5)
-    25.0
-    >>> safe_quantile(np.arange(49.0), 0.5, least=5) is None
-    True
-    """
-    n, window = len(ordered), least + 1 - least % 2
-    # With fewer, the values of a few records could be worked out from all quantiles and the mean.
-    if n < QUANTILE_WINDOWS * window:
-        return None
-    start = round(share * (n - 1)) - window // 2
-    if start < 0 or start + window > n:
-        return None
-    around = ordered[start : start + window]
-    if around[0] == around[-1]:
-        return float(around[0])
-    if guarded and (around[0] == around[-2] or around[1] == around[-1]):
-        shared = around[1]
-        first, last = (np.searchsorted(ordered, shared, side=side) for side in ("left", "right"))
-        return float(shared) if last - first >= least else None
-    return moments(around)[0]
+    return safe_quantile(side.ordered, share, least, side.weights, guarded=side.guarded)
 
 
 def _histogram(
@@ -266,52 +242,42 @@ def _histogram(
     present = [side.ordered for side in sides if side is not None]
     if any(len(ordered) < HISTOGRAM_GROUPS * least for ordered in present):
         return None
-    low, high = trimmed_range(present[0], least)
-    bins = int(np.clip(2.0 * len(present[0]) ** (1 / 3), 6, 24))
-    if kind in (ColumnType.DATE, ColumnType.DATETIME):
-        grid = date_grid(low, high, bins, scale)
-    else:
-        grid = number_grid(low, high, bins, whole=kind is ColumnType.INTEGER)
+    grid = _grid(present[0], least, kind, scale)
     if grid is None:
         return None
     counts = np.stack([counts_between(ordered, grid.edges) for ordered in present])
     starts = merged_starts(counts, least)
     if len(starts) < 2:
         return None
-    joined: Counts = np.add.reduceat(counts, starts, axis=1)
-    shares = joined / joined.sum(axis=1, keepdims=True)
     edges: Floats = grid.edges[np.array(starts[1:]) - 1]
+    places, placed = grid.place(edges), grid.place(present[0])
     outer = (
-        open_width(edges[0] - present[0], edges, grid.step, least),
-        open_width(present[0] - edges[-1], edges, grid.step, least),
+        open_width(places[0] - placed, places, grid.step, least),
+        open_width(placed - places[-1], places, grid.step, least),
     )
-    before = None if sides[0] is None else shares[0]
-    return Histogram(edges, outer, before, shares[-1], _ticks(grid, edges, sum(outer)))
+    if grid.ticks is not None:
+        outer = up_to_zero(outer, places, has_zero=0.0 in grid.ticks)
+    shares = [None if side is None else side.shares_between(grid.edges, starts) for side in sides]
+    assert shares[1] is not None
+    ticks = _ticks(grid, places, sum(outer))
+    return Histogram(edges, places, outer, shares[0], shares[1], ticks, grid.is_logarithmic)
 
 
-def open_width(beyond: Floats, edges: Floats, step: float, least: int) -> float:
-    """Return the width to draw an open bin with, as if its records were spread evenly.
-
-    `beyond` has the distances of records from the edge. There are two estimates: from the mean of
-    all records in the bin, and from the density of the `least` records next to the edge. The width
-    is the smaller one in whole steps, at most that of all other bins together, so that no outlier
-    shows.
-
-    >>> open_width(np.arange(20.0), np.array([-30.0, 0.0]), step=5.0, least=5)
-    15.0
-    """
-    outside = np.sort(beyond[beyond >= 0.0])
-    if not len(outside):
-        return step
-    nearest = outside[:least]
-    dense = float((nearest / len(nearest)).sum()) * len(outside) / len(nearest)
-    width = 2.0 * min(dense, float((outside / len(outside)).sum()))
-    most = max(1.0, round(float(edges[-1] - edges[0]) / step))
-    return step * float(np.clip(round(width / step), 1.0, most))
+def _grid(ordered: Floats, least: int, kind: ColumnType, scale: float) -> Grid | None:
+    """Return where bins begin and end: on a logarithmic axis if amounts are skewed."""
+    low, high = trimmed_range(ordered, least)
+    bins = int(np.clip(2.0 * len(ordered) ** (1 / 3), 6, 24))
+    if kind in (ColumnType.DATE, ColumnType.DATETIME):
+        return date_grid(low, high, bins, scale)
+    whole = kind is ColumnType.INTEGER
+    grid = log_grid(ordered, least, bins, whole=whole) if is_skewed(ordered) else None
+    return grid or number_grid(low, high, bins, whole=whole)
 
 
 def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], ...]:
     """Return a few evenly spaced edges with labels; labels of whole numbers lie between edges."""
+    if grid.ticks is not None:
+        return tuple((float(grid.place(at)), grid.word(float(at))) for at in grid.ticks)
     span = float(edges[-1] - edges[0]) + outer
     places = grid.edges
     if len(places) and places[0] % 1.0 == 0.5 and grid.step == 1.0:
@@ -319,10 +285,17 @@ def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], 
     longest = max(len(grid.word(float(place))) for place in places)
     labels = 6 if longest < 7 else 4 if longest < 9 else 3
     every = max(1, round(span / (labels * grid.step) + 0.49))
-    return tuple((float(place), grid.word(float(place))) for place in places[::every])
+    chosen = places[::every]
+    if not grid.is_time:  # multiples of 20 rather than 5, 25, 45
+        every = next((n for n in _EVERY if n >= every), every)
+        multiples = places[np.rint(places / grid.step) % every == 0]
+        chosen = multiples if len(multiples) > 1 else chosen
+    return tuple((float(place), grid.word(float(place))) for place in chosen)
 
 
-def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
+def _of_categories(
+    column: PairedColumn, least: int, weights: Floats | None, *, public: bool
+) -> ColumnSummary:
     """Return shares by category, with rare ones combined."""
     n = len(column.categories)
     after = np.bincount(column.after.present.astype(np.intp), minlength=n)
@@ -336,18 +309,34 @@ def _of_categories(column: PairedColumn, least: int, *, public: bool) -> ColumnS
     if not kept:
         note = f"No category has the {least:,} records it takes to be named."
         return ColumnSummary(column.name, column.type, None, _nonempty(lines), note)
+    held = counts if weights is None else _weighted_counts(column, weights, public=public)
     if column.type is ColumnType.NOMINAL:
-        kept = sorted(kept, key=lambda code: (-counts[0, code], code))
-    totals = np.maximum(counts.sum(axis=1), 1)[:, None]
-    shares = np.column_stack([counts[:, kept], counts[:, other].sum(axis=1)]) / totals
+        kept = sorted(kept, key=lambda code: (-held[0, code], code))
+    totals = np.where(counts.any(axis=1), held.sum(axis=1), 1.0)[:, None]
+    shares = np.column_stack([held[:, kept], held[:, other].sum(axis=1)]) / totals
     names = tuple(str(column.categories[code]) for code in kept)
     if other:
-        names = (*names, "all others")
+        names = (*names, ALL_OTHERS)
     else:
         shares = shares[:, :-1]
     bars = Bars(names, None if public else shares[0], shares[-1], len(other))
-    note = f"“all others” stands for {len(other):,} categories." if len(other) > 1 else ""
+    note = f"“{ALL_OTHERS}” stands for {len(other):,} categories." if len(other) > 1 else ""
     return ColumnSummary(column.name, column.type, bars, _nonempty(lines), note)
+
+
+def _weighted_counts(column: PairedColumn, weights: Floats, *, public: bool) -> Floats:
+    """Return the weight of every category, with a row for each side."""
+    sides = (column.after,) if public else (column.before, column.after)
+    return np.stack(
+        [
+            np.bincount(
+                side.present.astype(np.intp),
+                weights[side.is_present],
+                minlength=len(column.categories),
+            )
+            for side in sides
+        ]
+    )
 
 
 def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:

@@ -363,8 +363,9 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         found.append("k-anonymity is not guaranteed.")
     if done.weights is not None:
         found.append(
-            f"Records have weights ({done.weights}), which count in the released means and in "
-            "the information loss; all other figures in this report count every record once."
+            f"Records have weights ({done.weights}): released means, the information loss and all "
+            "figures of columns count a record as often as its weight says. Risk counts records; "
+            "only the expected re-identifications are estimated for the population."
         )
     if public:
         return found

@@ -6,15 +6,16 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from microagg.core.arrays import Labels
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
 from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
-from microagg.tables.roles import Names, Roles, as_names, check_named
+from microagg.tables.roles import Names, Roles, as_names, check_named, no_such_column
 from microagg.tables.typed import is_number, open_column, order_of, types_of
 from microagg.tables.units import Units
+from microagg.tables.weighting import record_weights
 
 
 def open_pair(
@@ -27,12 +28,14 @@ def open_pair(
     sensitive: Names = (),
     column_options: Mapping[str, ColumnOptions] | None = None,
     unit: str | None = None,
+    weights: str | None = None,
 ) -> Pair:
     """Pair the records of two tables: in their order, or by a key that both have.
 
     Quasi-identifiers are the columns named as such, or else all that were changed; unchanged
     columns without a role are sensitive. `identifiers` are left out, and so is the `unit`, which
-    says in the original whom a record is about.
+    says in the original whom a record is about. The `weights` are those of the original; whether
+    they are measured is said by the other roles.
     """
     before, after = open_frame(original), open_frame(protected)
     said = column_options or {}
@@ -72,7 +75,16 @@ def open_pair(
         len(before) - len(after),
         units,
         rows,
+        None if weights is None else _weights(before, rows, weights),
     )
+
+
+def _weights(before: Frame, rows: Labels | None, name: str) -> Floats:
+    """Return the weights of the matched records."""
+    if name not in before.columns:
+        raise no_such_column(name, before.columns)
+    weights = record_weights(before, name)
+    return weights if rows is None else weights[rows]
 
 
 def _units(before: Frame, rows: Labels | None, unit: str) -> Units:

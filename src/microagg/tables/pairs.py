@@ -168,12 +168,14 @@ class Original:
     """The columns of a table before protection, to be paired with one release or many.
 
     `columns` are the quasi-identifiers, what an intruder may know; `sensitive` is what the intruder
-    wants to know, and is released as it is. `units` say whom records are about, if that is known.
+    wants to know, and is released as it is. `units` say whom records are about, if that is known,
+    `weights` how many of the population each record stands for.
     """
 
     columns: dict[str, OriginalColumn]
     sensitive: dict[str, OriginalColumn] = field(default_factory=dict)
     units: Units | None = None
+    weights: Floats | None = None
 
     def with_released(self, released: Mapping[str, Values]) -> "Pair":
         """Pair the columns with what is released of them."""
@@ -181,6 +183,7 @@ class Original:
             {name: column.paired(released[name]) for name, column in self.columns.items()},
             {name: column.paired(column.values) for name, column in self.sensitive.items()},
             units=self.units,
+            weights=self.weights,
         )
 
 
@@ -192,7 +195,8 @@ class Pair:
     wants to know. `dropped` are columns of the original that the protected table does not have,
     `unmatched` counts records of the original that it does not have; `assumed` are sensitive only
     because nothing in them was changed. `units` say whom records are about, if that is known.
-    `matches` are the records of the original behind these; None if they are in its order.
+    `matches` are the records of the original behind these; None if they are in its order. `weights`
+    are how many of the population each record stands for; figures of the population count them.
     """
 
     columns: dict[str, PairedColumn]
@@ -202,6 +206,7 @@ class Pair:
     unmatched: int = 0
     units: Units | None = None
     matches: Labels | None = None
+    weights: Floats | None = None
 
     @property
     def n_records(self) -> int:
@@ -250,6 +255,7 @@ class Pair:
             sensitive={name: column.take(rows) for name, column in self.sensitive.items()},
             units=None if self.units is None else self.units.take(rows),
             matches=rows if self.matches is None else self.matches[rows],
+            weights=None if self.weights is None else self.weights[rows],
         )
 
 
@@ -277,6 +283,7 @@ def original_of(
     sensitive: Sequence[str] = (),
     decimal: str | None = None,
     units: Units | None = None,
+    weights: Floats | None = None,
 ) -> Original:
     """Return the original side of a table; strata are among the columns that anybody may know.
 
@@ -292,6 +299,7 @@ def original_of(
         {name: known[name] for name in frame.columns if name in known},
         {name: _sensitive_column(frame, name, decimal) for name in measurable},
         units,
+        weights,
     )
 
 

@@ -1,11 +1,13 @@
 """Disclosure risk in plain words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from microagg.core.words import counted, short_name
 from microagg.measures.risk.attributes import AttributeDisclosure, ColumnDisclosure
 from microagg.measures.risk.classes import ClassSizes
 from microagg.measures.risk.drisk import DRisk
+from microagg.measures.risk.individual import GlobalRisk, IndividualRisk
 from microagg.measures.risk.informed import InformedLinkage
 from microagg.measures.risk.intervals import IntervalDisclosure
 from microagg.measures.risk.linkage import DistanceLinkage
@@ -63,6 +65,43 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
         "The most that one unit has of the records with one combination: whoever picks one of "
         "them at random finds that unit with this probability.",
     )
+
+
+def individual_rows(found: IndividualRisk | None) -> Iterator[FigureRow]:
+    """Word the risk in the population; nothing if there are no weights."""
+    if found is None:
+        return
+    if found.population > found.n_records:
+        population = (
+            f"The {found.n_records:,} records stand for {found.population:,.0f} in the population "
+            "(the sum of the weights), and the intruder does not know who is among the records."
+        )
+    else:
+        population = (
+            "The weights add up to no more than the records, so these are taken for the whole "
+            "population."
+        )
+    yield FigureRow(
+        "expected re-identifications",
+        _expected(found.after),
+        "How many records are expected to be matched with the right person of the population by an "
+        f"intruder who knows everybody's quasi-identifiers as they are released. {population}",
+        public=True,
+    )
+    yield FigureRow(
+        "the same, before protection", _expected(found.before), "With the true quasi-identifiers."
+    )
+    yield FigureRow(
+        "highest individual risk",
+        in_per_cent(found.after.largest),
+        "The highest probability, of any record, that such a match is right: one over the number "
+        "of people in the population who share its quasi-identifiers, as the weights estimate it.",
+        public=True,
+    )
+
+
+def _expected(found: GlobalRisk) -> str:
+    return f"{found.expected:,.3g} ({in_per_cent(found.share)})"
 
 
 def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:
@@ -216,13 +255,35 @@ def _column_rows(name: str, found: ColumnDisclosure) -> Iterator[FigureRow]:
     )
 
 
-def attribute_notes(found: AttributeDisclosure, n_classes: int) -> Iterator[str]:
-    """Say which sensitive values follow from being in a group."""
-    for name, column in found.columns.items():
-        if column.homogeneous_classes and n_classes > 1:
-            groups = counted(column.homogeneous_classes, "group")
-            yield (
-                f"In {groups} ({counted(column.homogeneous_records, 'record')}) all records have "
-                f"the same value of {name!r}: anyone known to be among them is known to have it, "
-                "even if nobody can be identified."
-            )
+class SharedValue(NamedTuple):
+    """A column in which all records of some groups have the same value; how many, in words."""
+
+    column: str
+    groups: str
+    records: str
+
+
+def shared_values(found: AttributeDisclosure, n_classes: int) -> list[SharedValue]:
+    """List the sensitive columns of which being in some group tells the value."""
+    if n_classes < 2:
+        return []
+    return [
+        SharedValue(
+            name,
+            counted(own.homogeneous_classes, "group"),
+            counted(own.homogeneous_records, "record"),
+        )
+        for name, own in found.columns.items()
+        if own.homogeneous_classes
+    ]
+
+
+def attribute_notes(shared: Sequence[SharedValue]) -> Iterator[str]:
+    """Say in one sentence which sensitive values follow from being in a group."""
+    known = "anyone known to be among them is known to have it, even if nobody can be identified."
+    if len(shared) == 1:
+        name, groups, records = shared[0]
+        yield f"In {groups} ({records}) all records have the same value of {name!r}: {known}"
+    elif shared:
+        listing = ", ".join(f"{name!r} in {groups} ({records})" for name, groups, records in shared)
+        yield f"In some groups all records have the same value, {listing}: {known}"

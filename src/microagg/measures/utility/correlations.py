@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Mask
+from microagg.measures.utility.weighted import ranks
 from microagg.tables.pairs import PairedColumn
 
 # Rows in a block: sums of products need copies of them.
@@ -35,22 +35,28 @@ class CorrelationChange:
 _NO_PAIRS = CorrelationChange(None, None, None, None, None, 0, 0)
 
 
-def pearson_change(columns: Sequence[PairedColumn]) -> CorrelationChange:
+def pearson_change(
+    columns: Sequence[PairedColumn], weights: Floats | None = None
+) -> CorrelationChange:
     """Compare the matrices of Pearson's correlations of scaled columns."""
     if len(columns) < 2:
         return _NO_PAIRS
     before = correlation_matrix(
         [column.scaled_before for column in columns],
         [column.before.is_present for column in columns],
+        weights,
     )
     after = correlation_matrix(
         [column.scaled_after for column in columns],
         [column.after.is_present for column in columns],
+        weights,
     )
     return _change(columns, before, after)
 
 
-def spearman_change(columns: Sequence[PairedColumn]) -> CorrelationChange:
+def spearman_change(
+    columns: Sequence[PairedColumn], weights: Floats | None = None
+) -> CorrelationChange:
     """Compare the matrices of Spearman's rank correlations of scaled columns.
 
     Ranks are among all values present in the column; equal values share the mean of theirs.
@@ -58,12 +64,14 @@ def spearman_change(columns: Sequence[PairedColumn]) -> CorrelationChange:
     if len(columns) < 2:
         return _NO_PAIRS
     before = correlation_matrix(
-        [_ranks(column.scaled_before, column.before.is_present) for column in columns],
+        [_ranks(column.scaled_before, column.before.is_present, weights) for column in columns],
         [column.before.is_present for column in columns],
+        weights,
     )
     after = correlation_matrix(
-        [_ranks(column.scaled_after, column.after.is_present) for column in columns],
+        [_ranks(column.scaled_after, column.after.is_present, weights) for column in columns],
         [column.after.is_present for column in columns],
+        weights,
     )
     return _change(columns, before, after)
 
@@ -88,12 +96,14 @@ def _change(columns: Sequence[PairedColumn], before: Floats, after: Floats) -> C
     )
 
 
-def correlation_matrix(columns: Sequence[Floats], present: Sequence[Mask]) -> Floats:
+def correlation_matrix(
+    columns: Sequence[Floats], present: Sequence[Mask], weights: Floats | None = None
+) -> Floats:
     """Return the correlations, each over the records where both values are present.
 
     NaN where one of the columns does not vary there. O(n d^2), block by block.
     """
-    sums = pairwise_sums(columns, present)
+    sums = pairwise_sums(columns, present, weights)
     spread = sums.squares - np.square(sums.values) / sums.counts
     spread[~(spread > _NO_VARIANCE * sums.squares)] = np.nan
     products = sums.products - sums.values * sums.values.T / sums.counts
@@ -104,7 +114,8 @@ def correlation_matrix(columns: Sequence[Floats], present: Sequence[Mask]) -> Fl
 class PairwiseSums:
     """Sums over the records that have both i and j: of 1, of i, of i * i and of i * j.
 
-    The count of a pair that no record has is set to 1, to divide by.
+    Every record is counted with its weight, if there are weights. The count of a pair that no
+    record has is set to 1, to divide by.
     """
 
     counts: Floats
@@ -113,7 +124,9 @@ class PairwiseSums:
     products: Floats
 
 
-def pairwise_sums(columns: Sequence[Floats], present: Sequence[Mask]) -> PairwiseSums:
+def pairwise_sums(
+    columns: Sequence[Floats], present: Sequence[Mask], weights: Floats | None = None
+) -> PairwiseSums:
     """Sum the columns about their own means, so that a common offset costs no digits."""
     d = len(columns)
     middles = np.array([_middle(x, own) for x, own in zip(columns, present, strict=True)])
@@ -122,11 +135,14 @@ def pairwise_sums(columns: Sequence[Floats], present: Sequence[Mask]) -> Pairwis
         rows = slice(start, start + _BLOCK)
         there = np.column_stack([mask[rows] for mask in present]).astype(np.float64)
         block = (np.column_stack([column[rows] for column in columns]) - middles) * there
-        counts += there.T @ there
-        values += block.T @ there
-        squares += np.square(block).T @ there
-        products += block.T @ block
-    return PairwiseSums(np.maximum(counts, 1.0), values, squares, products)
+        counted, weighted = there, block
+        if weights is not None:
+            counted, weighted = there * weights[rows, None], block * weights[rows, None]
+        counts += there.T @ counted
+        values += block.T @ counted
+        squares += np.square(block).T @ counted
+        products += block.T @ weighted
+    return PairwiseSums(np.where(counts > 0.0, counts, 1.0), values, squares, products)
 
 
 def _middle(column: Floats, present: Mask) -> float:
@@ -137,9 +153,7 @@ def _middle(column: Floats, present: Mask) -> float:
     return float(own[0] if own.min() == own.max() else own.mean())
 
 
-def _ranks(column: Floats, present: Mask) -> Floats:
-    from scipy.stats import rankdata
-
-    ranks: NDArray[np.float64] = np.zeros(len(column))
-    ranks[present] = rankdata(column[present])
-    return ranks
+def _ranks(column: Floats, present: Mask, weights: Floats | None) -> Floats:
+    found: Floats = np.zeros(len(column))
+    found[present] = ranks(column[present], None if weights is None else weights[present])
+    return found

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Floats
+from microagg.measures.utility.weighted import scaling_of, shares_up_to
 from microagg.tables.category_points import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
 
@@ -28,12 +30,17 @@ class ColumnDistribution:
 
 @dataclass(frozen=True)
 class Distributions:
-    """The distances of every column, and the largest of each kind."""
+    """The distances of every column, and the largest of each kind.
+
+    Distances count records by their weights, if there are weights (`is_weighted`); shares that are
+    missing are of the records.
+    """
 
     columns: dict[str, ColumnDistribution]
     largest_kolmogorov_smirnov: float | None
     largest_wasserstein: float | None
     largest_total_variation: float | None
+    is_weighted: bool = False
 
 
 def distributions(pair: Pair) -> Distributions:
@@ -45,34 +52,39 @@ def distributions(pair: Pair) -> Distributions:
         Wasserstein          integral of |F(t) - G(t)| dt / sd of the original
         total variation      1/2 * sum over categories of |share before - share after|
 
-    Exact for any number of records: O(n d log n).
+    Where records have weights, shares and the deviation are weighted. Exact for any number of
+    records: O(n d log n).
     """
-    columns = {name: _distances(column) for name, column in pair.columns.items()}
+    columns = {name: _distances(column, pair.weights) for name, column in pair.columns.items()}
     each = columns.values()
     return Distributions(
         columns,
         max((c.kolmogorov_smirnov for c in each if c.kolmogorov_smirnov is not None), default=None),
         max((c.wasserstein for c in each if c.wasserstein is not None), default=None),
         max((c.total_variation for c in each if c.total_variation is not None), default=None),
+        pair.weights is not None,
     )
 
 
-def _distances(column: PairedColumn) -> ColumnDistribution:
+def _distances(column: PairedColumn, weights: Floats | None) -> ColumnDistribution:
     before, after = column.before, column.after
     missing = _share_missing(before), _share_missing(after)
     if not column.is_scaled:
-        return ColumnDistribution(*missing, total_variation=_total_variation(before, after))
+        return ColumnDistribution(
+            *missing, total_variation=_total_variation(before, after, weights)
+        )
     if not before.is_present.any() or not after.is_present.any():
         return ColumnDistribution(*missing)
     # One merge serves both distances. SciPy's ks_2samp and wasserstein_distance each sort and merge
     # anew, and the second turns whole numbers into floats first: above 2**53 it loses digits.
-    sides = [before.ordered, np.sort(after.present)]
-    steps = np.sort(np.concatenate(sides), kind="stable")  # merges what is sorted
-    below = [np.searchsorted(side, steps, side="right") / len(side) for side in sides]
+    steps = np.sort(np.concatenate([before.ordered, after.ordered]), kind="stable")  # merges them
+    below = [shares_up_to(side, weights, steps) for side in (before, after)]
     gaps = np.abs(below[0] - below[1])
     wasserstein = None
     if not column.is_constant:
         wasserstein = float(np.diff(before.standardise(Values(steps))) @ gaps[:-1])
+        if weights is not None:
+            wasserstein *= before.scaling.unit / scaling_of(before, weights).unit
     return ColumnDistribution(
         *missing, kolmogorov_smirnov=float(gaps.max()), wasserstein=wasserstein
     )
@@ -82,9 +94,11 @@ def _share_missing(values: Values) -> float:
     return values.n_missing / len(values.numbers)
 
 
-def _total_variation(before: Values, after: Values) -> float:
+def _total_variation(before: Values, after: Values, weights: Floats | None) -> float:
     codes = [category_codes(side) for side in (before, after)]
     _, places = np.unique(np.concatenate(codes), return_inverse=True)
     places, n = places.reshape(-1), len(codes[0])
-    counts = np.bincount(places[:n], minlength=places.max() + 1)
-    return float(np.abs(counts - np.bincount(places[n:], minlength=len(counts))).sum() / (2 * n))
+    total = n if weights is None else float(weights.sum())
+    counts = np.bincount(places[:n], weights, minlength=places.max() + 1)
+    later = np.bincount(places[n:], weights, minlength=len(counts))
+    return float(np.abs(counts - later).sum() / (2 * total))

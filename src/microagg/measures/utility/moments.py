@@ -11,6 +11,8 @@ from microagg.measures.utility.correlations import (
     pearson_change,
     spearman_change,
 )
+from microagg.measures.utility.weighted import present_weights, quantiles, scaling_of
+from microagg.tables.moments import Moments as NumberMoments
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.sides import ColumnSide
 
@@ -48,38 +50,44 @@ class ColumnMoments:
 
 @dataclass(frozen=True)
 class Moments:
-    """Summary statistics before and after: of each column, and of pairs of columns."""
+    """Summary statistics before and after: of each column, and of pairs of columns.
+
+    All of them count records by their weights, if there are weights (`is_weighted`).
+    """
 
     columns: dict[str, ColumnMoments]
     pearson: CorrelationChange
     spearman: CorrelationChange
+    is_weighted: bool = False
 
 
 def moments(pair: Pair) -> Moments:
     """Return summary statistics of numbers, dates and ordered categories, before and after.
 
     Statistics are of the values present on their side, correlations of the records where both
-    columns are present. Quantiles interpolate between neighbours.
+    columns are present. Quantiles interpolate between neighbours. Where records have weights, all
+    statistics are weighted.
 
     Exact for any number of records: O(n d log n + n d^2).
     """
-    columns = pair.scaled_columns
+    columns, weights = pair.scaled_columns, pair.weights
     return Moments(
-        {column.name: _column(column) for column in columns},
-        pearson_change(columns),
-        spearman_change(columns),
+        {column.name: _column(column, weights) for column in columns},
+        pearson_change(columns, weights),
+        spearman_change(columns, weights),
+        weights is not None,
     )
 
 
-def _column(column: PairedColumn) -> ColumnMoments:
-    before, after = (_statistics(side) for side in (column.before, column.after))
-    sides = _quantiles(column)
+def _column(column: PairedColumn, weights: Floats | None) -> ColumnMoments:
+    before, after = (_statistics(side, weights) for side in (column.before, column.after))
+    sides = _quantiles(column, weights)
     return ColumnMoments(
         n_before=before.n,
         n_after=after.n,
         mean_before=before.mean,
         mean_after=after.mean,
-        mean_change=_ratio(_difference(before.mean, after.mean), column.before.scaling.unit),
+        mean_change=_ratio(_difference(before.mean, after.mean), before.sd or 0.0),
         mean_relative_change=_relative(before.mean, after.mean) if column.type.is_number else None,
         sd_before=before.sd,
         sd_after=after.sd,
@@ -104,19 +112,22 @@ class _Statistics:
         return None if self.sd is None else _finite(self.sd * self.sd)
 
 
-def _statistics(side: ColumnSide) -> _Statistics:
+def _statistics(side: ColumnSide, weights: Floats | None) -> _Statistics:
     n = len(side.numbers) - side.n_missing
-    mean, sd = side.scaling
+    mean, sd = scaling_of(side, weights)
     return _Statistics(n, mean if n else None, sd if n > 1 else None)
 
 
-def _quantiles(column: PairedColumn) -> tuple[Floats, Floats] | None:
+def _quantiles(column: PairedColumn, weights: Floats | None) -> tuple[Floats, Floats] | None:
     if column.is_constant or not column.after.is_present.any():
         return None
-    return (
-        np.quantile(column.scaled_before[column.before.is_present], QUANTILES),
-        np.quantile(column.scaled_after[column.after.is_present], QUANTILES),
-    )
+    own = [present_weights(side, weights) for side in (column.before, column.after)]
+    before = column.scaled_before[column.before.is_present]
+    after = column.scaled_after[column.after.is_present]
+    if weights is not None:  # in units of the weighted mean and deviation
+        units = NumberMoments.of(before, own[0])
+        before, after = units.standardised(before), units.standardised(after)
+    return quantiles(before, own[0], QUANTILES), quantiles(after, own[1], QUANTILES)
 
 
 def _by_share(values: Floats) -> dict[str, float]:

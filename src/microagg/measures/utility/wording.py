@@ -17,6 +17,10 @@ from microagg.measures.wording import FigureRow
 _NOTHING = 1e-9
 
 
+def _named(measure: str, *, is_weighted: bool) -> str:
+    return f"{measure} (weighted)" if is_weighted else measure
+
+
 def loss_rows(loss: ColumnLoss) -> Iterator[FigureRow]:
     """Word the information loss of the released values."""
     if loss.information_loss is None:
@@ -68,7 +72,7 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
         worst = max(means, key=lambda name: means[name])
         moved = means[worst] > _NOTHING
         yield FigureRow(
-            "means",
+            _named("means", is_weighted=found.is_weighted),
             f"{means[worst]:.3g} standard deviations" if moved else "unchanged",
             f"Largest change of a mean, in {worst!r}." if moved else "Every mean is preserved.",
         )
@@ -84,7 +88,7 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
         if variances[worst] < 0:
             meaning += " Averages vary less than records."
         yield FigureRow(
-            "variances",
+            _named("variances", is_weighted=found.is_weighted),
             f"{100 * variances[worst]:+.3g} %" if changed else "unchanged",
             meaning if changed else "Every variance is preserved.",
         )
@@ -92,7 +96,7 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
     if pearson.largest is not None and pearson.most_changed is not None:
         a, b = pearson.most_changed
         yield FigureRow(
-            "correlations",
+            _named("correlations", is_weighted=found.is_weighted),
             f"{pearson.largest:.3g}, on average {pearson.mean:.3g}",
             f"The largest change is between {a!r} and {b!r}. Correlations range from -1 to 1.",
         )
@@ -119,7 +123,8 @@ def distribution_rows(found: Distributions) -> Iterator[FigureRow]:
         ),
     ):
         if figure is not None:
-            yield FigureRow(words, f"{figure:.3g}", meaning)
+            name = _named(words, is_weighted=found.is_weighted)
+            yield FigureRow(name, f"{figure:.3g}", meaning)
 
 
 def propensity_rows(found: Propensity) -> Iterator[FigureRow]:
