@@ -14,6 +14,7 @@ from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
+from microagg.tables.decimals import digits_of
 from microagg.tables.encoding import Encoding
 from microagg.tables.frames import Frame, dtype_of, index_names, type_name
 from microagg.tables.judging import Judgement, judge_type
@@ -118,6 +119,8 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         for name in roles.quasi_identifiers
     }
     check_values(columns.values(), plan.missing, hybrid=plan.hybrid)
+    if not plan.hybrid:  # hybrid records are made of floats, which keep means and covariances
+        columns = _with_digits(columns, plan)
     weights, unit = (None, 1.0) if roles.weights is None else _weights(frame, roles.weights)
     blocks = []
     for names in _blocks(plan.blocks, roles.quasi_identifiers):
@@ -141,6 +144,15 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         named_identifiers=named_identifiers,
     )
     return records if largest_k else records.stratified_for(k, plan.small_strata)
+
+
+def _with_digits(columns: Mapping[str, Column], plan: Plan) -> dict[str, Column]:
+    """Return the columns with the decimals that they are released with."""
+    asked = {name: options.digits for name, options in plan.column_options.items()}
+    return {
+        name: replace(column, digits=digits_of(column, asked.get(name), plan.digits))
+        for name, column in columns.items()
+    }
 
 
 def judge_types(
