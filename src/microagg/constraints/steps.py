@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg.constraints.component import LARGEST_WHOLE, Limits
 from microagg.constraints.grammar import Constraint
 from microagg.core.arrays import Floats
-from microagg.core.decimals import from_steps
+from microagg.core.decimals import SIGNIFICANT, from_steps
 
 # A mean of steps is a whole or a half step if it is so close to one, or within some rounding.
 _SAME, _ROUNDING = 1e-9, 8 * np.finfo(np.float64).eps
@@ -82,14 +82,16 @@ class Steps:
             if name in self.integers and digits == 0:
                 kind = "whole numbers that {} can hold"
             else:
-                kind = f"multiples of {Decimal(1).scaleb(-digits):f} in {{}}"
+                step = (
+                    f"{Decimal(1).scaleb(-digits):f}" if digits <= SIGNIFICANT else f"1e-{digits}"
+                )
+                kind = f"multiples of {step} in {{}}"
             each.setdefault(kind, []).append(repr(name))
         why = " and ".join(kind.format(", ".join(listed)) for kind, listed in each.items())
         rounded = next((name for name in names if name in self.digits), None)
         instead = ""
         if rounded is not None:
-            more = self.digits[rounded] + 1
-            instead = f", or release more digits (--digits {rounded}={more}, or --digits all)"
+            instead = f", or release more digits of {rounded!r} (--digits, or digits= in Python)"
         return f" in {why}", instead
 
 

@@ -42,9 +42,7 @@ def decimals_of(numbers: NDArray[Any]) -> int | None:
     return found
 
 
-def _decimals_from(
-    numbers: NDArray[Any], start: int, largest: float, most: float
-) -> int | None:
+def _decimals_from(numbers: NDArray[Any], start: int, largest: float, most: float) -> int | None:
     """Return the decimals of the numbers if these are at least `start`."""
     left = numbers
     for digits in range(start, EXACT_POWER + 1):

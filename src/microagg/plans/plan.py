@@ -507,6 +507,11 @@ class Plan(Model):
         )
         return frozenset((*constrained, *averaged))
 
+    def digits_of(self, name: str) -> int | None:
+        """Return the decimals that were asked for of a column, if any were."""
+        asked = self.columns[name].digits if name in self.columns else None
+        return asked if isinstance(asked, int) else None
+
     @property
     def column_options(self) -> dict[str, ColumnOptions]:
         """Options for the values of quasi-identifiers, by name."""

@@ -14,7 +14,7 @@ from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
-from microagg.tables.decimals import digits_of
+from microagg.tables.decimals import digits_of, is_decimal
 from microagg.tables.encoding import Encoding
 from microagg.tables.frames import Frame, dtype_of, index_names, type_name
 from microagg.tables.judging import Judgement, judge_type
@@ -168,7 +168,10 @@ def judge_types(
     takes_amounts |= plan.method_options.get("integer") is True
     found = {}
     for name in quasi_identifiers:
-        stated = plan.column_options.get(name, ColumnOptions()).stated_type
+        said = plan.column_options.get(name, ColumnOptions())
+        stated = said.stated_type
+        if stated is None and said.digits is not None and is_decimal(frame, name, said.digits):
+            stated = ColumnType.CONTINUOUS  # whole numbers that are to be released with decimals
         found[name] = (
             judge_type(
                 frame, name, label=labels.get(name), is_amount=takes_amounts or name in amounts

@@ -43,8 +43,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         them. "auto" loses least.
     method_options : An option of the method. A mapping of those that are not arguments here.
     columns : What each column is, by name. A mapping with "type", "order", "aggregate",
-        "resolution", "digits" or "weight", as in `microagg.protect`. The columns of an array are "x0", "x1"
-        and so on.
+        "resolution", "digits" or "weight", as in `microagg.protect`. The columns of an array are
+        "x0", "x1" and so on.
     constraints : What every released record satisfies, such as "net + tax = gross".
     strict_k : Merge what was drawn until every group holds k records (fcm, efcm).
     scale : How numbers are compared: standardise, robust, rank, log or none.
