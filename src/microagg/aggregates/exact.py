@@ -85,7 +85,10 @@ def nearest_multiples(average: Average, step: int = 1) -> NDArray[Any]:
     """
     floor, rest = average
     if step == 1:
-        return floor + ((rest > 0.5) | ((rest == 0.5) & (floor >= 0))).astype(floor.dtype)
-    whole, left = np.divmod(floor, step)
-    at_half = (left == step // 2) & ((rest > 0.0) | (whole >= 0))
-    return whole + ((left > step // 2) | at_half).astype(floor.dtype)
+        whole, up = floor, (rest > 0.5) | ((rest == 0.5) & (floor >= 0))
+    else:
+        whole, left = np.divmod(floor, step)
+        at_half = (left == step // 2) & ((rest > 0.0) | (whole >= 0))
+        up = (left > step // 2) | at_half
+    multiples: NDArray[Any] = whole + up.astype(floor.dtype)
+    return multiples

@@ -59,7 +59,8 @@ class Steps:
         counts = _times(numbers, self.digits[name])
         halves = np.rint(2.0 * counts) / 2.0
         is_near = np.abs(counts - halves) <= np.maximum(_SAME, _ROUNDING * np.abs(counts))
-        return np.where(is_near, halves, counts)
+        snapped: Floats = np.where(is_near, halves, counts)
+        return snapped
 
     def width(self, name: str, scale: float) -> float:
         """Return a scale in steps."""
@@ -71,7 +72,8 @@ class Steps:
             return counts
         digits = self.digits[name]
         if name in self.integers:
-            return counts * 10 ** max(-digits, 0)
+            whole: NDArray[Any] = counts * 10 ** max(-digits, 0)
+            return whole
         return from_steps(counts, digits)
 
     def wording(self, names: Sequence[str]) -> tuple[str, str]:
@@ -82,10 +84,9 @@ class Steps:
             if name in self.integers and digits == 0:
                 kind = "whole numbers that {} can hold"
             else:
-                step = (
-                    f"{Decimal(1).scaleb(-digits):f}" if digits <= SIGNIFICANT else f"1e-{digits}"
-                )
-                kind = f"multiples of {step} in {{}}"
+                step = Decimal(1).scaleb(-digits)
+                written = f"{step:f}" if digits <= SIGNIFICANT else f"{step:e}"
+                kind = f"multiples of {written} in {{}}"
             each.setdefault(kind, []).append(repr(name))
         why = " and ".join(kind.format(", ".join(listed)) for kind, listed in each.items())
         rounded = next((name for name in names if name in self.digits), None)

@@ -144,7 +144,7 @@ def _numbers(column: pl.Series, decimal: str) -> Floats:
 
 
 def _precision(numbers: Floats, digits: int | None) -> float:
-    """Return by how much numbers of so many decimals may be rounded; `digits` are those asked for."""
+    """Return by how much numbers of so many decimals may be rounded; `digits` are those asked."""
     scale = float(np.abs(numbers).max(initial=0.0))
     for decimals in range(7) if digits is None else (digits,):
         shifted = numbers * 10.0**decimals
