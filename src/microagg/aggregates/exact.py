@@ -51,11 +51,12 @@ def reweighted(
 ) -> Average:
     """Return the weighted averages from nearby whole numbers, such as unweighted means.
 
-    The differences are summed as two 32-bit halves, for which floats are exact.
+    Large differences are summed as two 32-bit halves, for which floats are exact.
     """
     # Wrap-around arithmetic gives the right result for every integer type.
     gaps = (values.astype(np.uint64) - near[labels].astype(np.uint64)).astype(np.int64)
-    high, low = gaps >> 32, gaps & 0xFFFFFFFF
+    is_large = max(-int(gaps.min()), int(gaps.max())) >> 31
+    high, low = (gaps >> 32, gaps & 0xFFFFFFFF) if is_large else (np.zeros_like(gaps), gaps)
     total = np.bincount(labels, weights=weights)
     steps, left = np.divmod(np.bincount(labels, weights=weights * high), total)
     shifts = (left * 2.0**32 + np.bincount(labels, weights=weights * low)) / total

@@ -75,17 +75,18 @@ def in_type(points: NDArray[Any], *, dtype: np.dtype[Any], name: str) -> NDArray
         if points.dtype.kind == "f":
             points = half_away_from_zero(points)
         if (points < limits.min).any() or (points >= float(limits.max) + 1.0).any():
-            raise _does_not_fit(name, dtype)
+            raise does_not_fit(name, dtype)
         return points.astype(dtype)
     with np.errstate(over="ignore"):
         # Adding zero turns -0.0 into 0.0: equal numbers must look the same.
         released: NDArray[Any] = points.astype(dtype) + dtype.type(0.0)
     if not np.isfinite(released).all():
-        raise _does_not_fit(name, dtype)
+        raise does_not_fit(name, dtype)
     return released
 
 
-def _does_not_fit(name: str, dtype: np.dtype[Any]) -> DataError:
+def does_not_fit(name: str, dtype: np.dtype[Any]) -> DataError:
+    """Return the error for values that are beyond the type of a column."""
     return DataError(
         f"the values to release do not fit the type of {name!r} ({dtype}). Convert the column to a "
         "wider type first."

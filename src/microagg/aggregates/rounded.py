@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.digits import Digits
 from microagg.aggregates.exact import Average, group_averages, nearest_multiples
-from microagg.aggregates.mean import group_means, in_type, too_far_apart
+from microagg.aggregates.mean import does_not_fit, group_means, in_type, too_far_apart
 from microagg.aggregates.median import group_medians, group_middles
 from microagg.core.arrays import Floats, Labels, Wholes
 from microagg.core.decimals import fits_steps, from_steps, in_steps, rounded
@@ -53,11 +53,9 @@ def rounded_aggregates(
     if is_float:
         return in_type(from_steps(multiples, released), dtype=numbers.dtype, name=name)
     if offset:
-        return in_type(
-            multiples.astype(np.uint64) * np.uint64(step) + np.uint64(offset),
-            dtype=numbers.dtype,
-            name=name,
-        )
+        if int(multiples.max()) * step + offset > np.iinfo(numbers.dtype).max:
+            raise does_not_fit(name, numbers.dtype)
+        return multiples.astype(numbers.dtype) * numbers.dtype.type(step) + np.uint64(offset)
     return in_type(multiples * step, dtype=numbers.dtype, name=name)
 
 
