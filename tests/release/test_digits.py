@@ -14,7 +14,7 @@ import pytest
 
 from microagg import Manifest, Microaggregator, Plan, protect, protect_file, verify
 from microagg.cli.main import main
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import DataError, ParameterError, PrivacyWarning
 
 RNG = np.random.default_rng(7)
 N = 60
@@ -88,7 +88,8 @@ def test_totals_hold_to_the_cent_in_the_file(tmp_path, method):
         bound="none",
         constraints=["net + tax = gross", "tax <= net"],
     )
-    with pytest.warns(UserWarning) if method in ("fcm", "efcm") else nullcontext():
+    draws = method in ("fcm", "efcm")
+    with pytest.warns(PrivacyWarning, match="draws") if draws else nullcontext():
         protect_file(tmp_path / "in.csv", tmp_path / "out.csv", plan)
     rows = list(csv.DictReader((tmp_path / "out.csv").open()))
     for row in rows:
