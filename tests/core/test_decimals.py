@@ -42,7 +42,6 @@ def test_decimals_are_those_of_the_shortest_form(values):
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
 def test_any_floats(values):
-    assert decimals_of(np.array(values)) in (plain_decimals(values), None)
     if (plain := plain_decimals(values)) is not None and plain <= 300:
         assert decimals_of(np.array(values)) == plain
 
@@ -57,7 +56,8 @@ def test_any_floats(values):
         ([123456789012345.0], 0),
         ([1e15], None),
         ([-0.0, 0.0], 0),
-        ([0.1 + 0.2], None),
+        ([0.1 + 0.2, 1.4000000000000001], 1),
+        ([0.1 + 0.2, 0.1234567890123456], None),
         ([], 0),
     ],
 )

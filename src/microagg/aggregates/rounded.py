@@ -55,7 +55,8 @@ def rounded_aggregates(
     if offset:
         if int(multiples.max()) * step + offset > np.iinfo(numbers.dtype).max:
             raise does_not_fit(name, numbers.dtype)
-        return multiples.astype(numbers.dtype) * numbers.dtype.type(step) + np.uint64(offset)
+        large: NDArray[Any] = multiples.astype(np.uint64) * np.uint64(step) + np.uint64(offset)
+        return large
     return in_type(multiples * step, dtype=numbers.dtype, name=name)
 
 
