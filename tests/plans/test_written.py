@@ -18,7 +18,7 @@ COLUMNS = {
     "seen": {"type": "datetime", "resolution": "hour"},
     'odd "name"\n': {"role": "identifier"},
     "a.b": {"role": "sensitive", "l_diversity": "entropy:2.5", "t_closeness": 0.25},
-    "pay": {"p_percent": 12.5, "dominance": (2, 85.5)},
+    "pay": {"p_percent": 12.5, "dominance": (2, 85.5), "digits": -2},
     "notes": {"role": "drop"},
     "year": {"role": "publish"},
     "região": {"role": "stratum"},
@@ -40,6 +40,7 @@ ALL = {
     "valid_combinations": True,
     "keep_key": True,
     "unit": "rows",
+    "digits": "all",
     "columns": COLUMNS,
 }
 OF_UNITS = {
@@ -62,7 +63,7 @@ def test_every_option_is_among_them():
     said = {
         key for plan in PLANS for column in plan.columns.values() for key in column.model_fields_set
     }
-    assert said == {"role", *(option.keyword for option in options_of(ColumnPlan))}
+    assert said == {"role", "digits", *(option.keyword for option in options_of(ColumnPlan))}
     roles = {column.role for plan in PLANS for column in plan.columns.values()}
     assert roles >= set(ROLES)
 

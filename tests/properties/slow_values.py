@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -69,7 +70,8 @@ def check_value(
         up_to = sum((w for v, w in zip(values, own, strict=True) if place[v] <= place[value]), 0)
         assert below * 2 < sum(own) <= up_to * 2
     else:
-        check_number(column, how, value, units_of(column, values, before), own)
+        digits = digits_of(column, [v for v in before if is_there(v)])
+        check_number(column, how, value, units_of(column, values, before), own, digits)
 
 
 def units_of(column: Drawn, values: list[Any], all_values: list[Any]) -> tuple[list[Any], int]:
@@ -108,30 +110,81 @@ def _instant(column: Drawn, shown: int) -> int:
     return (since.days * 86_400 + since.seconds) * UNITS[column.unit] + rest
 
 
+def digits_of(column: Drawn, values: list[Any]) -> int | None:
+    """Return the decimals that a column of floats is released with; None for every digit."""
+    said = column.said.get("digits")
+    if column.kind != "float" or column.said.get("type") == "integer" or said == "all":
+        return None
+    if said is not None:
+        return int(said)
+    written = [_written(column, v) for v in values]
+    decimals = max((-own.as_tuple().exponent for own in written), default=0)
+    decimals = max(decimals, 0)
+    fits = all(abs(own).scaleb(decimals) < 10 ** _longest(column) for own in written)
+    return decimals if fits and decimals <= 300 else None
+
+
+def _longest(column: Drawn) -> int:
+    return 7 if "32" in column.storage else 15
+
+
+def _written(column: Drawn, value: float) -> Decimal:
+    """Return a float in its shortest form."""
+    text = str(np.float32(value)) if "32" in column.storage else repr(float(value))
+    return Decimal(text).normalize(Context(prec=400))
+
+
+def check_decimals(column: Drawn, value: float, wanted: Fraction, digits: int) -> None:
+    """The value has so many decimals, and is the nearest that has; halves go away from zero."""
+    shown = _written(column, value)
+    assert -shown.as_tuple().exponent <= max(digits, 0), "more digits than people would write"
+    got, step = Fraction(shown), Fraction(10) ** -digits
+    assert (got / step).denominator == 1
+    apart = abs(got - wanted) / step
+    assert apart <= Fraction(1, 2) + Fraction(1, 10**9), "the nearest"
+    if apart == Fraction(1, 2):
+        assert abs(got) > abs(wanted), "half away from zero"
+
+
 def check_number(
-    column: Drawn, how: str, value: Any, counted: tuple[list[Any], int], weights: list[Fraction]
+    column: Drawn,
+    how: str,
+    value: Any,
+    counted: tuple[list[Any], int],
+    weights: list[Fraction],
+    digits: int | None,
 ) -> None:
     values, unit = counted
     whole = column.kind in ("int", "date", "datetime") or column.said.get("type") == "integer"
     exact = [Fraction(v) for v in values]
+    fits = digits is not None and all(
+        abs(_written(column, v)).scaleb(digits) < 10 ** _longest(column) for v in values
+    )
+    if fits:
+        exact = [Fraction(_written(column, v)) for v in values]
     if how == "mean":
         wanted = sum((v * w for v, w in zip(exact, weights, strict=True)), Fraction(0))
         wanted /= sum(weights)
     else:
         wanted = _median(exact, weights)
     if whole:
-        size = (abs(wanted) + Fraction(1, 2)) // 1
+        step = 10 ** -column.said.get("digits", 0)
+        size = (abs(wanted) / step + Fraction(1, 2)) // 1 * step
         rounded = int(size if wanted >= 0 else -size) * unit
         shown = _instant(column, rounded)
         if column.kind == "float" and "32" in column.storage:
             shown = float(np.float32(shown))  # not every whole number is one of its type
         assert value == shown, "half away from zero"
         return
-    got = Fraction(value)
     assert not (value == 0 and math.copysign(1, value) < 0), "-0.0"
+    if fits and digits is not None:
+        check_decimals(column, value, wanted, digits)
+        return
+    got = Fraction(value)
     relative = Fraction(1, 10**6) if "32" in column.storage else Fraction(1, 10**12)
     smallest = Fraction(2) ** -149 if "32" in column.storage else Fraction(2) ** -1074
     slack = relative * max(map(abs, exact)) + len(values) * smallest
+    slack += Fraction(10) ** -digits / 2 if digits is not None else 0
     assert abs(got - wanted) <= slack
     assert min(exact) - slack <= got <= max(exact) + slack
 

@@ -234,7 +234,11 @@ def _say(draw, column: Drawn) -> None:
     if column.kind in ("float", "int"):
         kinds = ["nominal", "ordinal", *(["boolean"] if len(set(present)) < 3 else [])]
         kinds += ["integer"] if all(float(v).is_integer() for v in present) else []
-        wish = draw(st.sampled_from([{"aggregate": "median"}, {"aggregate": "mean"}, None]))
+        digits = [-2, 0, 1, 3, "all"] if column.kind == "float" else [-2, -1, 0]
+        wishes = [{"aggregate": "median"}, {"aggregate": "mean"}, None, {"digits": digits}]
+        wish = draw(st.sampled_from(wishes))
+        if wish and "digits" in wish:
+            wish = {"digits": draw(st.sampled_from(digits))}
         said |= wish or {"type": draw(st.sampled_from(kinds))}
     elif column.kind in ("text", "category"):
         listed = sorted({*present, *column.categories}, key=lambda text: text[::-1])

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(5)
 class TestLaterRecords:
     def test_nearest_group_and_not_ones_own(self):
         X = np.array([[0.0], [0.1], [1.0], [10.0]])
-        transformer = quick(2, scale="none")
+        transformer = quick(2, scale="none", digits="all")
         assert transformer.fit_transform(X).ravel() == pytest.approx([0.05, 0.05, 5.5, 5.5])
         assert transformer.transform(X).ravel() == pytest.approx([0.05, 0.05, 0.05, 5.5])
 

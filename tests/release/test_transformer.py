@@ -155,7 +155,7 @@ class TestArrays:
     def test_missing_among_objects(self):
         X = np.array([[1, None], [2.5, None], [np.nan, "b"], [9, "b"]], dtype=object)
         released = quick(2, missing="value").fit_transform(X)
-        assert released[:2].tolist() == [[1.75, None], [1.75, None]]
+        assert released[:2].tolist() == [[1.8, None], [1.8, None]]
 
     def test_an_array_in_place_of_the_fitted_table(self):
         numbers = PEOPLE.select("age", "income")

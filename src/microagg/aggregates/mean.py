@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.aggregates.exact import nearest_multiples, reweighted
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError
 from microagg.core.validation import check_group_sums
@@ -29,7 +30,9 @@ def means_in_type(
     """
     if values.dtype.kind in "iu":
         means = _integer_means(values, labels, name)
-        return means if weights is None else _reweighted(means, values, labels, weights)
+        if weights is None:
+            return means
+        return nearest_multiples(reweighted(means, values, labels, weights))
     return in_type(group_means(values, labels, weights), dtype=values.dtype, name=name)
 
 
@@ -72,17 +75,18 @@ def in_type(points: NDArray[Any], *, dtype: np.dtype[Any], name: str) -> NDArray
         if points.dtype.kind == "f":
             points = half_away_from_zero(points)
         if (points < limits.min).any() or (points >= float(limits.max) + 1.0).any():
-            raise _does_not_fit(name, dtype)
+            raise does_not_fit(name, dtype)
         return points.astype(dtype)
     with np.errstate(over="ignore"):
         # Adding zero turns -0.0 into 0.0: equal numbers must look the same.
         released: NDArray[Any] = points.astype(dtype) + dtype.type(0.0)
     if not np.isfinite(released).all():
-        raise _does_not_fit(name, dtype)
+        raise does_not_fit(name, dtype)
     return released
 
 
-def _does_not_fit(name: str, dtype: np.dtype[Any]) -> DataError:
+def does_not_fit(name: str, dtype: np.dtype[Any]) -> DataError:
+    """Return the error for values that are beyond the type of a column."""
     return DataError(
         f"the values to release do not fit the type of {name!r} ({dtype}). Convert the column to a "
         "wider type first."
@@ -97,12 +101,12 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
         offset = int(values.min())
         values = values - np.uint64(offset)
         if int(values.max()) > largest:
-            raise _too_far_apart(name)
+            raise too_far_apart(name)
     column = np.array(values, dtype=np.int64).reshape(-1, 1)
     try:
         check_group_sums(column, labels)
     except DataError:
-        raise _too_far_apart(name) from None
+        raise too_far_apart(name) from None
     groups = summarise(column, labels)
     means = np.empty(len(groups.sizes), dtype=values.dtype)
     means[labels] = groups.centers[groups.labels, 0].astype(values.dtype)
@@ -110,29 +114,8 @@ def _integer_means(values: NDArray[Any], labels: Labels, name: str) -> NDArray[A
     return moved_back
 
 
-def _reweighted(
-    means: NDArray[Any], values: NDArray[Any], labels: Labels, weights: Floats
-) -> NDArray[Any]:
-    """Return the weighted means, rounded half away from zero, from the unweighted ones.
-
-    The differences are summed as two 32-bit halves, for which floats are exact.
-    """
-    # Wrap-around arithmetic gives the right result for every integer type.
-    gaps = (values.astype(np.uint64) - means[labels].astype(np.uint64)).astype(np.int64)
-    high, low = gaps >> 32, gaps & 0xFFFFFFFF
-    total = np.bincount(labels, weights=weights)
-    steps, left = np.divmod(np.bincount(labels, weights=weights * high), total)
-    shifts = (left * 2.0**32 + np.bincount(labels, weights=weights * low)) / total
-    down = np.floor(shifts)
-    whole = (steps.astype(np.int64) << 32) + down.astype(np.int64)
-    floor = (means.astype(np.uint64) + whole.astype(np.uint64)).astype(means.dtype)
-    rest = shifts - down
-    up = (rest > 0.5) | ((rest == 0.5) & (floor >= 0))
-    rounded: NDArray[Any] = floor + up.astype(means.dtype)
-    return rounded
-
-
-def _too_far_apart(name: str) -> DataError:
+def too_far_apart(name: str) -> DataError:
+    """Return the error for whole numbers whose sums do not fit in 64 bits."""
     return DataError(
         f"the whole numbers of {name!r} are too far apart to be averaged exactly in 64 bits. "
         "Divide the column, or convert it to floats."

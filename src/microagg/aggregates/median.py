@@ -22,6 +22,14 @@ def group_medians(
     >>> group_medians(np.array([7, 9]), np.array([0, 0]), lower=True).tolist()
     [7]
     """
+    below, above = group_middles(values, labels, weights)
+    return below if lower else _between(below, above)
+
+
+def group_middles(
+    values: NDArray[Any], labels: Labels, weights: Floats | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the two values in the middle of every group, or the one value twice."""
     order = np.lexsort((values, labels))
     ends = np.bincount(labels).cumsum()
     begins = np.concatenate(([0], ends[:-1]))
@@ -29,8 +37,7 @@ def group_medians(
         low, high = begins + (ends - begins - 1) // 2, begins + (ends - begins) // 2
     else:
         low, high = _weighted_middles(weights[order], begins, ends)
-    below, above = values[order[low]], values[order[high]]
-    return below if lower else _between(below, above)
+    return values[order[low]], values[order[high]]
 
 
 def _weighted_middles(weights: Floats, begins: Labels, ends: Labels) -> tuple[Labels, Labels]:

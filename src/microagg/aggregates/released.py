@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Aggregate, Missing
+from microagg.aggregates.digits import EVERY_DIGIT, Digits
 from microagg.aggregates.mean import group_means, in_type, means_in_type
 from microagg.aggregates.median import group_medians
 from microagg.aggregates.mode import group_modes
+from microagg.aggregates.rounded import rounded_aggregates
 from microagg.aggregates.values import SAME_SHARE, Values
 from microagg.constraints.system import Satisfied, System
 from microagg.core.arrays import Floats, Labels
@@ -22,17 +24,18 @@ def group_values(
     how: Aggregate,
     missing: Missing,
     weights: Floats | None = None,
+    digits: Digits = EVERY_DIGIT,
     *,
     name: str,
 ) -> Values:
-    """Return what every group releases of a column, in the column's own type.
+    """Return what every group releases of a column, in the column's own type, with its digits.
 
     Missing values do not count. A group with more missing values than present ones releases a
     missing value. With imputation it releases the aggregate of those present, or, if there are
     none, that of all records. `name` is the column's, for error messages.
     """
     if values.missing is None:
-        return Values(_aggregated(values.numbers, labels, how, weights, name))
+        return Values(_aggregated(values.numbers, labels, how, weights, digits, name))
     present = ~values.missing
     n_groups = int(labels.max()) + 1
     if not present.any():
@@ -43,8 +46,8 @@ def group_values(
     numbers = np.zeros(n_groups, dtype=values.numbers.dtype)
     if missing is Missing.IMPUTE:
         everyone = np.zeros(len(compact), dtype=np.intp)
-        numbers[:] = _aggregated(values.present, everyone, how, own, name)[0]
-    numbers[found] = _aggregated(values.present, compact, how, own, name)
+        numbers[:] = _aggregated(values.present, everyone, how, own, digits, name)[0]
+    numbers[found] = _aggregated(values.present, compact, how, own, digits, name)
     if missing is Missing.IMPUTE:
         return Values(numbers)
     counts = np.ones(len(labels)) if weights is None else weights
@@ -54,10 +57,17 @@ def group_values(
 
 
 def _aggregated(
-    numbers: NDArray[Any], labels: Labels, how: Aggregate, weights: Floats | None, name: str
+    numbers: NDArray[Any],
+    labels: Labels,
+    how: Aggregate,
+    weights: Floats | None,
+    digits: Digits,
+    name: str,
 ) -> NDArray[Any]:
     if how is Aggregate.MODE:
         return group_modes(numbers, labels, weights)
+    if digits.rounds(numbers.dtype):
+        return rounded_aggregates(numbers, labels, how, weights, digits, name=name)
     if how is Aggregate.MEAN:
         return means_in_type(numbers, labels, weights, name=name)
     middle = group_medians(numbers, labels, weights, lower=how is Aggregate.LOWER_MEDIAN)
@@ -75,15 +85,16 @@ def satisfied_means(
 ) -> Satisfied:
     """Return values of every group, nearest to its means in `units`, that satisfy the system.
 
-    `points`, if given, replace the means. Columns of 32-bit floats get values that fit them: they
-    are rounded first, and the other columns compensate.
+    `points`, if given, replace the means. Columns of 32-bit floats that are released with every
+    digit get values that fit them: they are rounded first, and the other columns compensate.
     """
     centers = points
     if centers is None:
         centers = {name: _centers(values[name], labels, weights) for name in system.columns}
     types = {name: values[name].numbers.dtype for name in system.columns}
     found = system.nearest({name: centers[name] for name in system.columns}, units)
-    narrow = [name for name in system.columns if types[name] == np.float32]
+    free = [name for name in system.columns if name not in system.steps.digits]
+    narrow = [name for name in free if types[name] == np.float32]
     if not narrow:
         return found
     chosen = found.values

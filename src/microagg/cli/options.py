@@ -222,16 +222,20 @@ def _value(option: Option, given: Any) -> Any:
         Kind.NAMES: lambda texts: [name for text in texts for name in names_in(text)],
         Kind.LISTS: lambda texts: [names_in(text) for text in texts],
         Kind.ASSIGNMENTS: assignments,
+        Kind.BY_COLUMN: lambda texts: next((text for text in texts if "=" not in text), None),
     }
     return readers.get(option.kind, lambda value: value)(given)
 
 
 def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the values of options such as --type sex=nominal, by column."""
+    for_all_or_one = [o for o in plan_options() if o.kind is Kind.BY_COLUMN]
     said: dict[str, Sequence[str] | None] = {
         option.keyword: given.get(option.dest) for option in column_options()
     }
-    return by_column({o.keyword: o.flag.name for o in column_options()}, said)
+    for option in for_all_or_one:
+        said[option.keyword] = [text for text in given.get(option.dest) or () if "=" in text]
+    return by_column({o.keyword: o.flag.name for o in (*column_options(), *for_all_or_one)}, said)
 
 
 def dialect_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -205,10 +205,21 @@ def judged(done: Manifest) -> Facts:
     ]
     if types:
         rows.append(("judged", "; ".join(types)))
+    if coarse := [_rounded(name, own.digits) for name, own in done.columns.items() if own.coarse]:
+        rows.append(("rounded", f"{', '.join(coarse)}: coarse for how much it varies"))
     if done.markers:
         counts = (f"{listed_names([name])} ({count:,})" for name, count in done.markers.items())
         rows.append(("missing", f"entries such as NA: {', '.join(counts)}"))
     return rows
+
+
+def _rounded(name: str, digits: int | str) -> str:
+    """Write what a column was rounded to: decimals, whole numbers, or powers of ten."""
+    if isinstance(digits, str) or digits > 0:
+        to = counted(int(digits), "decimal")
+    else:
+        to = "whole numbers" if digits == 0 else f"multiples of {10**-digits:,}"
+    return f"{listed_names([name])} to {to}"
 
 
 def without_effect(plan: Plan, done: Manifest) -> Facts:

@@ -12,7 +12,7 @@ Value = bool | int | float | str | None
 _LONGEST_QUOTED = 40
 _WORDS = {"true": True, "false": False, "none": None}
 # Options of columns that are numbers, or may be.
-_NUMBERS = ("weight", "l_diversity", "t_closeness", "p_percent")
+_NUMBERS = ("weight", "digits", "l_diversity", "t_closeness", "p_percent")
 # More would be a typo.
 _MOST_KS = 1000
 

@@ -305,9 +305,9 @@ def _small(numbers: Sequence[Sequence[int]], n: int, largest: int = 2**40) -> Wh
 
 def _too_many_digits() -> ParameterError:
     return ParameterError(
-        "constraints on columns of whole numbers must fit 64-bit integers; the coefficients, or "
-        "their products with the values, have too many digits. Round the "
-        "coefficients, or convert the columns to floats."
+        "constraints on columns of whole or rounded numbers must fit 64-bit integers; the "
+        "coefficients, or their products with the values, have too many digits. Round the "
+        "coefficients, convert whole numbers to floats, or release every digit (--digits all)."
     )
 
 
@@ -333,8 +333,8 @@ def nearest_whole(component: Component, means: Floats, scales: Floats) -> Neares
     if lost or not _holds(component, found.points).all():
         raise GuaranteeError(
             f"no whole numbers that satisfy the constraints were found for {lost or 'some'} of "
-            f"{len(means)} groups; nothing was released. Remove a constraint, or convert columns "
-            "to floats."
+            f"{len(means)} groups; nothing was released. Remove a constraint, convert columns of "
+            "whole numbers to floats, or release every digit of others (--digits all)."
         )
     values: dict[str, Floats | Wholes] = {}
     for j, name in enumerate(component.columns):

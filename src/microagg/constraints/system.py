@@ -14,6 +14,7 @@ from microagg.constraints.exact import echelon
 from microagg.constraints.feasibility import feasible
 from microagg.constraints.grammar import Constraint, parse
 from microagg.constraints.nearest import nearest_points
+from microagg.constraints.steps import Steps
 from microagg.constraints.violations import count_violations
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
@@ -27,9 +28,10 @@ class Satisfied:
 
     `values` has the columns that occur in constraints: int64 for those of whole numbers, else
     float64. `plain` is what they would be without constraints: the mean, rounded half away from
-    zero for whole numbers. `moved` counts the groups whose values differ from that. `unproved`
-    counts groups whose whole numbers may not be the nearest, because the search ran out of budget;
-    they are at most `excess` farther from their means than the nearest, in standard deviations.
+    zero for whole numbers and for numbers with so many digits. `moved` counts the groups whose
+    values differ from that. `unproved` counts groups whose rounded numbers may not be the nearest,
+    because the search ran out of budget; they are at most `excess` farther from their means than
+    the nearest, in standard deviations.
     """
 
     values: dict[str, NDArray[Any]]
@@ -53,6 +55,7 @@ class System:
 
     constraints: tuple[Constraint, ...]
     components: tuple[Component, ...]
+    steps: Steps
 
     @classmethod
     def of(
@@ -61,23 +64,26 @@ class System:
         columns: Sequence[str],
         *,
         integers: Mapping[str, Limits] | None = None,
+        digits: Mapping[str, int] | None = None,
         other_columns: Mapping[str, str] | None = None,
     ) -> Self:
         """Return the system, if constraints involve only `columns` and can all be satisfied.
 
         `integers` names the columns of whole numbers, with the smallest and largest values of
-        their types; `other_columns` those that have another role in the table, for the message.
+        their types; `digits` those that are rounded, with their decimals, -1 for tens;
+        `other_columns` those that have another role in the table, for the message.
         """
         parsed = [parse(c) if not isinstance(c, Constraint) else c for c in constraints]
         unique = list({constraint.meaning: constraint for constraint in reversed(parsed)}.values())
         unique.reverse()
         for constraint in unique:
             _check_columns(constraint, columns, other_columns or {})
-        components = _components(unique, columns, integers or {})
+        steps = Steps(digits or {}, integers or {})
+        components = _components([steps.rescaled(own) for own in unique], columns, steps.limits)
         for component in components:
             if not feasible(component):
-                raise _infeasible(component)
-        return cls(tuple(unique), tuple(components))
+                raise _infeasible(component, steps)
+        return cls(tuple(unique), tuple(components), steps)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -126,7 +132,8 @@ class System:
         stays unchanged as long as the others can satisfy the constraints; if they cannot, it moves
         like a column whose scale is its absolute value.
 
-        Continuous columns take O(n) time for n groups; whole numbers need a search in each group.
+        Continuous columns take O(n) time for n groups; whole and rounded numbers need a search in
+        each group.
         """
         values: dict[str, NDArray[Any]] = {}
         plain: dict[str, Floats] = {}
@@ -135,18 +142,21 @@ class System:
         excess = 0.0
         for component in self.components:
             points = np.column_stack(
-                [np.asarray(means[name], dtype=np.float64) for name in component.columns]
+                [self.steps.count(name, means[name]) for name in component.columns]
             )
             _check_means(component, points)
-            widths = np.array([float(scales[name]) for name in component.columns])
+            widths = np.array(
+                [self.steps.width(name, float(scales[name])) for name in component.columns]
+            )
             found = nearest_points(component, points, widths)
             unproved |= ~found.proved
             excess = max(excess, found.excess)
             for j, name in enumerate(component.columns):
-                rounds = name in component.limits
-                plain[name] = half_away_from_zero(points[:, j]) if rounds else points[:, j]
-                moved |= found.values[name] != plain[name]
-                values[name] = np.ascontiguousarray(found.values[name])
+                rounds, own = name in component.limits, found.values[name]
+                nearest = half_away_from_zero(points[:, j]) if rounds else points[:, j]
+                moved |= own != nearest
+                plain[name] = self.steps.value(name, nearest).astype(np.float64)
+                values[name] = self.steps.value(name, np.ascontiguousarray(own))
         return Satisfied(values, plain, int(moved.sum()), int(unproved.sum()), excess)
 
 
@@ -194,7 +204,7 @@ def _components(
     ]
 
 
-def _infeasible(component: Component) -> ParameterError:
+def _infeasible(component: Component, steps: Steps) -> ParameterError:
     """Return an error that names a minimal set of contradictory constraints."""
     guilty = list(component.constraints)
     for constraint in component.constraints:
@@ -203,17 +213,18 @@ def _infeasible(component: Component) -> ParameterError:
             guilty = others
     texts = " and ".join(repr(constraint.text) for constraint in guilty)
     loose = replace(component, constraints=tuple(guilty), limits={})
-    why = ""
+    why, instead = "", ""
     if feasible(loose):
-        whole = [name for name in component.limits if any(name in c.coefficients for c in guilty)]
-        why = f" in whole numbers that {', '.join(map(repr, whole))} can hold"
+        names = [name for name in component.limits if any(name in c.coefficients for c in guilty)]
+        why, instead = steps.wording(names)
     if len(guilty) == 1:
         return ParameterError(
-            f"constraint {texts} cannot be satisfied: no values do so{why}. Change or remove it."
+            f"constraint {texts} cannot be satisfied: no values do so{why}. Change or remove "
+            f"it{instead}."
         )
     return ParameterError(
         f"the constraints {texts} contradict each other: no values satisfy them{why}. Change or "
-        "remove one of them."
+        f"remove one of them{instead}."
     )
 
 

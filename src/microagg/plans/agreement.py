@@ -87,8 +87,8 @@ def _check_columns(plan: "Plan") -> None:
         if column.role not in (None, QUASI_IDENTIFIER) and not _orders_values(column):
             raise ParameterError(
                 f"column {name!r} is given the role {column.role}, but types, orders, "
-                "aggregates, resolutions and weights of columns are for quasi-identifiers (types "
-                "and orders for t_closeness as well). Remove one or the other."
+                "aggregates, resolutions, digits and weights of columns are for quasi-identifiers "
+                "(types and orders for t_closeness as well). Remove one or the other."
             )
         if (kind := options.stated_type) is not None:
             options.check_for(kind, name)
@@ -223,6 +223,7 @@ def _check_hybrid(plan: "Plan", method: Method) -> None:
         "requirements on groups": any(_requires(column) for column in plan.columns.values()),
         "missing values": plan.missing is not Missing.ERROR,
         "valid_combinations (--valid-combinations)": plan.valid_combinations,
+        "digits (--digits)": any(isinstance(own.digits, int) for own in plan.columns.values()),
     }
     if found := [what for what, is_there in unfit.items() if is_there]:
         raise ParameterError(

@@ -13,7 +13,7 @@ from microagg.plans.plan import Plan
 
 ROLE_KEYWORDS = tuple(option.keyword for option in ROLE_OPTIONS.values())
 REQUIREMENT_KEYWORDS = tuple(option.keyword for option in REQUIREMENT_OPTIONS)
-_OF_COLUMNS = (*ROLE_KEYWORDS, *REQUIREMENT_KEYWORDS, "unit")
+_OF_COLUMNS = (*ROLE_KEYWORDS, *REQUIREMENT_KEYWORDS, "unit", "digits")
 _DEFAULTS = {option.keyword: option.default for option in options_of(Plan)}
 _MAY_BE_NONE = ("constraints", "method_options")
 _OF_A_PLAN = {*_DEFAULTS, *_OF_COLUMNS, "columns"}

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_choice, check_mapping, check_number
+from microagg.plans.digits import as_digits
 from microagg.plans.options import Flag, Kind, Option, Section, option, options_of
 from microagg.requirements.contributions import as_dominance
 from microagg.requirements.diversity import as_diversity
@@ -136,6 +137,7 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "Unit of released times: day, hour, minute or second.",
     )
+    digits: Annotated[int | str | None, _optional(as_digits)] = None
     weight: Annotated[
         float, BeforeValidator(lambda v: check_number("a column's weight", v, low=0.0))
     ] = option(
@@ -208,7 +210,9 @@ class ColumnPlan(Model):
     @property
     def options(self) -> ColumnOptions | None:
         """The options for its values, if there are any."""
-        said = ColumnOptions(self.type, self.order, self.aggregate, self.resolution, self.weight)
+        said = ColumnOptions(
+            self.type, self.order, self.aggregate, self.resolution, self.weight, self.digits
+        )
         return None if said == ColumnOptions() else said
 
 

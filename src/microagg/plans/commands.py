@@ -55,6 +55,8 @@ def _words(option: Option, value: Any) -> Iterator[str]:
     elif option.kind is Kind.ASSIGNMENTS:
         for name, given in value.items():
             yield from (flag, f"{name}={given}")
+    elif option.kind is Kind.BY_COLUMN:  # columns have theirs
+        yield from (flag, str(value))
     elif option.kind is Kind.TEXTS:
         for text in value:
             yield from (flag, text)
@@ -74,6 +76,8 @@ def _column_words(name: str, said: Mapping[str, Any]) -> Iterator[str]:
         option = ROLE_OPTIONS[said["role"]]
         yield option.flag.name
         yield quoted_name(name) if option.kind is Kind.NAMES else name
+    if "digits" in said:
+        yield from ("--digits", f"{name}={said['digits']}")
     for option in options_of(ColumnPlan):
         if option.keyword in said:
             value = said[option.keyword]

@@ -61,7 +61,8 @@ class ColumnFacts(_Facts):
     """How a quasi-identifier was treated, and how many of its values were missing.
 
     `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
-    `why` it has another type than that suggests, if nobody said so.
+    `why` it has another type than that suggests, if nobody said so. `digits` are the decimals that
+    its numbers were rounded to, or "all"; `coarse` if that is coarse beside their spread.
     """
 
     type: ColumnType
@@ -70,10 +71,13 @@ class ColumnFacts(_Facts):
     missing: int
     stored: str = ""
     why: str = ""
+    digits: int | str = ""
+    coarse: bool = False
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in write(self).items() if value != ""}
+        # A number of digits is 0, which is not False.
+        return {name: own for name, own in write(self).items() if own != "" and own is not False}
 
 
 class ConstraintFacts(_Facts):

@@ -30,6 +30,7 @@ class Kind(Enum):
     NAMES = auto()  # age,sex: names in a list, or one each time
     LISTS = auto()  # age,sex: a list each time
     ASSIGNMENTS = auto()  # NAME=VALUE, one each time
+    BY_COLUMN = auto()  # COLUMN=VALUE, one each time, or VALUE for all columns
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,16 @@ def option(
     help: str,  # noqa: A002
     *,
     studies: tuple[str, ...] = (),
+    kind: Kind | None = None,
 ) -> Any:
     """Declare an option as a field of a model; `...` as the default makes it required.
 
-    `studies` are `compare` and `sweep`, where they take it as an argument of their own.
+    `studies` are `compare` and `sweep`, where they take it as an argument of their own. `kind` is
+    how its text is read, if that does not follow from its type.
     """
     extra: dict[str, Any] = {"flag": flag, "metavar": metavar, "section": section.value}
+    if kind is not None:
+        extra["kind"] = kind.name
     extra["studies"] = list(studies)
     if isinstance(default, dict):
         return Field(default_factory=ReadOnly, description=help, json_schema_extra=extra)
@@ -92,7 +97,8 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
             flag = Flag(str(extra["flag"]), str(extra["metavar"]), Section(str(extra["section"])))
             default = None if field.is_required() else field.get_default(call_default_factory=True)
             studies = tuple(map(str, extra["studies"]))  # type: ignore[arg-type]
-            yield Option(name, flag, _kind(field), field.description or "", default, studies)
+            kind = Kind[str(extra["kind"])] if "kind" in extra else _kind(field)
+            yield Option(name, flag, kind, field.description or "", default, studies)
 
 
 def _kind(field: FieldInfo) -> Kind:

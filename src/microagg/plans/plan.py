@@ -34,7 +34,8 @@ from microagg.files.atomic import atomic_write_all
 from microagg.files.writing import text_writer
 from microagg.plans.agreement import check_agreement
 from microagg.plans.columns import ColumnPlan, Model, as_columns
-from microagg.plans.options import Section, option
+from microagg.plans.digits import only_all, with_digits
+from microagg.plans.options import Kind, Section, option
 from microagg.plans.refusals import in_file, refusal
 from microagg.plans.toml import read_plan, toml_plan
 from microagg.plans.units import ROWS, UnitOfRecords, with_unit
@@ -243,6 +244,15 @@ class Plan(Model):
         "Texts and numbers that mean a missing value; NA and the like do among numbers and dates.",
         studies=("compare", "sweep"),
     )
+    digits: Annotated[str | None, BeforeValidator(only_all)] = option(
+        None,
+        "--digits",
+        "C=N",
+        Section.COLUMNS,
+        "Decimals of a column's released numbers, -3 for thousands, or all for every digit. "
+        "Without it, as many as the column has.",
+        kind=Kind.BY_COLUMN,
+    )
     constraints: Constraints = option(
         (),
         "--constraint",
@@ -318,6 +328,9 @@ class Plan(Model):
             if alias in given and name in given:
                 raise ParameterError(f"{alias} is another name for {name}. Give one of them.")
         renamed = {str(ALIASES.get(name, name)): value for name, value in given.items()}
+        if isinstance(renamed.get("digits"), Mapping):
+            columns = renamed.get("columns")
+            renamed = with_digits(renamed, as_columns({} if columns is None else columns))
         return with_unit(_with_one_seed(renamed))
 
     @model_validator(mode="after")
@@ -489,9 +502,15 @@ class Plan(Model):
             name
             for name, column in self.columns.items()
             if column.is_about_contributions
+            or column.digits is not None
             or column.aggregate not in (None, *AGGREGATES[ColumnType.NOMINAL])
         )
         return frozenset((*constrained, *averaged))
+
+    def digits_of(self, name: str) -> int | None:
+        """Return the decimals that were asked for of a column, if any were."""
+        asked = self.columns[name].digits if name in self.columns else None
+        return asked if isinstance(asked, int) else None
 
     @property
     def column_options(self) -> dict[str, ColumnOptions]:

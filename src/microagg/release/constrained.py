@@ -17,7 +17,7 @@ from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
 from microagg.core.validation import FARTHEST
 from microagg.release.records import Block, Records
-from microagg.release.suitability import check_constrained
+from microagg.release.suitability import check_constrained, check_rounded
 from microagg.tables.scaling import Scaling
 
 
@@ -65,14 +65,21 @@ def _system(constraints: Sequence[Constraint], records: Records, block: Block) -
         if any(name in constraint.coefficients for constraint in constraints)
     }
     check_constrained(columns, records)
-    limits = {}
+    limits, digits = {}, {}
     for name, column in columns.items():
-        numbers = column.values.numbers
+        numbers, released = column.values.numbers, column.digits.released
         if numbers.dtype.kind in "iu":
             check_exact(name, numbers)
             limits[name] = (int(np.iinfo(numbers.dtype).min), int(np.iinfo(numbers.dtype).max))
+        if released is not None and column.digits.rounds(numbers.dtype):
+            check_rounded(column, released)
+            digits[name] = released
     return System.of(
-        constraints, block.names, integers=limits, other_columns=_other_columns(records)
+        constraints,
+        block.names,
+        integers=limits,
+        digits=digits,
+        other_columns=_other_columns(records),
     )
 
 

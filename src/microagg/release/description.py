@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from microagg import __version__
+from microagg.aggregates.digits import ALL
 from microagg.bounds.choice import Bound
 from microagg.core.estimator import Estimator
 from microagg.core.registry import Guarantee
@@ -37,6 +38,8 @@ from microagg.requirements.contributions import Dominance, PPercent
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.hybrid import MovedMoments
 from microagg.requirements.units import KUnits
+from microagg.tables.columns import Column
+from microagg.tables.decimals import is_coarse
 from microagg.tables.frames import type_name
 
 if TYPE_CHECKING:
@@ -200,9 +203,18 @@ def _columns(records: Records) -> dict[str, ColumnFacts]:
             missing=column.values.n_missing,
             stored=type_name(column.stored),
             why=records.judged[name].why,
+            digits=_digits(column),
+            coarse=is_coarse(column),
         )
         for name, column in records.columns.items()
     }
+
+
+def _digits(column: Column) -> int | str:
+    """Return the decimals that numbers were rounded to; other columns have none."""
+    if not column.type.is_number:
+        return ""
+    return ALL if column.digits.released is None else column.digits.released
 
 
 def _constraints(found: Constrained | None, errors: Errors) -> ConstraintFacts | None:

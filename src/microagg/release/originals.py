@@ -121,7 +121,7 @@ def _matches_groups(frame: Frame, released: Evidence, plan: Plan) -> bool:
             continue  # text, or missing values
         totals = np.bincount(labels, weights=before * weights)
         means = totals / np.bincount(labels, weights=weights)
-        is_mean = np.abs(means[labels] - after) <= _precision(after)
+        is_mean = np.abs(means[labels] - after) <= _precision(after, plan.digits_of(name))
         is_value = np.bincount(labels, weights=before == after, minlength=len(sizes)) > 0
         low, high = _middle(before, labels, sizes)
         is_median = (low[labels] <= after) & (after <= high[labels])
@@ -143,10 +143,10 @@ def _numbers(column: pl.Series, decimal: str) -> Floats:
     return column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
 
 
-def _precision(numbers: Floats) -> float:
-    """Return by how much numbers of so many decimals may be rounded."""
+def _precision(numbers: Floats, digits: int | None) -> float:
+    """Return by how much numbers of so many decimals may be rounded; `digits` are those asked."""
     scale = float(np.abs(numbers).max(initial=0.0))
-    for decimals in range(7):
+    for decimals in range(7) if digits is None else (digits,):
         shifted = numbers * 10.0**decimals
         if np.abs(shifted - np.rint(shifted)).max(initial=0.0) < 1e-6:
             return float(0.5 * 10.0**-decimals + 1e-9 * scale)

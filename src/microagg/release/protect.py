@@ -66,6 +66,7 @@ def protect(
     scale: str = "standardise",
     missing: str = "error",
     na: Iterable[str | float] = (),
+    digits: Mapping[str, int | str] | str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -83,7 +84,7 @@ def protect(
     """Release a table in which every combination of quasi-identifiers stands for k records or more.
 
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
-    its group's mean (whole numbers stay whole, rounded half away from zero), median or most
+    its group's mean (rounded to the decimals of the column, halves away from zero), median or most
     frequent value, depending on the type of the column. The finished table is checked before it is
     returned; `table` itself is not changed. Only `blocks`, `hybrid`, and the methods "fcm" and
     "efcm", whose records draw their values, guarantee less.
@@ -107,7 +108,7 @@ def protect(
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
         column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of times ("day",
-        "hour", "minute", "second"), "weight" in comparisons, and the requirements below.
+        "hour", "minute", "second"), "digits", "weight" in comparisons, and the requirements below.
     l_diversity : Least number of values of a sensitive column in every group, or entropy:L. By
         column, as in {"diagnosis": 3}; "entropy:3" asks for the entropy of three equally frequent
         values. A missing value is a value.
@@ -136,6 +137,9 @@ def protect(
     na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
         In text of other kinds NA may be a value, and counts as missing only if it is given here.
         Columns that are published unchanged keep them.
+    digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.
+        Without it, as many as the column has. By column, as in {"income": 0}, or "all". A column
+        whose numbers take more than 15 significant digits is not rounded; whole numbers stay whole.
     strata : Columns to group within: only records with the same values share a group. They are
         published.
     small_strata : Strata of fewer than k records: error refuses them, merge joins them with others.

@@ -14,6 +14,7 @@ from microagg.core.validation import check_k
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
+from microagg.tables.decimals import digits_of, is_decimal
 from microagg.tables.encoding import Encoding
 from microagg.tables.frames import Frame, index_names
 from microagg.tables.judging import Judgement, judge_type
@@ -116,6 +117,8 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         for name in roles.quasi_identifiers
     }
     check_values(columns.values(), plan.missing, hybrid=plan.hybrid)
+    if not plan.hybrid:  # hybrid records are made of floats, which keep means and covariances
+        columns = _with_digits(columns, plan)
     weights, unit = (None, 1.0) if roles.weights is None else _weights(frame, roles.weights)
     blocks = []
     for names in _blocks(plan.blocks, roles.quasi_identifiers):
@@ -141,6 +144,15 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     return records if largest_k else records.stratified_for(k, plan.small_strata)
 
 
+def _with_digits(columns: Mapping[str, Column], plan: Plan) -> dict[str, Column]:
+    """Return the columns with the decimals that they are released with."""
+    asked = {name: options.digits for name, options in plan.column_options.items()}
+    return {
+        name: replace(column, digits=digits_of(column, asked.get(name), plan.digits))
+        for name, column in columns.items()
+    }
+
+
 def judge_types(
     frame: Frame,
     quasi_identifiers: Iterable[str],
@@ -154,7 +166,10 @@ def judge_types(
     takes_amounts |= plan.method_options.get("integer") is True
     found = {}
     for name in quasi_identifiers:
-        stated = plan.column_options.get(name, ColumnOptions()).stated_type
+        said = plan.column_options.get(name, ColumnOptions())
+        stated = said.stated_type
+        if stated is None and said.digits is not None and is_decimal(frame, name, said.digits):
+            stated = ColumnType.CONTINUOUS  # whole numbers that are to be released with decimals
         found[name] = (
             judge_type(
                 frame, name, label=labels.get(name), is_amount=takes_amounts or name in amounts

@@ -13,6 +13,7 @@ from microagg.aggregates.hybrid import hybrid_records
 from microagg.aggregates.mean import in_type
 from microagg.aggregates.medoid import medoids
 from microagg.aggregates.released import group_values
+from microagg.aggregates.rounded import points_in_type
 from microagg.aggregates.values import Values
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
@@ -135,7 +136,8 @@ def _values_of_groups(
         column = records.columns[name]
         if name in points:
             dtype = column.values.numbers.dtype
-            values[name] = Values(in_type(points[name], dtype=dtype, name=name))
+            drawn = points_in_type(points[name], column.digits, dtype=dtype, name=name)
+            values[name] = Values(drawn)
         else:
             values[name] = group_values(
                 column.values,
@@ -143,6 +145,7 @@ def _values_of_groups(
                 column.aggregate,
                 records.missing,
                 records.weights,
+                column.digits,
                 name=name,
             )
     return values

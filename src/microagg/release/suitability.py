@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
+from microagg.core.decimals import fits_steps
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.registry import Method
 from microagg.core.words import counted
@@ -151,3 +152,13 @@ def check_constrained(columns: Iterable[str], records: Records) -> None:
                 "satisfy it. Use --missing impute (missing='impute' in Python), or remove the "
                 "constraint."
             )
+
+
+def check_rounded(column: Column, digits: int) -> None:
+    """Refuse constraints on rounded numbers that have more digits than floats can hold."""
+    if not fits_steps(column.values.present, digits):
+        raise DataError(
+            f"{column.name!r} is in a constraint, which must hold on its released digits, but it "
+            f"has numbers too large for floats to hold with digits={digits}. Release fewer digits, "
+            f"or every one (--digits {column.name}=all)."
+        )

@@ -43,14 +43,16 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         them. "auto" loses least.
     method_options : An option of the method. A mapping of those that are not arguments here.
     columns : What each column is, by name. A mapping with "type", "order", "aggregate",
-        "resolution" or "weight", as in `microagg.protect`. The columns of an array are "x0", "x1"
-        and so on.
+        "resolution", "digits" or "weight", as in `microagg.protect`. The columns of an array are
+        "x0", "x1" and so on.
     constraints : What every released record satisfies, such as "net + tax = gross".
     strict_k : Merge what was drawn until every group holds k records (fcm, efcm).
     scale : How numbers are compared: standardise, robust, rank, log or none.
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in.
     na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
+    digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.
+        Without it, as many as the column has.
     valid_combinations : Release only combinations of categories that occur in the data.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
@@ -96,6 +98,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         scale: str = "standardise",
         missing: str = "error",
         na: Iterable[str | float] = (),
+        digits: Mapping[str, int | str] | str | None = None,
         valid_combinations: bool = False,
         random_state: SeedLike = None,
         effort: str = "balanced",
@@ -111,6 +114,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.scale = scale
         self.missing = missing
         self.na = na
+        self.digits = digits
         self.valid_combinations = valid_combinations
         self.random_state = random_state
         self.effort = effort

@@ -80,7 +80,8 @@ class PPercent:
         largest = found.totals(end=1)
         rest = found.totals(first=2)
         figures = np.full(len(largest), np.inf)
-        np.divide(100.0 * rest, largest, out=figures, where=largest > 0.0)
+        with np.errstate(invalid="ignore"):  # vector units divide what is left out, too
+            np.divide(100.0 * rest, largest, out=figures, where=largest > 0.0)
         return GroupFinding.of(self.wording, figures, found.sizes, self.p)
 
     def rule(self, facts: GroupFacts) -> "GroupRule | None":

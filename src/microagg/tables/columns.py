@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from microagg.aggregates.choices import Aggregate
+from microagg.aggregates.digits import EVERY_DIGIT, Digits
 from microagg.aggregates.values import Values
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_choice
@@ -56,6 +57,7 @@ class ColumnOptions:
     aggregate: str | None = None
     resolution: str | None = None
     weight: float = 1.0
+    digits: int | str | None = None
 
     @property
     def stated_type(self) -> ColumnType | None:
@@ -73,6 +75,11 @@ class ColumnOptions:
             raise ParameterError(
                 f"column {name!r} has a resolution, which is for dates; its type is "
                 f"{str(kind)!r}. Remove the resolution."
+            )
+        if self.digits is not None and not kind.is_number:
+            raise ParameterError(
+                f"column {name!r} has digits, which are for numbers; its type is {str(kind)!r}. "
+                "Remove the digits."
             )
         if self.aggregate is not None:
             what = f"the aggregate of {name!r}, which is {kind},"
@@ -101,8 +108,9 @@ class Coded:
 class Column:
     """One quasi-identifier of a table, and how to put other values in its place.
 
-    `weight` is how much the column counts when records are compared, and `stored` the type it has
-    in the table. The other fields say what the numbers mean, as in `Coded`.
+    `weight` is how much the column counts when records are compared, `stored` the type it has in
+    the table, and `digits` the decimals it is released with. The other fields say what the numbers
+    mean, as in `Coded`.
     """
 
     name: str
@@ -117,3 +125,4 @@ class Column:
     written: str = ""
     has_nulls: bool = False
     stored: str = ""
+    digits: Digits = EVERY_DIGIT
