@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microagg.aggregates.values import Values
-from microagg.tables.category_points import category_codes
+from microagg.tables.category_codes import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
 
 
