@@ -17,6 +17,7 @@ from microagg.aggregates.values import Values
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
+from microagg.measures.utility.column_loss import ColumnLoss, column_loss
 from microagg.release.constrained import Constrained, constrained_values, in_table_units
 from microagg.release.grouping import Groups, drawn_centers
 from microagg.release.records import Block, Records
@@ -61,8 +62,15 @@ class Released:
             records.roles.worth_knowing,
             None if dialect is None else dialect.decimal,
             _units(records),
+            records.table_weights,
         )
         return lambda: original().with_released(after)
+
+
+def loss_of(records: Records, released: Released) -> ColumnLoss:
+    """Return what the released values of the quasi-identifiers lose."""
+    original = original_of(records.frame, records.columns, weights=records.table_weights)
+    return column_loss(original.with_released(released.values))
 
 
 def _units(records: Records) -> Units | None:

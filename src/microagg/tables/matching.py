@@ -1,12 +1,13 @@
 """Two tables -> a pair: which record of one is which of the other, and what each column is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from microagg.core.arrays import Labels
+from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
@@ -27,12 +28,14 @@ def open_pair(
     sensitive: Names = (),
     column_options: Mapping[str, ColumnOptions] | None = None,
     unit: str | None = None,
+    weights: str | None = None,
 ) -> Pair:
     """Pair the records of two tables: in their order, or by a key that both have.
 
     Quasi-identifiers are the columns named as such, or else all that were changed; unchanged
     columns without a role are sensitive. `identifiers` are left out, and so is the `unit`, which
-    says in the original whom a record is about.
+    says in the original whom a record is about. `weights` is the column of the original that holds
+    those of the records.
     """
     before, after = open_frame(original), open_frame(protected)
     said = column_options or {}
@@ -72,7 +75,20 @@ def open_pair(
         len(before) - len(after),
         units,
         rows,
+        None if weights is None else _weights(before, rows, weights),
     )
+
+
+def _weights(before: Frame, rows: Labels | None, name: str) -> Floats:
+    """Return the weights of the matched records."""
+    column = polars_column(before[name])
+    found = column.cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
+    if not (np.isfinite(found) & (found > 0.0)).all():
+        raise DataError(
+            f"the weights in {name!r} must be finite numbers above 0, in every record. Correct "
+            "them first, or give the column another role."
+        )
+    return found if rows is None else found[rows]
 
 
 def _units(before: Frame, rows: Labels | None, unit: str) -> Units:
@@ -219,7 +235,8 @@ def _paired(
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
-        options = _judged(before, frame, name, is_amount=is_amount)
+        judged = _judged(before, frame, name, is_amount=is_amount)
+        options = replace(judged, weight=options.weight)
     column = open_column(frame, name, options)
     n = len(sides[1])
     numbers = column.values.numbers

@@ -226,8 +226,8 @@ def rank_own_points(
 ) -> None:
     """For each of the rows of `points`: records nearer than those at its own point, and as near.
 
-    `own` gives the point of the tree that belongs to each of these rows. Ranks from `enough` on are not
-    distinguished: there `out_less` is `enough` and `out_equal` is 0.
+    `own` gives the point of the tree that belongs to each of these rows. Ranks from `enough` on are
+    not distinguished: there `out_less` is `enough` and `out_equal` is 0.
     """
     stack = np.empty(64, dtype=np.intp)
     distances = np.empty(BLOCK)

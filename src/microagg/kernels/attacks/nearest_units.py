@@ -40,7 +40,7 @@ def count_nearest(
     out_equal: Rows,
     out_own: Rows,
 ) -> None:
-    """For each of the records of `rows`: the released records that are nearest, and those of its unit.
+    """For each of some records: the released ones that are nearest, and those of its unit.
 
     `points` is the point at every place of the tree; the units at a point p are
     `units[first[p] : first[p + 1]]`, in order, with so many records each (`counts`). `unit` is that

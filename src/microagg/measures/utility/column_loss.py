@@ -70,7 +70,7 @@ def column_loss(pair: Pair) -> ColumnLoss:
 
 
 def weighted_loss(pair: Pair, weights: Floats) -> dict[str, Any]:
-    """Return the fields of a `ColumnLoss` for records with these weights, of which some may be 0."""
+    """Return the fields of a `ColumnLoss` for records with these weights; some may be 0."""
     unit = float(weights.max())
     own = weights / unit
     errors = {name: _errors(column, own) for name, column in pair.columns.items()}
@@ -110,7 +110,7 @@ def _number_errors(column: PairedColumn, weights: Floats) -> Errors:
     sst = float(own @ np.square(differences))
     if not column.has_missing:
         return Errors(float(weights @ np.square(before - after)), sst)
-    n = max(2, np.count_nonzero(own))
+    n = max(2, int(np.count_nonzero(own)))
     variance = sst / present * n / (n - 1) if sst > 0.0 else 1.0
     apart = MISSING_DISTANCE**2 * variance
     total, absent = float(weights.sum()), float(weights @ ~there)
