@@ -52,9 +52,7 @@ def find_bound(
         most = _WITH_A_SEARCH if searched and time_budget is None else _WITHOUT
         tightness = "fast" if len(X) <= most * share or X.shape[1] == 1 else NONE
     if tightness == NONE:
-        why = (
-            "" if asked == NONE else "with so many records it takes long; --bound fast asks for it"
-        )
-        return Bound(why_none=why)
+        takes_long = "with so many records it takes long; --bound fast asks for it"
+        return Bound(why_none="" if asked == NONE else takes_long)
     seconds = TIGHT_SECONDS if time_budget is None else time_budget
     return Bound(tightness, bound_on(X, k, tightness, seconds * share, labels, near))

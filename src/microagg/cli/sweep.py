@@ -57,7 +57,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="B",
-            help="Lower bound of the grouping loss: fast, or none. Default: fast, or none with weights.",
+            help="Bound of the grouping loss: fast, or none. Default: fast, or none with weights.",
             rich_help_panel=Section.METHOD,
         ),
     ] = None,

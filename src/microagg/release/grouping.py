@@ -238,8 +238,11 @@ def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
         return Bound()
     if not groups.hold_k:
         return Bound(why_none="records drew their values, and groups may hold fewer than k")
-    if why_none := _too_wide(asked, records):
-        return Bound(why_none=why_none)
+    by_default = asked == AUTO
+    most = _MOST_BY_DEFAULT if by_default else _MOST_NUMBERS
+    if why_none := too_many_categories(records, most):
+        ask = "; --bound fast asks for it" if by_default else ""
+        return Bound(why_none=f"{why_none}{ask}")
     try:
         return _sum_of_bounds(asked, plan, records, groups)
     except KeyboardInterrupt:
@@ -250,17 +253,15 @@ def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
         return Bound(why_none="it was interrupted")
 
 
-def _too_wide(asked: str, records: Records) -> str:
-    """Say why there is no bound where a column has too many categories for exact distances."""
-    most = _MOST_BY_DEFAULT if asked == AUTO else _MOST_NUMBERS
+def too_many_categories(records: Records, most: int) -> str:
+    """Say why there is no bound where exact distances need a matrix of more than `most` numbers."""
     for block in records.blocks:
         compact = block.encoding.compact
         if compact and len(block.X) * block.encoding.exact_width > most:
             widest = max(compact, key=lambda own: own.n_categories)
-            ask = "; --bound fast computes one" if asked == AUTO else ""
             return (
                 f"{short_name(widest.type.name)!r} has {widest.n_categories:,} categories, and a "
-                f"bound needs an axis for each{ask}"
+                "bound needs an axis for each"
             )
     return ""
 

@@ -21,8 +21,8 @@ from microagg.tables.roles import Roles
 class Row:
     """How one method did at one k; if it failed, `error` says why, and the rest is None.
 
-    `information_loss` is that of the released values in per cent, `grouping_loss` that of the groups
-    about their means, to which `sse` belongs and satisfying constraints adds something. `linkage`
+    `information_loss` is that of the released values, in per cent. `grouping_loss` is that of the
+    groups about their means; `sse` belongs to it, and what satisfying constraints adds. `linkage`
     is the risk: the share, in per cent, of records that an intruder who knows all true
     quasi-identifiers links correctly by picking the most similar released record; above 100,000
     records it is estimated from a sample, and `linkage_error` is its standard error. `efficient`
@@ -165,7 +165,8 @@ class Comparison(Sequence[Row]):
             yield "! k is not guaranteed: records drew their values"
         yield "loss: of the released values"
         if self._groups_lose_something_else:
-            yield f"grouping: {grouping_loss_of(self.setting.scale)}, of the groups about their means"
+            named = grouping_loss_of(self.setting.scale)
+            yield f"grouping: {named}, of the groups about their means"
         yield from self.setting.notes()
 
     def _cells(self, row: Row, least: float | None, decimals: int) -> list[str]:

@@ -25,7 +25,6 @@ from microagg.core.validation import (
     check_matrix,
     check_seed,
 )
-from microagg.core.words import short_name
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
@@ -33,7 +32,7 @@ from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
-from microagg.release.grouping import Groups, errors_of
+from microagg.release.grouping import Groups, errors_of, too_many_categories
 from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
 from microagg.release.released import aggregate, loss_of
@@ -103,12 +102,13 @@ def sweep(
 ) -> Sweep:
     """Return the loss at every k of a range, a bound below it, and the groups, in one run.
 
-    The grouping loss never falls from one k to the next: groups of k + 1 or more are groups of k or more.
-    So larger ks come first, and each smaller one starts with the groups of the one before, those
-    of 2k or more split, or with the initial groups of `Auto`, whichever are better. From there it
-    searches like `Auto`, but less. The bound never falls either: what bounds all groups of k or
-    more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds. Only
-    if small strata are merged can both fall, where a larger k merges more of them.
+    The grouping loss never falls from one k to the next: groups of k + 1 or more are groups of k or
+    more. So larger ks come first, and each smaller one starts with the groups of the one before,
+    those of 2k or more split, or with the initial groups of `Auto`, whichever are better. From
+    there it searches like `Auto`, but less. The bound never falls either: what bounds all groups of
+    k or more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds.
+    Only if small strata are merged can both fall, where a larger k merges more of them. The
+    information loss is that of the values that these groups release.
 
     One column is grouped optimally at every k, unless there are weights. The work is fixed by
     `effort`, n and the ks, so that the rows of a seed are the same on any number of threads. Strata
@@ -196,23 +196,23 @@ class Work:
         effort = EFFORT if plan.effort == _DEFAULT_OF_PLANS else plan.effort
         asked = self.bound or (NONE if plan.bound == NONE else AUTO)
         bound, why_none = bound_for(asked, records), ""
-        if bound != NONE and (compact := [c for b in records.blocks for c in b.encoding.compact]):
-            widest = max(compact, key=lambda own: own.n_categories)
-            bound, why_none = (
-                NONE,
-                (
-                    f"{short_name(widest.type.name)!r} has {widest.n_categories:,} categories, and a "
-                    "bound needs an axis for each"
-                ),
-            )
-        elif bound == NONE and asked != NONE:
+        if bound == NONE and asked != NONE:
             why_none = "no bound takes weights into account"
-        bound = NONE if bound == NONE else FAST
-        return replace(self, effort=self.effort or effort, bound=bound, why_no_bound=why_none)
+        elif bound != NONE:
+            why_none = too_many_categories(records, most=0)
+        return replace(
+            self,
+            effort=self.effort or effort,
+            bound=NONE if bound == NONE or why_none else FAST,
+            why_no_bound=why_none,
+        )
 
     def unused(self, plan: Plan, records: Records) -> tuple[str, ...]:
         """Return the options of a plan that a sweep has no use for."""
         said = [name for name in plan.as_dict() if name in _UNUSED]
+        columns = records.columns.values()
+        if plan.valid_combinations and not any(own.type.is_categorical for own in columns):
+            said.append("valid_combinations")
         is_weighted = records.weights is not None
         if self.bound is None and (plan.bound == "tight" or (plan.bound == FAST and is_weighted)):
             said.append("bound")
