@@ -46,10 +46,10 @@ def percent(value: float, digits: int = 4) -> str:
 
 # The space in which records are compared, by the scale of numbers; usually in standard deviations.
 _SPACES = {
-    "log": "in logarithms",
-    "rank": "by rank",
-    "robust": "in robust units",
-    "none": "in units of the table",
+    "log": ", in logarithms",
+    "rank": ", by rank",
+    "robust": ", in robust units",
+    "none": ", in units of the table",
 }
 
 
@@ -59,7 +59,16 @@ def grouping_loss_of(scale: str) -> str:
     >>> grouping_loss_of("standardise"), grouping_loss_of("rank")
     ('grouping loss', 'grouping loss, by rank')
     """
-    return f"grouping loss, {_SPACES[scale]}" if scale in _SPACES else "grouping loss"
+    return f"grouping loss{_SPACES.get(scale, '')}"
+
+
+def grouping_note(scale: str) -> str:
+    """Say what the column "grouping %" of a study is.
+
+    >>> grouping_note("rank")
+    'grouping: of the groups about their means, by rank'
+    """
+    return f"grouping: of the groups about their means{_SPACES.get(scale, '')}"
 
 
 def differ(one: float, two: float) -> bool:

@@ -11,7 +11,7 @@ from narwhals.typing import IntoDType
 
 from microagg.core.errors import ParameterError
 from microagg.core.tabulate import html_table, text_tables, text_width
-from microagg.core.words import decimals_for, differ, grouping_loss_of, short_seconds, spread
+from microagg.core.words import decimals_for, differ, grouping_note, short_seconds, spread
 from microagg.studies.setting import Setting
 from microagg.tables.frames import Frame, new_table
 from microagg.tables.roles import Roles
@@ -165,8 +165,7 @@ class Comparison(Sequence[Row]):
             yield "! k is not guaranteed: records drew their values"
         yield "loss: of the released values"
         if self._groups_lose_something_else:
-            named = grouping_loss_of(self.setting.scale)
-            yield f"grouping: {named}, of the groups about their means"
+            yield grouping_note(self.setting.scale)
         yield from self.setting.notes()
 
     def _cells(self, row: Row, least: float | None, decimals: int) -> list[str]:

@@ -12,7 +12,7 @@ from narwhals.typing import IntoDType
 
 from microagg.core.arrays import Labels
 from microagg.core.tabulate import html_table, text_table, text_width
-from microagg.core.words import decimals_for, differ, grouping_loss_of, short_seconds, spread
+from microagg.core.words import decimals_for, differ, grouping_note, short_seconds, spread
 from microagg.studies.setting import Setting
 from microagg.tables.frames import Frame, new_table, open_frame
 from microagg.tables.roles import Roles
@@ -127,8 +127,7 @@ class Sweep(Sequence[SweepRow]):
     def _notes(self) -> list[str]:
         own = [] if self.setting is None else [_LOSS]
         if self.setting is not None and self._groups_lose_something_else:
-            named = grouping_loss_of(self.setting.scale)
-            own.append(f"grouping: {named}, of the groups about their means")
+            own.append(grouping_note(self.setting.scale))
         own += [_GAP] if any(row.gap is not None for row in self) else []
         own += [f"no bound: {self.why_no_bound}"] if self.why_no_bound else []
         return own if self.setting is None else [*own, *self.setting.notes()]
