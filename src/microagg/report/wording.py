@@ -312,11 +312,7 @@ def _loss_of_groups(done: Manifest) -> Iterator[str]:
         yield f"The records lose {loss} about the typical records that they drew ({space})."
     else:
         yield (
-            f"Groups that release their exact means lose {loss} ({space}). {_closeness(done)} What "
-            "the released values lose beyond that is due to rounding, medians, most frequent "
-            "categories and the like."
-            if done.hybrid is None
-            else f"Groups that release their means would lose {loss} ({space}). {_closeness(done)}"
+            f"Groups that release their exact means would lose {loss} ({space}). {_closeness(done)}"
         )
     if found and found.groups_moved:
         yield f"Satisfying the constraints adds {percent(found.added_information_loss)} to that."
