@@ -103,7 +103,7 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         numbers = [same.schema[name] for name in NAMES[1:-1]]
         whole, real = pl.Int64, pl.Float64
         assert numbers == [
-            *(whole, real, real, real, real, real, pl.Boolean, pl.Boolean),
+            *(whole, real, real, real, real, real, real, pl.Boolean, pl.Boolean),
             *(whole, whole, whole, real, whole),
         ]
         missing = [method == "univariate" for method in same["method"]]

@@ -313,8 +313,10 @@ class TestSweep:
         found = sweep(TABLE, 3, plan=plan.replace(valid_combinations=True))
         assert {*found.setting.unused} == {
             *("method", "method_options", "strict_k", "bound", "keep_key", "time_budget"),
-            "valid_combinations",
         }
+        numbers = Plan.of(k=3, valid_combinations=True)
+        found = sweep(TABLE.select("net", "tax"), 3, plan=numbers)
+        assert found.setting.unused == ("valid_combinations",)
         assert swept("roles").setting.unused == ()
         weighted = plan_of("weights", method="auto", bound="fast")
         assert sweep(TABLE, 3, plan=weighted).setting.unused == ("bound",)
@@ -505,7 +507,7 @@ class TestPrinted:
         assert html.startswith("<table>")
         assert "#" not in html, "no bars"
         assert html.count("<tr>") == 3
-        assert "gap: the loss is at most" in html
+        assert "gap: the grouping loss is at most" in html
 
     def test_the_rows_of_a_comparison_as_a_table(self):
         for kind in (pd.DataFrame, pl.DataFrame, pa.table):
