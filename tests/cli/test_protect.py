@@ -117,6 +117,13 @@ def test_summary_says_when_all_were_assumed_and_nothing_when_none(run):
     assert "assumed" not in run("protect", "people.csv", "-k", "4", *ROLES, *named, "--force").out
 
 
+def test_the_summary_says_which_space_a_loss_is_of(run):
+    argv = ("protect", "people.csv", "-k", "4", *ROLES, "--method", "mdav")
+    out = run(*argv, "--scale", "rank").out
+    assert re.search(r"information loss +[0-9.]+ % of the released values; most in ", out)
+    assert re.search(r"grouping loss, by rank +[0-9.]+ % of the groups about their means\n", out)
+
+
 def test_json_is_one_object_with_the_promised_keys(run):
     outcome = run("protect", "people.csv", "-k", "4", *ROLES, "--json", "-o", "out.csv")
     assert outcome.err == ""

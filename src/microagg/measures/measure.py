@@ -291,8 +291,8 @@ def measure(
     unit : column of the original that says whom a record is about, such as a patient or a firm;
         figures are then given for units as well. By default that of the plan or the manifest;
         "rows" if every record is about somebody else
-    columns : options for single columns, by name, as in `protect`: "type" and "order"; others are
-        refused
+    columns : options for single columns, by name, as in `protect`: "type", "order" and "weight",
+        which counts in the information loss; others are refused
     target : column to predict with models trained on the protected table and on the original
     random_state : seed of the samples, which are drawn only above 100,000 records, and of the folds
         of the models
