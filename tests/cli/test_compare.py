@@ -26,16 +26,8 @@ SEVERAL = [
 ]
 NAMES = [
     *("method", "k", "information_loss", "grouping_loss", "sse", "added_by_constraints"),
-    *(
-        "linkage",
-        "linkage_error",
-        "efficient",
-        "guarantees_k",
-        "n_groups",
-        "min_group",
-        "max_group",
-    ),
-    *("max_group", "seconds", "seed", "error"),
+    *("linkage", "linkage_error", "efficient", "guarantees_k", "n_groups"),
+    *("min_group", "max_group", "seconds", "seed", "error"),
 ]
 
 
@@ -187,7 +179,7 @@ def test_strata_weights_blocks_and_constraints_are_listed(run, folder):
     argv = (*argv, "--plan", "plan.toml")
     text = run(*argv).out
     assert re.search(r"strata +by region\n", text)
-    assert re.search(r"weights +w, in the loss\n", text)
+    assert re.search(r"weights +w, in the losses\n", text)
     assert re.search(r"blocks +height; age, income\n", text)
     assert re.search(r"constraints +age >= 0\n", text)
     assert text.count("not used") == 1

@@ -26,7 +26,7 @@ N = 80
 FIGURES = ["information_loss", "grouping_loss", "sse", "n_groups", "min_group", "max_group"]
 RISK = ["linkage", "linkage_error", "efficient", "guarantees_k"]
 ADDED = "added_by_constraints"
-NAMES = ["method", "k", *FIGURES[:2], ADDED, *RISK, *FIGURES[2:], "seconds", "seed", "error"]
+NAMES = ["method", "k", *FIGURES[:3], ADDED, *RISK, *FIGURES[3:], "seconds", "seed", "error"]
 SEVERAL = [
     name for name, m in registry.METHODS.items() if not (m.single_column or m.draws or m.needs)
 ]

@@ -489,7 +489,9 @@ class TestPrinted:
         assert "grouping %" in head
         assert set(rule) == {"-"}
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
-        assert ("gap: the grouping loss is at most" in lines[-1]) == (case != "weights")
+        assert ("gap: grouping is at most so much above the least possible" in lines[-1]) == (
+            case != "weights"
+        )
 
     def test_bars_are_those_of_the_released_values(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "100")
@@ -507,7 +509,7 @@ class TestPrinted:
         assert html.startswith("<table>")
         assert "#" not in html, "no bars"
         assert html.count("<tr>") == 3
-        assert "gap: the grouping loss is at most" in html
+        assert "gap: grouping is at most so much above the least possible" in html
 
     def test_the_rows_of_a_comparison_as_a_table(self):
         for kind in (pd.DataFrame, pl.DataFrame, pa.table):

@@ -17,9 +17,9 @@ from microagg.studies.setting import Setting
 from microagg.tables.frames import Frame, new_table, open_frame
 from microagg.tables.roles import Roles
 
-_LONGEST_BAR = 20
+_LONGEST_BAR, _SHORTEST_BAR = 20, 8
 _LOSS = "loss: of the released values"
-_GAP = "gap: the grouping loss is at most this much above the least possible"
+_GAP = "gap: grouping is at most so much above the least possible"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,16 +113,19 @@ class Sweep(Sequence[SweepRow]):
         return self.rows[at]
 
     def __str__(self) -> str:
-        text = text_table(*self._cells(with_bars=False))
-        if max(map(len, text.splitlines())) + _LONGEST_BAR + 2 <= text_width():
-            text = text_table(*self._cells(with_bars=True))
+        text = text_table(*self._cells(longest_bar=0))
+        room = text_width() - max(map(len, text.splitlines())) - 2
+        if room >= _SHORTEST_BAR:
+            text = text_table(*self._cells(longest_bar=min(_LONGEST_BAR, room)))
+        elif room < -2:
+            text = text_table(*self._cells(longest_bar=0, with_seconds=False))
         return "\n".join((text, *(["", *self._notes()] if self._notes() else [])))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"{html_table(*self._cells(with_bars=False))}{notes}"
+        return f"{html_table(*self._cells(longest_bar=0))}{notes}"
 
     def _notes(self) -> list[str]:
         own = [] if self.setting is None else [_LOSS]
@@ -138,8 +141,10 @@ class Sweep(Sequence[SweepRow]):
         both = [(row.information_loss, row.grouping_loss) for row in self]
         return any(one is not None and differ(one, two) for one, two in both)
 
-    def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
-        """Return a header and a line for each k, with a bar of its loss if asked for."""
+    def _cells(
+        self, *, longest_bar: int, with_seconds: bool = True
+    ) -> tuple[list[str], list[list[str]]]:
+        """Return a header and a line for each k, with a bar of its loss unless that has no room."""
         bounded = any(row.lower_bound is not None for row in self)
         shown = {
             "k": True,
@@ -149,17 +154,21 @@ class Sweep(Sequence[SweepRow]):
             "gap %": bounded,
             "groups": True,
             "sizes": True,
-            "seconds": True,
-            "": with_bars,
+            "seconds": with_seconds,
+            "": longest_bar > 0,
         }
         losses = [row.information_loss or 0.0 for row in self]
         decimals, most = decimals_for(losses), max(losses)
         kept = [place for place, is_shown in enumerate(shown.values()) if is_shown]
-        lines = [[_line(row, decimals, most)[place] for place in kept] for row in self]
+        shares = [loss / most if most else 0.0 for loss in losses]
+        lines = []
+        for row, share in zip(self, shares, strict=True):
+            cells = (*_line(row, decimals), "#" * round(longest_bar * share))
+            lines.append([cells[place] for place in kept])
         return [list(shown)[place] for place in kept], lines
 
 
-def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
+def _line(row: SweepRow, decimals: int) -> tuple[str, ...]:
     return (
         f"{row.k:,}",
         "" if row.information_loss is None else f"{row.information_loss:.{decimals}f}",
@@ -170,7 +179,6 @@ def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
         f"{row.n_groups:,}",
         spread(row.min_group, row.max_group),
         short_seconds(row.seconds),
-        "#" * round(_LONGEST_BAR * (row.information_loss or 0.0) / most) if most else "",
     )
 
 
