@@ -35,6 +35,7 @@ _DEFAULTS: dict[str, Any] = {
     "smallest_class": 5,
     "n_classes": 8,
     "information_loss": 20.0,
+    "grouping_loss": 20.0,
     "sse": 8.0,
     "sst": 40.0,
     "bound": None,

@@ -56,9 +56,11 @@ def test_summary_says_what_was_done(run, monkeypatch):
     out = run(*argv).out
     assert "Protected 60 records at k = 4 with auto" in out
     facts = {line[2:20].strip(): line[20:].strip() for line in out.splitlines()[2:]}
-    assert facts["information loss"].endswith("%")
+    loss = r"[0-9.]+ % of the released values; most in (\w+ [0-9.]+ %(, )?){3}"
+    assert re.fullmatch(loss, facts["information loss"])
+    assert re.fullmatch(r"[0-9.]+ % of the groups about their means", facts["grouping loss"])
     assert re.fullmatch(r"1[0-5], of 4 to [5-7] records each", facts["groups"])
-    bound = r"[0-9.]+ % .fast.: the grouping is at most [0-9.]+ % above the best possible"
+    bound = r"[0-9.]+ % .fast.: the grouping loss is at most [0-9.]+ % above the least possible"
     assert re.fullmatch(bound, facts["lower bound"])
     assert facts["seed"] == "3"
     assert "at least 4 records" in facts["verified"]
@@ -120,6 +122,13 @@ def test_summary_says_when_all_were_assumed_and_nothing_when_none(run):
     assert "assumed" not in run("protect", "people.csv", "-k", "4", *ROLES, *named, "--force").out
 
 
+def test_the_summary_says_which_space_a_loss_is_of(run):
+    argv = ("protect", "people.csv", "-k", "4", *ROLES, "--method", "mdav")
+    out = run(*argv, "--scale", "rank").out
+    assert re.search(r"information loss +[0-9.]+ % of the released values; most in ", out)
+    assert re.search(r"grouping loss, by rank +[0-9.]+ % of the groups about their means\n", out)
+
+
 def test_json_is_one_object_with_the_promised_keys(run):
     outcome = run("protect", "people.csv", "-k", "4", *ROLES, "--json", "-o", "out.csv")
     assert outcome.err == ""
@@ -130,13 +139,12 @@ def test_json_is_one_object_with_the_promised_keys(run):
         *("min_group", "max_group", "method", "seconds"),
     }
     assert promised <= set(facts)
-    assert 0 < facts["lower_bound"] < facts["information_loss"]
-    assert facts["gap"] == pytest.approx(
-        100 * (facts["information_loss"] / facts["lower_bound"] - 1)
-    )
+    assert 0 < facts["lower_bound"] < facts["grouping_loss"]
+    assert facts["gap"] == pytest.approx(100 * (facts["grouping_loss"] / facts["lower_bound"] - 1))
     assert facts["output"]["file"] == "out.csv"
     assert facts == json.loads(Path("out.csv.manifest.json").read_text("utf-8")), "the same facts"
-    assert facts["information_loss"] == pytest.approx(100 * facts["sse"] / facts["sst"])
+    assert facts["grouping_loss"] == pytest.approx(100 * facts["sse"] / facts["sst"])
+    assert facts["information_loss"] > facts["grouping_loss"]  # whole numbers are rounded
 
 
 def test_quiet_prints_nothing(run, folder):
@@ -286,9 +294,10 @@ def test_constraints_hold_in_the_file_and_the_summary_says_what_it_took(run, fol
     assert facts["satisfied"].startswith("in every released record: age <= 80; 'height' >=")
     assert f"age <= 80 ({old})" in facts["violated before"]
     assert re.fullmatch(r"[0-9]+", facts["groups moved"])
-    loss = r"(\S+) % \((\S+) % by grouping, (\S+) % by constraints\)"
-    total, grouping, added = map(float, re.fullmatch(loss, facts["information loss"]).groups())
-    assert total == pytest.approx(grouping + added, rel=1e-3)
+    loss = r"(\S+) % of the groups about their means; satisfying the constraints adds (\S+) %"
+    grouping, added = map(float, re.fullmatch(loss, facts["grouping loss"]).groups())
+    total = float(facts["information loss"].split(" %")[0])
+    assert total == pytest.approx(grouping + added, rel=1e-2)  # and what rounding adds
     told = json.loads(run("protect", *OK_7, *limits, "--json", "--force").out)["constraints"]
     assert told["records_in_violation"]["age <= 80"] == old
 

@@ -15,13 +15,13 @@ from microagg.studies import chains
 ROLES = ("--identifier", "name", "--sensitive", "code")
 OK = ("sweep", "people.csv", "-k", "2-4,8", *ROLES, "--seed", "1")
 NAMES = [
-    *("k", "information_loss", "lower_bound", "gap", "sse", "n_groups", "min_group"),
-    *("max_group", "seconds", "added_by_constraints"),
+    *("k", "information_loss", "grouping_loss", "lower_bound", "gap", "sse", "n_groups"),
+    *("min_group", "max_group", "seconds", "added_by_constraints"),
 ]
 
 
 def lines(text):
-    """Cells of the table's lines: k, loss, bound, gap, groups, sizes, seconds, perhaps a bar."""
+    """Cells of the table's lines: k, losses, bound, gap, groups, sizes, seconds, perhaps a bar."""
     return [
         re.split(r"  +", line.strip())
         for line in text.splitlines()
@@ -35,8 +35,8 @@ def test_every_k_has_a_line(run):
     assert outcome.out.startswith("Tried 4 values of k on 60 records\n")
     found = lines(outcome.out)
     assert [cells[0] for cells in found] == ["2", "3", "4", "8"]
-    for k, loss, bound, gap, groups, sizes, seconds, *_ in found:
-        assert float(bound) <= float(loss)
+    for k, loss, grouping, bound, gap, groups, sizes, seconds, *_ in found:
+        assert float(bound) <= float(grouping) <= float(loss)
         assert float(gap) >= 0.0
         least, _, most = sizes.partition(" to ")
         assert int(least) >= int(k)
@@ -61,7 +61,7 @@ def test_strata_weights_blocks_and_constraints_are_listed(run, refused, folder):
     argv = (*argv, "--block", "height", "--plan", "plan.toml", "--effort", "balanced")
     text = run(*argv).out
     assert re.search(r"strata +by region; small ones merged at each k\n", text)
-    assert re.search(r"weights +w, in the loss\n", text)
+    assert re.search(r"weights +w, in the losses\n", text)
     assert re.search(r"blocks +height; age, income\n", text)
     assert re.search(r"constraints +age >= 0\n", text)
     assert "not used: method (without effect here)\n" in text
@@ -85,7 +85,7 @@ def test_lines_stay_within_the_width(run, monkeypatch, columns):
 def test_without_bounds(run):
     text = run(*OK, "--bound", "none").out
     assert "least" not in text
-    assert [len(cells) for cells in lines(text)] == [6] * 4
+    assert [len(cells) for cells in lines(text)] == [7] * 4
 
 
 def test_json_is_one_object(run):

@@ -52,7 +52,7 @@ def test_a_survey_as_it_comes(run):
         "strata",
         "2 by region, the smallest of 20 records",
         "w, in means",
-        "no bound with weights",
+        "none: no bound takes weights into account",
         "dropped",
     ):
         assert words in done.out

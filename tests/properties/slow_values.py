@@ -221,7 +221,7 @@ def check_loss(
     before: dict[str, list[Any]],
     weights: list[Fraction],
 ) -> None:
-    """The information loss, column by column: each counts as much as its weight says."""
+    """The grouping loss, column by column: each counts as much as its weight says."""
     lost = total = Fraction(0)
     columns = {c.name: c for c in case.columns}
     for own, block in zip(labels, blocks_of(case), strict=True):
@@ -236,7 +236,7 @@ def check_loss(
                     lost += factor * share * squares(axis, own, weights) / spread
                     total += factor * share
     wanted = float(100 * lost / total) if total else 0.0
-    assert math.isclose(release.information_loss, wanted, rel_tol=1e-6, abs_tol=1e-7)
+    assert math.isclose(release.grouping_loss, wanted, rel_tol=1e-6, abs_tol=1e-7)
 
 
 def squares(axis: list[Fraction], labels: list[int], weights: list[Fraction]) -> Fraction:

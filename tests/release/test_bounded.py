@@ -44,14 +44,14 @@ def test_a_fast_bound_comes_with_it():
     assert facts["bound"] == "fast"
     assert release.lower_bound == facts["lower_bound"]
     assert release.lower_bound == pytest.approx(100 * microagg.lower_bound(Z, 3) / SST)
-    assert facts["gap"] == pytest.approx(100 * (release.information_loss / release.lower_bound - 1))
-    assert 0 < release.lower_bound < release.information_loss
+    assert facts["gap"] == pytest.approx(100 * (release.grouping_loss / release.lower_bound - 1))
+    assert 0 < release.lower_bound < release.grouping_loss
     assert facts["proved_optimal"] is False
 
 
 def test_a_tight_bound_is_nearer():
     fast, tight = (released(effort="fast", bound=bound) for bound in ("fast", "tight"))
-    assert fast.lower_bound < tight.lower_bound <= tight.information_loss
+    assert fast.lower_bound < tight.lower_bound <= tight.grouping_loss
     assert tight.manifest.gap < fast.manifest.gap
     assert tight.manifest.bound == "tight"
 
@@ -61,6 +61,7 @@ def test_no_bound_where_none_is_wanted():
     assert release.lower_bound is None
     assert [getattr(release.manifest, key) for key in ("bound", "lower_bound", "gap")] == [None] * 3
     assert release.manifest.proved_optimal is False
+    assert release.manifest.why_no_bound == ""
 
 
 def test_one_column_is_proved_optimal():
@@ -84,6 +85,7 @@ def test_many_records_get_no_bound_unless_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(choice, "_WITHOUT", 50)
     assert released(effort="fast").lower_bound is not None
     assert released(method="mdav").lower_bound is None
+    assert "--bound fast" in released(method="mdav").manifest.why_no_bound
     assert released(method="mdav", bound="fast").lower_bound is not None
     monkeypatch.setattr(choice, "_WITH_A_SEARCH", 59)
     assert released(effort="fast").lower_bound is None
@@ -95,7 +97,7 @@ def test_draws_below_k_have_no_bound():
     with pytest.raises(ParameterError, match="'fcm' draws and does not guarantee k"):
         released(method="fcm", bound="fast")
     strict = released(method="fcm", bound="fast", strict_k=True)
-    assert strict.lower_bound < strict.information_loss
+    assert strict.lower_bound < strict.grouping_loss
 
 
 @pytest.mark.parametrize(

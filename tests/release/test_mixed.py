@@ -223,7 +223,7 @@ class TestStrata:
     def test_a_bound_is_the_sum_of_those_of_the_strata(self):
         table = people().select("age", "income", "region")
         release = protect(table, 4, strata="region", bound="fast")
-        assert 0 < release.lower_bound < release.information_loss
+        assert 0 < release.lower_bound < release.grouping_loss
 
 
 class TestWeights:

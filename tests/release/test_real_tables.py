@@ -58,7 +58,7 @@ def test_bundled_tables_are_released(bundled, method):
     for name in inside:
         assert release.table[name].mean() == pytest.approx(bundled[name].mean(), abs=1e-6, rel=1e-6)
     assert 0 < release.information_loss < 60
-    assert release.manifest.lower_bound <= release.information_loss
+    assert release.manifest.lower_bound <= release.grouping_loss
 
 
 def test_bundled_tables_are_released_by_the_command_line(bundled, tmp_path):

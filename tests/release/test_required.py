@@ -82,7 +82,7 @@ def test_the_best_of_all_partitions_is_found(wanted, n, k):
     found = release_of(records, k, wanted, scale="none", effort="best", random_state=0)
     assert found.manifest.sse == pytest.approx(best)
     assert found.manifest.lower_bound is None or (
-        found.manifest.lower_bound <= found.manifest.information_loss + 1e-9
+        found.manifest.lower_bound <= found.manifest.grouping_loss + 1e-9
     )
     for group in groups_of(found.labels):
         assert meets(wanted, records, group, k)
@@ -224,7 +224,7 @@ class TestTogether:
             row.information_loss == release_of(RECORDS, 3, STRONG, method="mdav").information_loss
         )
         rows = list(sweep(table, [2, 3, 4], random_state=0, **asked))
-        losses = [swept.information_loss for swept in rows]
+        losses = [swept.grouping_loss for swept in rows]
         assert losses == sorted(losses)
         for swept in rows:
             for group in groups_of(swept.labels):

@@ -179,7 +179,7 @@ class TestOneLine:
         release = protect(TABLE, plan=PLAN)
         assert run["verified"].table.equals(release.table)
         assert run["groups"].labels_as_array().tolist() == release.labels.tolist()
-        assert run["groups"].errors.information_loss == release.information_loss
+        assert run["groups"].errors.information_loss == release.grouping_loss
         assert run["classes"].smallest == release.manifest.smallest_class
         assert run["released"].constrained.violations == (
             release.manifest.constraints.records_in_violation

@@ -57,9 +57,26 @@ def test_k_of_one_protects_nobody():
 
 
 def test_why_there_is_no_bound():
-    assert "No bound was computed" in wording.loss_sentences(manifest())[-1]
+    assert "No bound was computed, so" in wording.loss_sentences(manifest())[-1]
     weighted = wording.loss_sentences(manifest(weights="w"))[-1]
-    assert weighted.startswith("No bound takes weights into account")
+    assert "No bound takes weights into account" in weighted
+    wide = wording.loss_sentences(manifest(why_no_bound="'city' has 900 categories"))[-1]
+    assert "No bound was computed ('city' has 900 categories), so" in wide
+
+
+def test_both_losses_are_told_apart():
+    done = manifest(
+        information_loss=31.5, grouping_loss=20.25, worst_columns={"a": 40.0, "b": 23.0}
+    )
+    first, worst, groups = wording.loss_sentences(done)
+    assert "the released values differ from the original ones by 31.5 %" in first
+    assert worst == "The columns that lose most: a 40 %, b 23 %."
+    assert groups.startswith("Groups that release their exact means would lose 20.25 % (grouping")
+    assert worst not in wording.loss_sentences(done, public=True)
+    ranked = wording.loss_sentences(manifest(scale="rank"))[-1]
+    assert "(grouping loss, by rank)" in ranked
+    unknown = wording.loss_sentences(manifest(information_loss=None))
+    assert unknown[0] == "It is not known what the released values lose."
 
 
 def test_two_sentences():
@@ -75,7 +92,7 @@ def test_two_sentences():
         ({"lower_bound": 20.0, "proved_optimal": True, "gap": 0.0}, "optimal"),
         (
             {"lower_bound": 13.20499, "gap": 51.4587},
-            "less than 13.2 %. So the loss is at most 52 %",
+            "less than 13.2 %. So their loss is at most 52 %",
         ),
         ({"lower_bound": 0.0, "gap": None}, "less than 0 %"),
     ],

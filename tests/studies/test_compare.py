@@ -23,10 +23,10 @@ from tests.fakes import Endless, Faulty, Shuffled, fakes, interrupt_once_started
 
 RNG = np.random.default_rng(5)
 N = 80
-FIGURES = ["information_loss", "sse", "n_groups", "min_group", "max_group"]
+FIGURES = ["information_loss", "grouping_loss", "sse", "n_groups", "min_group", "max_group"]
 RISK = ["linkage", "linkage_error", "efficient", "guarantees_k"]
 ADDED = "added_by_constraints"
-NAMES = ["method", "k", *FIGURES[:2], ADDED, *RISK, *FIGURES[2:], "seconds", "seed", "error"]
+NAMES = ["method", "k", *FIGURES[:3], ADDED, *RISK, *FIGURES[3:], "seconds", "seed", "error"]
 SEVERAL = [
     name for name, m in registry.METHODS.items() if not (m.single_column or m.draws or m.needs)
 ]
@@ -103,7 +103,7 @@ def test_the_kind_of_table_comes_back_with_the_same_types_whatever_fails(kind):
         numbers = [same.schema[name] for name in NAMES[1:-1]]
         whole, real = pl.Int64, pl.Float64
         assert numbers == [
-            *(whole, real, real, real, real, real, pl.Boolean, pl.Boolean),
+            *(whole, real, real, real, real, real, real, pl.Boolean, pl.Boolean),
             *(whole, whole, whole, real, whole),
         ]
         missing = [method == "univariate" for method in same["method"]]
@@ -283,8 +283,8 @@ def test_the_map_shows_every_method_and_names_those_that_none_beats(kind):
 
 
 def rows(*given):
-    """Rows of (method, loss, added, linkage, guarantees_k), marked."""
-    names = ("method", "information_loss", "added_by_constraints", "linkage", "guarantees_k")
+    """Rows of (method, loss, that of groups, linkage, guarantees_k), marked."""
+    names = ("method", "information_loss", "grouping_loss", "linkage", "guarantees_k")
     sizes = {"k": 3, "n_groups": 9, "min_group": 3, "max_group": 5, "seconds": 1.0}
     return marked([Row(**dict(zip(names, own, strict=True)), **sizes) for own in given])
 
@@ -296,14 +296,14 @@ def comparison(found):
     )
 
 
-def test_what_constraints_add_counts_as_loss():
-    found = rows(("a", 4.0, 5.0, 10.0, True), ("b", 6.0, 1.0, 10.0, True))
-    assert [row.total_loss for row in found] == [9.0, 7.0]
+def test_rows_are_ranked_by_the_loss_of_released_values():
+    found = rows(("a", 9.0, 4.0, 10.0, True), ("b", 7.0, 6.0, 10.0, True))
     assert [row.efficient for row in found] == [False, True]
     shown = comparison(found)
     ends = {line.split()[0]: line.split()[-1] for line in str(shown).splitlines() if line}
     assert (ends["a"], ends["b"]) == ("1.000", "*+")
-    assert "* least information loss at this k, with what is added" in str(shown)
+    assert "grouping %" in str(shown)
+    assert "* least information loss at this k\n" in str(shown)
     drawn = microagg.risk_utility_map(shown)
     assert ">b 3<" in drawn
     assert ">a 3<" not in drawn

@@ -103,7 +103,8 @@ class TestCompare:
             )
             done = release.manifest
             assert row.error is None
-            assert row.information_loss == done.information_loss
+            assert row.information_loss == pytest.approx(done.information_loss)
+            assert row.grouping_loss == done.grouping_loss
             assert row.sse == done.sse
             assert (row.n_groups, row.min_group, row.max_group) == (
                 done.n_groups,
@@ -230,7 +231,7 @@ class TestSweep:
                 mean = counts @ X / counts.sum()
                 sst += counts @ np.square(X - mean).sum(axis=1)
             assert row.sse == pytest.approx(sse)
-            assert row.information_loss == pytest.approx(100 * sse / sst)
+            assert row.grouping_loss == pytest.approx(100 * sse / sst)
             assert row.n_groups == sum(own.max() + 1 for own in labels)
 
     @EACH_CASE
@@ -249,7 +250,7 @@ class TestSweep:
         assert row.lower_bound == pytest.approx(100 * parts / sst)
         release = protect(TABLE, 3, method="mdav", bound="fast", **asked(case))
         assert row.lower_bound == pytest.approx(release.lower_bound)
-        assert row.lower_bound <= row.information_loss <= release.information_loss * (1 + 1e-9)
+        assert row.lower_bound <= row.grouping_loss <= release.grouping_loss * (1 + 1e-9)
 
     @pytest.mark.parametrize("case", ["constraints", "all of them"])
     def test_what_constraints_add(self, case):
@@ -312,8 +313,10 @@ class TestSweep:
         found = sweep(TABLE, 3, plan=plan.replace(valid_combinations=True))
         assert {*found.setting.unused} == {
             *("method", "method_options", "strict_k", "bound", "keep_key", "time_budget"),
-            "valid_combinations",
         }
+        numbers = Plan.of(k=3, valid_combinations=True)
+        found = sweep(TABLE.select("net", "tax"), 3, plan=numbers)
+        assert found.setting.unused == ("valid_combinations",)
         assert swept("roles").setting.unused == ()
         weighted = plan_of("weights", method="auto", bound="fast")
         assert sweep(TABLE, 3, plan=weighted).setting.unused == ("bound",)
@@ -377,7 +380,7 @@ class TestSweep:
             assert row.min_group >= row.k
             for group in range(row.n_groups):
                 assert len({*strata[row.labels == group]}) == 1, "within one stratum"
-            assert row.information_loss <= merged.information_loss * (1 + 1e-9)
+            assert row.grouping_loss <= merged.grouping_loss * (1 + 1e-9)
             assert row.lower_bound == pytest.approx(merged.lower_bound)
         plan = Plan.of(
             k=2,
@@ -437,7 +440,7 @@ class TestSweep:
                 }
             )
             found = sweep(table, range(2, 9), weights="w", random_state=0)
-            losses = [row.information_loss for row in found]
+            losses = [row.grouping_loss for row in found]
             assert losses == sorted(losses)
             assert all(row.min_group >= row.k for row in found)
             taken_over += sum((one.labels == two.labels).all() for one, two in pairwise(found))
@@ -462,7 +465,8 @@ class TestPrinted:
         assert repr(found) == text
         heads = [line for line in text.splitlines() if line.startswith("k = ")]
         assert [head.split()[2] for head in heads] == ["3", "5"]
-        assert all(("added %" in head) == (case == "constraints") for head in heads)
+        assert all("grouping %" in head for head in heads)
+        assert "grouping: of the groups about their means\n" in f"{text}\n"
         assert text.count("mdav") == text.count("reporder") == 2
         assert "* least information loss at this k" in text
         assert all(len(line) <= 100 for line in text.splitlines())
@@ -482,17 +486,19 @@ class TestPrinted:
         head, rule, *lines = str(found).splitlines()
         assert repr(found) == str(found)
         assert ("at least %" in head) == ("gap %" in head) == (case != "weights")
-        assert ("added %" in head) == (case == "constraints")
+        assert "grouping %" in head
         assert set(rule) == {"-"}
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
-        assert ("gap: the loss is at most" in lines[-1]) == (case != "weights")
+        assert ("gap: grouping is at most so much above the least possible" in lines[-1]) == (
+            case != "weights"
+        )
 
-    def test_bars_include_what_constraints_add(self, monkeypatch):
+    def test_bars_are_those_of_the_released_values(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "100")
         small, large = swept("constraints")[:2]
         rows = (
-            replace(small, information_loss=5.0, added_by_constraints=5.0),
-            replace(large, information_loss=6.0, added_by_constraints=0.0),
+            replace(small, information_loss=10.0, grouping_loss=5.0),
+            replace(large, information_loss=6.0, grouping_loss=6.0),
         )
         found = replace(swept("constraints"), rows=rows)
         bars = [line.count("#") for line in str(found).splitlines()[2:4]]
@@ -503,7 +509,7 @@ class TestPrinted:
         assert html.startswith("<table>")
         assert "#" not in html, "no bars"
         assert html.count("<tr>") == 3
-        assert "gap: the loss is at most" in html
+        assert "gap: grouping is at most so much above the least possible" in html
 
     def test_the_rows_of_a_comparison_as_a_table(self):
         for kind in (pd.DataFrame, pl.DataFrame, pa.table):

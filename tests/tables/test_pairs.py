@@ -14,6 +14,7 @@ from microagg.tables.matching import open_pair
 from microagg.tables.pairs import classes_of, original_of
 from microagg.tables.scaling import scaling
 from microagg.tables.typed import ColumnOptions, open_column
+from tests.indicators import coordinates
 
 BEFORE = pl.DataFrame(
     {
@@ -27,7 +28,7 @@ AFTER = BEFORE.with_columns(age=pl.Series([31.0, 31.0, 52.0, 52.0]), sex=pl.lit(
 
 
 def points_of(pair):
-    return pair.points_before(), pair.points_after()
+    return pair.points_before().numbers, pair.points_after().numbers
 
 
 def test_changed_columns_are_quasi_identifiers_and_the_others_sensitive():
@@ -68,14 +69,16 @@ def test_the_first_table_has_unit_variance_in_every_column():
     rng = np.random.default_rng(0)
     before = pl.DataFrame({"x": rng.normal(5, 3, 200), "c": rng.choice(list("abcd"), 200)})
     after = before.with_columns(pl.col("x").mean(), pl.lit("a").alias("c"))
-    X, Z = points_of(open_pair(before, after))
-    assert X.shape == Z.shape == (200, 5)
+    pair = open_pair(before, after)
+    X, Z = points_of(pair)
+    assert X.shape == Z.shape == (200, 1)
     assert X[:, 0].var(ddof=1) == pytest.approx(1)
-    assert X[:, 1:].var(axis=0, ddof=1).sum() == pytest.approx(1)
     assert Z[:, 0] == pytest.approx(0)
+    indicators = before["c"].to_dummies().to_numpy()
+    (apart,) = pair.code_distances
+    assert indicators.var(axis=0, ddof=1).sum() * apart / 2 == pytest.approx(1)
     same = (before["c"] == "a").to_numpy()
-    assert (X[same, 1:] == Z[same, 1:]).all()
-    assert len(np.unique(np.linalg.norm(X[~same, 1:] - Z[~same, 1:], axis=1).round(12))) == 1
+    assert ((pair.points_before().codes == pair.points_after().codes)[:, 0] == same).all()
 
 
 def test_missing_numbers_are_apart():
@@ -207,8 +210,8 @@ def test_one_original_serves_many_releases(monkeypatch):
     for seed in (1, 2):
         after = before.select(pl.all().shuffle(seed=seed))
         pair = original.with_released({n: c.values for n, c in columns_of(after).items()})
-        X, Z = pair.points_before(), pair.points_after()
-        alone, other = points_of(open_pair(before, after))
+        X, Z = coordinates(pair)
+        alone, other = coordinates(open_pair(before, after))
         assert pytest.approx(alone, abs=1e-12) == X
         assert pytest.approx(other, abs=1e-12) == Z
     assert len(calls) == 2 + 2 * 2  # x and n of the original once, and of both pairs on their own
@@ -222,9 +225,9 @@ def test_a_release_may_have_something_new():
     other = Values(np.array([0, 2, 1]))
     for new in ({"x": gone}, {"c": other}):
         original = original_of(open_frame(before), columns)
-        X, Z = points_of(original.with_released(released | new))
+        X, Z = coordinates(original.with_released(released | new))
         assert X.shape == Z.shape
-        assert X.shape[1] > original.with_released(released).points_before().shape[1]
+        assert X.shape[1] > coordinates(original.with_released(released))[0].shape[1]
         assert (X == Z).all(axis=1).sum() == 2 if "x" in new else 1
 
 
@@ -232,8 +235,10 @@ def test_points_of_some_records():
     before = pl.DataFrame({"x": [1.0, None, 4.0, 7.0], "y": ["a", "b", None, "a"]})
     pair = open_pair(before, before[::-1])
     rows = np.array([3, 1])
-    assert (pair.points_before(rows) == pair.points_before()[rows]).all()
-    assert (pair.points_after(rows) == pair.points_after()[rows]).all()
+    for points in (pair.points_before, pair.points_after):
+        some, every = points(rows), points()
+        assert (some.numbers == every.numbers[rows]).all()
+        assert (some.codes == every.codes[rows]).all()
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64])

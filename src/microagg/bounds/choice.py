@@ -13,10 +13,14 @@ _WITH_A_SEARCH, _WITHOUT = 50_000, 10_000
 
 
 class Bound(NamedTuple):
-    """A lower bound on the SSE and its tightness; both None without a bound."""
+    """A lower bound on the SSE and its tightness; both None without a bound.
+
+    `why_none` says why there is none, unless nobody asked for one.
+    """
 
     tightness: str | None = None
     sse: float | None = None
+    why_none: str = ""
 
     def gap(self, sse: float) -> float | None:
         """Return by how many per cent at most an SSE is above the optimum."""
@@ -48,6 +52,7 @@ def find_bound(
         most = _WITH_A_SEARCH if searched and time_budget is None else _WITHOUT
         tightness = "fast" if len(X) <= most * share or X.shape[1] == 1 else NONE
     if tightness == NONE:
-        return Bound()
+        takes_long = "with so many records it takes long; --bound fast asks for it"
+        return Bound(why_none="" if asked == NONE else takes_long)
     seconds = TIGHT_SECONDS if time_budget is None else time_budget
     return Bound(tightness, bound_on(X, k, tightness, seconds * share, labels, near))

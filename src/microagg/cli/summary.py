@@ -6,10 +6,12 @@ from microagg.core.words import (
     at_least,
     at_most,
     counted,
+    grouping_loss_of,
     judged_words,
     listed_names,
     percent,
     spread,
+    worst_losses,
 )
 from microagg.plans.manifest import (
     CombinationFacts,
@@ -49,6 +51,7 @@ def outcome(done: Manifest) -> Facts:
     records = "record" if high == 1 else "records"
     rows = [
         ("information loss", _loss(done)),
+        (grouping_loss_of(done.scale), _grouping_loss(done)),
         *_bound(done),
         *_cut_short(done),
         ("groups", f"{done.n_groups:,}, of {spread(low, high)} {records} each"),
@@ -90,26 +93,34 @@ def dropped_rows(done: Manifest) -> Facts:
 
 
 def _loss(done: Manifest) -> str:
-    """Write the loss; with constraints, that of grouping and constraints together."""
-    loss, found = done.information_loss, done.constraints
-    if done.hybrid is not None:
-        own = percent(done.hybrid.information_loss)
-        return f"{own} of the released values ({percent(loss)} of the groups about their means)"
-    if found is None or not found.groups_moved:
-        return percent(loss)
-    added = found.added_information_loss
-    return f"{percent(loss + added)} ({percent(loss)} by grouping, {percent(added)} by constraints)"
+    """Write what the released values lose, with the columns that lose most."""
+    if done.information_loss is None:
+        return "not defined: no protected column varied before"
+    loss = f"{percent(done.information_loss)} of the released values"
+    return f"{loss}; most in {worst_losses(done.worst_columns)}" if done.worst_columns else loss
+
+
+def _grouping_loss(done: Manifest) -> str:
+    """Write what the groups lose about their means, and what satisfying constraints adds."""
+    loss, found = percent(done.grouping_loss), done.constraints
+    about = "the drawn centres" if done.draw is not None else "their means"
+    added = ""
+    if found is not None and found.groups_moved:
+        added = f"; satisfying the constraints adds {percent(found.added_information_loss)}"
+    return f"{loss} of the groups about {about}{added}"
 
 
 def _bound(done: Manifest) -> Facts:
     """Write how far from optimal the grouping is at most, if that is known."""
-    if done.lower_bound is None or done.k == 1:
+    if done.k == 1:
         return []
+    if done.lower_bound is None:
+        return [("lower bound", f"none: {done.why_no_bound}")] if done.why_no_bound else []
     if done.proved_optimal:
         return [("lower bound", "the same: no other groups lose less")]
     if done.gap is None:
-        return [("lower bound", at_least(done.lower_bound))]
-    above = f"the grouping is at most {at_most(done.gap)} above the best possible"
+        return [("lower bound", f"{at_least(done.lower_bound)} of the grouping loss")]
+    above = f"the grouping loss is at most {at_most(done.gap)} above the least possible"
     return [("lower bound", f"{at_least(done.lower_bound)} ({done.bound}): {above}")]
 
 
@@ -250,7 +261,7 @@ def table_rows(done: Manifest) -> Facts:
             )
         )
     if done.weights is not None:
-        used = "in means and in the loss; there is no bound with weights"
+        used = "in means and in the losses"
         rows.append(("weights", f"{listed_names([done.weights])}, {used}"))
     if len(done.blocks) > 1:
         rows.append(("blocks", "; ".join(listed_names(block) for block in done.blocks)))

@@ -57,7 +57,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="B",
-            help="Lower bound of the loss: fast, or none. Default: fast, or none with weights.",
+            help="Bound of the grouping loss: fast, or none. Default: fast, or none with weights.",
             rich_help_panel=Section.METHOD,
         ),
     ] = None,
@@ -118,6 +118,7 @@ def _facts(done: "Sweep", plan: "Plan") -> dict[str, Any]:
         "scale": plan.scale,
         "effort": done.effort,
         "bound": done.bound,
+        "why_no_bound": done.why_no_bound,
     }
 
 

@@ -1,7 +1,7 @@
 """How counts, limits, times and names are written; a rounded limit stays true."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 # Losses have this many decimals, or more if the smallest would otherwise show as zero.
 _DECIMALS, _MOST_DECIMALS = 3, 9
@@ -42,6 +42,52 @@ def percent(value: float, digits: int = 4) -> str:
         return f"<{_SMALLEST} %" if value > _ROUNDING else "0 %"
     text = f"{value:.{digits}g}"
     return f"{value:,.0f} %" if "e+" in text else f"{text} %"
+
+
+# The space in which records are compared, by the scale of numbers; usually in standard deviations.
+_SPACES = {
+    "log": ", in logarithms",
+    "rank": ", by rank",
+    "robust": ", in robust units",
+    "none": ", in units of the table",
+}
+
+
+def grouping_loss_of(scale: str) -> str:
+    """Name the loss of groups about their means, with the space that it is measured in.
+
+    >>> grouping_loss_of("standardise"), grouping_loss_of("rank")
+    ('grouping loss', 'grouping loss, by rank')
+    """
+    return f"grouping loss{_SPACES.get(scale, '')}"
+
+
+def grouping_note(scale: str) -> str:
+    """Say what the column "grouping %" of a study is.
+
+    >>> grouping_note("rank")
+    'grouping: of the groups about their means, by rank'
+    """
+    return f"grouping: of the groups about their means{_SPACES.get(scale, '')}"
+
+
+def differ(one: float, two: float) -> bool:
+    """Say whether two losses differ by more than rounding errors.
+
+    >>> differ(12.3, 12.3 + 1e-12), differ(12.3, 12.4)
+    (False, True)
+    """
+    return not math.isclose(one, two, rel_tol=1e-6, abs_tol=_ROUNDING)
+
+
+def worst_losses(columns: Mapping[str, float], most: int = 3) -> str:
+    """List the columns that lose most, with their losses.
+
+    >>> worst_losses({"city": 23.41, "age": 9.1})
+    'city 23.4 %, age 9.1 %'
+    """
+    shown = list(columns.items())[:most]
+    return ", ".join(f"{listed_names([name])} {percent(loss, 3)}" for name, loss in shown)
 
 
 def at_least(value: float) -> str:

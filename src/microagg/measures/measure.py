@@ -313,8 +313,8 @@ def measure(
     weights : column of the original with sampling weights, how many of the population each record
         stands for: figures of columns are then weighted, and the risk in the population is
         estimated. By default that of the plan or the manifest
-    columns : options for single columns, by name, as in `protect`: "type" and "order"; others are
-        refused
+    columns : options for single columns, by name, as in `protect`: "type", "order" and "weight",
+        which counts in the information loss; others are refused
     target : column to predict with models trained on the protected table and on the original
     random_state : seed of the samples, which are drawn only above 100,000 records, and of the folds
         of the models

@@ -32,7 +32,10 @@ from microagg.tables.roles import (
 )
 
 # What can be said of a single column; the rest of its options are for releases.
-_MEASURED = ("type", "order")
+_MEASURED = ("type", "order", "weight")
+
+# Strata are known to everybody, and do not count in the information loss.
+_STRATUM = ColumnOptions(weight=0.0)
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,13 @@ class KnownColumns:
         for key in (key for options in said.values() for key in options):
             if key == "role":
                 raise ParameterError(
-                    "columns takes types and orders; roles are given as quasi_identifiers, "
-                    "identifiers and sensitive. Remove the role."
+                    "columns takes types, orders and weights; roles are given as "
+                    "quasi_identifiers, identifiers and sensitive. Remove the role."
                 )
             if key in ColumnPlan.model_fields and key not in _MEASURED:
                 raise ParameterError(
-                    "columns takes types and orders; other options are for releases, and no "
-                    f"figure depends on them. Remove the {key}."
+                    "columns takes types, orders and weights; other options are for releases, and "
+                    f"no figure depends on them. Remove the {key}."
                 )
         return cls(
             as_names("quasi_identifiers", quasi_identifiers),
@@ -107,7 +110,7 @@ class KnownColumns:
             left_out,
             sensitive,
             next(iter(weights), None),
-            _types_and_orders(plan),
+            _said_of_columns(plan) | dict.fromkeys(strata, _STRATUM),
             plan.draws_values,
             plan=plan,
             blocks=tuple((*block, *strata) for block in blocks),
@@ -123,7 +126,7 @@ class KnownColumns:
             ),
             found.sensitive,
             found.weights,
-            _types(found) | _types_and_orders(found.plan),
+            _found_of_columns(found) | dict.fromkeys(found.strata, _STRATUM),
             found.plan.draws_values,
             path,
             found.plan,
@@ -137,20 +140,22 @@ class KnownColumns:
         return replace(self, left_out=kept, column_options=said)
 
 
-def _types(found: Manifest) -> dict[str, ColumnOptions]:
-    """Return the types of the columns; an order is in the plan, or in the table itself."""
-    types = {name: ColumnType(column.type) for name, column in found.columns.items()}
-    return {n: ColumnOptions(type=t) for n, t in types.items() if t is not ColumnType.ORDINAL}
-
-
-def _types_and_orders(plan: Plan) -> dict[str, ColumnOptions]:
-    """Return what a plan says of the types and orders of columns; the rest is not measured."""
-    said = plan.column_options.items()
-    return {
-        name: ColumnOptions(own.type, own.order)
-        for name, own in said
-        if own.stated_type is not None
+def _found_of_columns(found: Manifest) -> dict[str, ColumnOptions]:
+    """Return the types and weights of the columns; an order is in the plan, or in the table."""
+    types = {
+        name: ColumnOptions(
+            type=None if column.type is ColumnType.ORDINAL else column.type, weight=column.weight
+        )
+        for name, column in found.columns.items()
     }
+    stated = _said_of_columns(found.plan).items()
+    return types | {name: own for name, own in stated if own.stated_type is not None}
+
+
+def _said_of_columns(plan: Plan) -> dict[str, ColumnOptions]:
+    """Return what a plan says of the types, orders and weights of columns."""
+    said = plan.column_options.items()
+    return {name: ColumnOptions(own.type, own.order, weight=own.weight) for name, own in said}
 
 
 class Opened(NamedTuple):

@@ -28,7 +28,7 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.roles import PUBLISH
 from microagg.tables.scaling import SCALES
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Promise(StrEnum):
@@ -81,7 +81,10 @@ class ColumnFacts(_Facts):
 
 
 class ConstraintFacts(_Facts):
-    """How many records violated each constraint, and what it took to satisfy all."""
+    """How many records violated each constraint, and what it took to satisfy all.
+
+    `added_information_loss` is by how much the squared error grows, in per cent as `grouping_loss`.
+    """
 
     records_in_violation: dict[str, int]
     groups_moved: int
@@ -155,8 +158,6 @@ class HybridFacts(_Facts):
 
     Means are in standard deviations of their column, covariances in products of two: the largest of
     any group, and of the whole table. `rounded` are the columns of whole numbers.
-    `information_loss` is that of the released values, where that of the manifest is of the groups
-    about their means.
     """
 
     rounded: tuple[str, ...]
@@ -164,15 +165,20 @@ class HybridFacts(_Facts):
     group_covariance_moved: float
     table_mean_moved: float
     table_covariance_moved: float
-    information_loss: float
 
 
 class Manifest(_Facts):
     """What was done to make a release, what it cost, and what was verified.
 
-    `created` says when, in UTC; earlier manifests do not.
-    `Manifest.load(path)` reads the file beside a released table, also from an earlier version.
-    `as_dict()` returns the contents of that file.
+    `created` says when, in UTC; earlier manifests do not. `information_loss` is that of the
+    released values, and `worst_columns` are those that lose most. `grouping_loss` is that of the
+    groups about their means, in the space in which records were compared; `sse`, `sst`,
+    `lower_bound`, `gap` and `proved_optimal` belong to it. `why_no_bound` says why there is no
+    bound, unless nobody asked for one.
+
+    `Manifest.load(path)` reads the file beside a released table, also from an earlier version,
+    whose `information_loss` is None if it does not say what the released values lose. `as_dict()`
+    returns the contents of that file.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -206,13 +212,16 @@ class Manifest(_Facts):
     group_sizes: dict[str, int]
     smallest_class: int
     n_classes: int
-    information_loss: float
+    information_loss: float | None
+    worst_columns: dict[str, float] = {}
+    grouping_loss: float
     sse: float
     sst: float
     bound: str | None
     lower_bound: float | None
     gap: float | None
     proved_optimal: bool
+    why_no_bound: str = ""
     constraints: ConstraintFacts | None
     missing_values: MissingFacts | None
     markers: dict[str, int] = {}
@@ -288,9 +297,38 @@ class Manifest(_Facts):
             )
         try:
             # Version 1 had no number, and older names in its plan, which are still read.
+            if version < 4:
+                found = {**found, **_two_losses(found)}
             return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
         except (ValidationError, MicroaggError) as error:
             raise DataError(f"the manifest {where} is damaged: {_damage(error)}") from None
+
+
+def _two_losses(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the losses of a manifest from before version 4, which had that of the groups only."""
+    losses = {"information_loss": None}
+    if "information_loss" in found:
+        losses["grouping_loss"] = found["information_loss"]
+    if found.get("scale") != "standardise":
+        return losses
+    if isinstance(hybrid := found.get("hybrid"), Mapping) and not found.get("weights"):
+        losses["information_loss"] = hybrid.get("information_loss")
+    elif _releases_plain_means(found):
+        losses["information_loss"] = found.get("information_loss")
+    return losses
+
+
+def _releases_plain_means(found: Mapping[str, Any]) -> bool:
+    """Say whether every released value is known to be a mean that nothing moved or rounded."""
+    columns = found.get("columns")
+    if not isinstance(columns, Mapping) or found.get("missing_values") or found.get("constraints"):
+        return False
+    return all(
+        isinstance(own, Mapping)
+        and (own.get("type"), own.get("aggregate")) == (ColumnType.CONTINUOUS, Aggregate.MEAN)
+        and str(own.get("stored")).lower() in ("float32", "float64")
+        for own in columns.values()
+    )
 
 
 def _damage(error: ValidationError | MicroaggError) -> str:

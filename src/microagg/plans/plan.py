@@ -290,7 +290,7 @@ class Plan(Model):
         "",
         Section.PROTECTION,
         "Release only combinations of categories that occur in the data.",
-        studies=("compare",),
+        studies=("compare", "sweep"),
     )
     hybrid: Annotated[bool, _check(check_flag)] = option(
         False,

@@ -1,7 +1,6 @@
 """Last stage: the manifest, which records what was done without any record's values."""
 
 from collections.abc import Sized
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -32,7 +31,7 @@ from microagg.plans.plan import Plan
 from microagg.release.constrained import Constrained
 from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
-from microagg.release.released import Released
+from microagg.release.released import Released, loss_of
 from microagg.release.verification import Verified
 from microagg.requirements.contributions import Dominance, PPercent
 from microagg.requirements.found import GroupFinding
@@ -76,6 +75,7 @@ def describe(
 ) -> Manifest:
     """Return the manifest; `plan` includes the seed that was used."""
     roles, sizes, errors = records.roles, groups.sizes, groups.errors
+    loss = loss_of(records, released)
     dropped = (*records.source.not_read, *roles.unpublished)
     return Manifest(
         microagg_version=__version__,
@@ -111,13 +111,16 @@ def describe(
         },
         smallest_class=verified.classes.smallest,
         n_classes=verified.classes.count,
-        information_loss=errors.information_loss,
+        information_loss=loss.information_loss,
+        worst_columns=loss.worst_columns,
+        grouping_loss=errors.information_loss,
         sse=errors.sse,
         sst=errors.sst,
         bound=bound.tightness,
         lower_bound=(None if bound.sse is None else Errors(bound.sse, errors.sst).information_loss),
         gap=bound.gap(errors.sse),
         proved_optimal=bound.proves_optimal(errors.sse),
+        why_no_bound=bound.why_none,
         constraints=_constraints(released.constrained, errors),
         missing_values=_missing(records, released),
         markers={name: n for name, n in records.source.markers.items() if name in records.columns},
@@ -125,7 +128,7 @@ def describe(
         blocks=tuple(block.names for block in records.blocks),
         new_combinations=_combinations(released),
         draw=_draw(groups.estimator) if groups.method.draws else None,
-        hybrid=_hybrid(records, released, verified.moved, errors),
+        hybrid=_hybrid(released, verified.moved),
         key=verified.key,
         dropped=tuple(name for name in dropped if name != verified.key),
         units=_units(records, verified),
@@ -231,25 +234,16 @@ def _constraints(found: Constrained | None, errors: Errors) -> ConstraintFacts |
     )
 
 
-def _hybrid(
-    records: Records, released: Released, moved: MovedMoments | None, errors: Errors
-) -> HybridFacts | None:
-    """Say how far rounding moved hybrid records, and what their own values lose."""
+def _hybrid(released: Released, moved: MovedMoments | None) -> HybridFacts | None:
+    """Say how far rounding moved hybrid records."""
     if moved is None:
         return None
-    sse = 0.0
-    for block in records.blocks:
-        columns = [
-            replace(records.columns[name], values=released.values[name]) for name in block.names
-        ]
-        sse += float(np.square(block.encoding.apply(columns) - block.X).sum())
     return HybridFacts(
         rounded=tuple(n for n, own in released.values.items() if own.numbers.dtype.kind in "iu"),
         group_mean_moved=moved.mean,
         group_covariance_moved=moved.covariance,
         table_mean_moved=moved.table_mean,
         table_covariance_moved=moved.table_covariance,
-        information_loss=Errors(sse, errors.sst).information_loss,
     )
 
 

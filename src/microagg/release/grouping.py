@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from microagg.bounds.choice import Bound, find_bound
-from microagg.bounds.choices import NONE
+from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, InterruptedSearchWarning, warn
 from microagg.core.estimator import Estimator
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
+from microagg.core.words import short_name
 from microagg.kernels.basics.group_sums import summarise
+from microagg.measures.utility.indicator_errors import indicator_errors
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
 from microagg.release.parts import fit_parts, fit_under
-from microagg.release.records import Records
+from microagg.release.records import Block, Records
 
 if TYPE_CHECKING:
     from microagg.fuzzy.base import FuzzyMicroaggregator
     from microagg.requirements.coded import GroupRule
+
+# Exact distances between very many categories need a wide matrix: so many numbers are compared by
+# default, and so many if a bound is asked for.
+_MOST_BY_DEFAULT, _MOST_NUMBERS = 2**21, 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,11 +169,31 @@ def _errors(
     """Return the squared errors of all blocks; for methods that draw, about the drawn centres."""
     if method.draws:
         return squared_errors(records.X, labels[0], drawn_centers(parts[0].fitted))
-    each = [
-        squared_errors(block.X, own, weights=records.weights)
-        for block, own in zip(records.blocks, labels, strict=True)
-    ]
+    return errors_of(records, labels)
+
+
+def errors_of(records: Records, labels: Sequence[Labels]) -> Errors:
+    """Return the squared errors of the groups of all blocks about their means.
+
+    Distances are exact, also where groups are searched for in fewer dimensions.
+    """
+    each = []
+    for block, own in zip(records.blocks, labels, strict=True):
+        each.append(_exact_errors(block, records, own))
     return in_table_weights(each, records.weight_unit)
+
+
+def _exact_errors(block: Block, records: Records, labels: Labels) -> Errors:
+    sse = sst = 0.0
+    axes = block.encoding.exact_axes(block.X)
+    if axes.shape[1]:
+        sse, sst = squared_errors(axes, labels, weights=records.weights)
+    for fitted in block.encoding.compact:
+        rows = fitted.apply(records.columns[fitted.type.name]).rows
+        assert rows is not None
+        own = indicator_errors(rows, labels, records.weights, fitted.shares)
+        sse, sst = sse + fitted.apart * own.sse, sst + fitted.apart * own.sst
+    return Errors(sse, sst)
 
 
 def in_table_weights(each: Sequence[Errors], weight_unit: float) -> Errors:
@@ -206,8 +232,17 @@ def n_expecting_fewer(estimator: Estimator) -> int:
 
 def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
     """Return the bound, if it was asked for and not interrupted."""
-    if asked == NONE or not groups.hold_k:
-        return Bound()  # groups of fewer than k may lose less than the bound
+    if records.weights is not None and plan.bound != NONE:
+        return Bound(why_none="no bound takes weights into account")
+    if asked == NONE:
+        return Bound()
+    if not groups.hold_k:
+        return Bound(why_none="records drew their values, and groups may hold fewer than k")
+    by_default = asked == AUTO
+    most = _MOST_BY_DEFAULT if by_default else _MOST_NUMBERS
+    if why_none := too_many_categories(records, most):
+        ask = "; --bound fast asks for it" if by_default else ""
+        return Bound(why_none=f"{why_none}{ask}")
     try:
         return _sum_of_bounds(asked, plan, records, groups)
     except KeyboardInterrupt:
@@ -215,15 +250,33 @@ def bound_of(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
             "interrupted while computing a bound: the groups are complete, but there is no bound.",
             InterruptedSearchWarning,
         )
-        return Bound()
+        return Bound(why_none="it was interrupted")
+
+
+def too_many_categories(records: Records, most: int) -> str:
+    """Say why there is no bound where exact distances need a matrix of more than `most` numbers."""
+    for block in records.blocks:
+        compact = block.encoding.compact
+        if compact and len(block.X) * block.encoding.exact_width > most:
+            widest = max(compact, key=lambda own: own.n_categories)
+            return (
+                f"{short_name(widest.type.name)!r} has {widest.n_categories:,} categories, and a "
+                "bound needs an axis for each"
+            )
+    return ""
 
 
 def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
     """Return the sum of the bounds of all parts."""
     total, tightness = 0.0, None
     n_records = sum(len(part.rows) for part in groups.parts)
+    exact = [
+        block.encoding.exact_matrix([records.columns[name] for name in block.names], block.X)
+        for block in records.blocks
+    ]
     for part in groups.parts:
-        X = records.blocks[part.block].X
+        X = exact[part.block]
+        is_searched = X is records.blocks[part.block].X  # neighbours are those of that matrix
         if len(part.rows) < len(X):
             X = np.ascontiguousarray(X[part.rows])
         found = find_bound(
@@ -234,10 +287,10 @@ def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> 
             searched=groups.method.name == DEFAULT,
             time_budget=plan.time_budget,
             share=len(X) / n_records,
-            near=getattr(part.fitted, "near_", None),
+            near=getattr(part.fitted, "near_", None) if is_searched else None,
         )
         if found.sse is None:
-            return Bound()
+            return found
         total += found.sse
         tightness = found.tightness
     # Sums round; a bound must not be rounded up.

@@ -69,6 +69,11 @@ class Records:
         return block.X
 
     @property
+    def table_weights(self) -> Floats | None:
+        """The weights of the records as in the table, if they have any."""
+        return None if self.weights is None else self.weights * self.weight_unit
+
+    @property
     def n_missing(self) -> dict[str, int]:
         """Missing values of each quasi-identifier that has any."""
         counts = {name: column.values.n_missing for name, column in self.columns.items()}

@@ -1,5 +1,6 @@
 """What a release is: the table, its groups, what it cost, and what can be done with it."""
 
+import math
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -80,12 +81,13 @@ class Release:
         column order and column types; identifiers are dropped, sensitive columns are unchanged
     labels : group of every record, numbered in the order of the groups' first records (read-only);
         with several blocks, a column for each
-    information_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled
-        space in which records were compared; it leaves out rounding, medians and modes, columns of
-        weight 0 and merged strata, and with `hybrid` that of the records is about twice as large:
-        see `hybrid` in the manifest
-    lower_bound : a proven lower bound of the information loss of any grouping, within the strata
-        and blocks if there are any, in per cent; None if none was computed
+    information_loss : what the released values lose, in per cent: the squared error of each
+        quasi-identifier over its variance, averaged by the weights of the columns, as `utility()`
+        and `measure` report it; NaN if no quasi-identifier varies but the release does
+    grouping_loss : 100 * SSE / SST in per cent, of the groups about their means in the scaled space
+        in which records were compared, before rounding, medians, modes and constraints
+    lower_bound : a proven lower bound of the grouping loss of any groups, within the strata and
+        blocks if there are any, in per cent; None if none was computed
     manifest : what was done, as a `microagg.Manifest`; it contains no record's values
     """
 
@@ -101,12 +103,18 @@ class Release:
 
     @property
     def information_loss(self) -> float:
+        """What the released values lose, in per cent."""
+        loss = self.manifest.information_loss
+        return math.nan if loss is None else loss
+
+    @property
+    def grouping_loss(self) -> float:
         """100 * SSE / SST in per cent, of the groups about their means."""
-        return self.manifest.information_loss
+        return self.manifest.grouping_loss
 
     @property
     def lower_bound(self) -> float | None:
-        """A proven lower bound of the information loss in per cent, if one was computed."""
+        """A proven lower bound of the grouping loss in per cent, if one was computed."""
         return self.manifest.lower_bound
 
     def save(
@@ -318,11 +326,10 @@ class Release:
             said = {Promise.NOTHING: "nothing", Promise.HYBRID: "no k-anonymity (hybrid records)"}
             promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
-        of_groups = "" if done.hybrid is None else "of the groups "
         unit = "" if done.units is None else f" {units_of(done)}"
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}{unit}, {done.method}, {promise}information loss {of_groups}"
+            f"k = {done.k}{unit}, {done.method}, {promise}information loss "
             f"{percent(self.information_loss)}>"
         )
 

@@ -18,6 +18,7 @@ from microagg.aggregates.values import Values
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import GuaranteeError
+from microagg.measures.utility.column_loss import ColumnLoss, column_loss
 from microagg.release.constrained import Constrained, constrained_values, in_table_units
 from microagg.release.grouping import Groups, drawn_centers
 from microagg.release.records import Block, Records
@@ -62,19 +63,20 @@ class Released:
             records.roles.worth_knowing,
             None if dialect is None else dialect.decimal,
             _units(records),
-            _weights(records),
+            records.table_weights,
         )
         return lambda: original().with_released(after)
+
+
+def loss_of(records: Records, released: Released) -> ColumnLoss:
+    """Return what the released values of the quasi-identifiers lose."""
+    original = original_of(records.frame, records.columns, weights=records.table_weights)
+    return column_loss(original.with_released(released.values))
 
 
 def _units(records: Records) -> Units | None:
     unit = records.roles.unit
     return None if unit is None or records.units is None else Units(unit, records.units)
-
-
-def _weights(records: Records) -> Floats | None:
-    """Return the weights as they are in the table."""
-    return None if records.weights is None else records.weights * records.weight_unit
 
 
 def aggregate(

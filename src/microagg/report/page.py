@@ -108,7 +108,7 @@ def render(subject: Subject) -> str:
     Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
     """
     done, public = subject.manifest, subject.public
-    loss = done.information_loss if done.hybrid is None else done.hybrid.information_loss
+    loss = done.information_loss
     summaries = [
         summary_of(column, subject.least, public=public, weights=subject.pair.weights)
         for column in subject.pair.columns.values()
@@ -131,10 +131,10 @@ def render(subject: Subject) -> str:
         "unit": "" if done.units is None else short_name(done.units.column),
         "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
         "is_loss_shown": not (public and _loss_reveals_values(subject)),
-        "loss": percent(loss),
-        "loss_share": min(100.0, loss),
-        "bound_share": None if done.hybrid else done.lower_bound,
-        "loss_sentences": loss_sentences(done),
+        "loss": "not known" if loss is None else percent(loss),
+        "loss_share": min(100.0, loss or 0.0),
+        "bound_share": _bound_share(done),
+        "loss_sentences": loss_sentences(done, public=public),
         "cards": cards,
         "relations": relations,
         "relation_figure": _relation_figure(relations),
@@ -163,6 +163,15 @@ def _of_one_column(subject: Subject) -> Iterator[str]:
     """Word the caution on shared values, unless several columns make it a table."""
     if len(subject.shared_values) == 1:
         yield from attribute_notes(subject.shared_values)
+
+
+def _bound_share(done: Manifest) -> float | None:
+    """Return the bound, where it is one of the loss of released values, too.
+
+    In the same units, a value that a group shares loses at least what its mean does.
+    """
+    same_units = done.scale == "standardise" and not done.missing_values
+    return done.lower_bound if same_units and done.hybrid is None else None
 
 
 def _loss_reveals_values(subject: Subject) -> bool:

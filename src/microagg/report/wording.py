@@ -7,7 +7,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from microagg.core.words import at_least, at_most, counted, percent, short_name
+from microagg.core.words import (
+    at_least,
+    at_most,
+    counted,
+    grouping_loss_of,
+    percent,
+    short_name,
+    worst_losses,
+)
 from microagg.plans.manifest import HybridFacts, Manifest, Promise
 from microagg.plans.required import Required, least_behind, required_rows, units_of
 from microagg.requirements.diversity import LDiversity
@@ -270,29 +278,44 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
     )
 
 
-def loss_sentences(done: Manifest) -> list[str]:
-    """State what was lost, and how close to optimal that is."""
+def loss_sentences(done: Manifest, *, public: bool = False) -> list[str]:
+    """State what was lost, and how close to optimal the groups are.
+
+    Figures of single columns are not for a public report.
+    """
+    return [*_loss_of_values(done, public=public), *_loss_of_groups(done)]
+
+
+def _loss_of_values(done: Manifest, *, public: bool) -> Iterator[str]:
     loss = done.information_loss
-    found = done.constraints
-    if done.hybrid is not None:
-        return [
-            "From the original records, the released ones differ by "
-            f"{percent(done.hybrid.information_loss)} of all differences between records in the "
-            "protected columns. (Differences are measured as sums of squares, with all columns in "
-            "comparable units.) Means, variances and correlations of these columns are not lost.",
-            f"Groups that release their means would lose {percent(loss)}. {_closeness(done)}",
-        ]
-    sentences = [
-        f"Of all differences between records in the protected columns, {percent(loss)} is lost, "
-        f"because records in a group share their values; {percent(100.0 - loss)} remains. "
-        "(Differences are measured as sums of squares, with all columns in comparable units. At "
-        "0 % nothing is lost; at 100 % only overall averages remain.)"
-    ]
-    if found and found.groups_moved:
-        sentences.append(
-            f"Satisfying the constraints costs another {percent(found.added_information_loss)}."
+    if loss is None:
+        yield "It is not known what the released values lose."
+        return
+    kept = (
+        "Means, variances and correlations of these columns are not lost."
+        if done.hybrid is not None
+        else "At 0 % nothing is lost; 100 % is as bad as releasing overall averages only."
+    )
+    yield (
+        "In the protected columns, the released values differ from the original ones by "
+        f"{percent(loss)} of all differences between records. (Differences are measured as sums of "
+        f"squares, column by column, and averaged over the columns.) {kept}"
+    )
+    if done.worst_columns and not public:
+        yield f"The columns that lose most: {worst_losses(done.worst_columns, 5)}."
+
+
+def _loss_of_groups(done: Manifest) -> Iterator[str]:
+    loss, found = percent(done.grouping_loss), done.constraints
+    space = grouping_loss_of(done.scale)
+    if done.is_drawn:
+        yield f"The records lose {loss} about the typical records that they drew ({space})."
+    else:
+        yield (
+            f"Groups that release their exact means would lose {loss} ({space}). {_closeness(done)}"
         )
-    return [*sentences, _closeness(done)]
+    if found and found.groups_moved:
+        yield f"Satisfying the constraints adds {percent(found.added_information_loss)} to that."
 
 
 def _closeness(done: Manifest) -> str:
@@ -308,7 +331,8 @@ def _closeness(done: Manifest) -> str:
             "No bound takes weights into account, so it is not known how close to optimal this is."
         )
     if lower is None:
-        return "No bound was computed, so it is not known how close to optimal this is."
+        why = f" ({done.why_no_bound})" if done.why_no_bound else ""
+        return f"No bound was computed{why}, so it is not known how close to optimal this is."
     return _limits(done, lower)
 
 
@@ -320,8 +344,8 @@ def _limits(done: Manifest, lower: float) -> str:
     if done.gap is None:
         return proved
     return (
-        f"{proved} So the loss is at most {at_most(done.gap)} above the least possible. It may be "
-        "closer than that, as the proof gives only a limit."
+        f"{proved} So their loss is at most {at_most(done.gap)} above the least possible. It may "
+        "be closer than that, as the proof gives only a limit."
     )
 
 

@@ -18,7 +18,8 @@ from microagg.core.progress import ProgressCallback, listening, report, reportin
 from microagg.core.registry import ALL, DEFAULT, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
-from microagg.measures.risk.linkage import DistanceLinkage, distance_linkage
+from microagg.measures.risk.linkage import distance_linkage
+from microagg.measures.utility.column_loss import column_loss
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.arguments import alone_with_plan, plan_of
@@ -27,7 +28,7 @@ from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, estimator_of, group
 from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
-from microagg.release.released import Released, aggregate
+from microagg.release.released import aggregate
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import check_method
@@ -215,7 +216,9 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     runs = [(method, k) for method in served for k in ks]
     workers = min(contest.n_jobs, len(runs))
     # Parallel runs take one core each.
-    original = original_of(records.frame, records.columns, records.strata_columns)
+    original = original_of(
+        records.frame, records.columns, records.strata_columns, weights=records.table_weights
+    )
     n_jobs = 1 if workers > 1 else contest.n_jobs
     trial = _Trial(records, original, systems, plan, contest.own, seed, n_jobs)
     costs = _warm_up(trial, served)
@@ -243,7 +246,7 @@ class _Trial:
     """What all runs have in common."""
 
     records: Records
-    original: Original  # what linkage needs is computed once
+    original: Original  # what its measures need is computed once
     systems: Sequence[System | None]
     plan: Plan
     own: Plan
@@ -281,12 +284,15 @@ class _Trial:
         _check_sizes(groups, k)
         valid = plan.valid_combinations
         released = aggregate(records, groups, self.systems, valid_combinations=valid)
-        linked = self.linkage(records, released)
+        pair = self.original.with_released(released.shown(records))
+        loss = column_loss(pair).information_loss
+        linked = distance_linkage(pair, candidates=(1,), seed=self.seed, n_jobs=self.n_jobs)
         added = None if released.constrained is None else released.constrained.added
         return Row(
             method=method.name,
             k=k,
-            information_loss=groups.errors.information_loss,
+            information_loss=loss,
+            grouping_loss=groups.errors.information_loss,
             sse=groups.errors.sse,
             added_by_constraints=None if added is None else _in_per_cent(added, groups),
             linkage=100.0 * linked.linked[1],
@@ -298,11 +304,6 @@ class _Trial:
             seconds=seconds,
             seed=groups.seed,
         )
-
-    def linkage(self, records: Records, released: Released) -> DistanceLinkage:
-        """Return how many records an intruder links by distance."""
-        pair = self.original.with_released(released.shown(records))
-        return distance_linkage(pair, candidates=(1,), seed=self.seed, n_jobs=self.n_jobs)
 
 
 def _in_per_cent(added: float, groups: Groups) -> float:

@@ -11,7 +11,7 @@ from narwhals.typing import IntoDType
 
 from microagg.core.errors import ParameterError
 from microagg.core.tabulate import html_table, text_tables, text_width
-from microagg.core.words import decimals_for, short_seconds, spread
+from microagg.core.words import decimals_for, differ, grouping_note, short_seconds, spread
 from microagg.studies.setting import Setting
 from microagg.tables.frames import Frame, new_table
 from microagg.tables.roles import Roles
@@ -21,11 +21,12 @@ from microagg.tables.roles import Roles
 class Row:
     """How one method did at one k; if it failed, `error` says why, and the rest is None.
 
-    `information_loss` is in per cent, and so is what satisfying constraints adds to it. `linkage`
+    `information_loss` is that of the released values, in per cent. `grouping_loss` is that of the
+    groups about their means; `sse` belongs to it, and what satisfying constraints adds. `linkage`
     is the risk: the share, in per cent, of records that an intruder who knows all true
     quasi-identifiers links correctly by picking the most similar released record; above 100,000
     records it is estimated from a sample, and `linkage_error` is its standard error. `efficient`
-    says that no other row that guarantees k has less loss, with what constraints add, or linkage
+    says that no other row that guarantees k has a lower information loss or linkage
     without more of the other. `guarantees_k` is False if records drew their values, even if all
     groups happen to hold k records.
     `seconds` leave out compiling and linking. `seed` is None for methods that use no randomness.
@@ -34,6 +35,7 @@ class Row:
     method: str
     k: int
     information_loss: float | None = None
+    grouping_loss: float | None = None
     sse: float | None = None
     added_by_constraints: float | None = None
     linkage: float | None = None
@@ -46,13 +48,6 @@ class Row:
     seconds: float | None = None
     seed: int | None = None
     error: str | None = None
-
-    @property
-    def total_loss(self) -> float | None:
-        """The information loss with what satisfying the constraints adds, None if it failed."""
-        if self.information_loss is None:
-            return None
-        return self.information_loss + (self.added_by_constraints or 0.0)
 
 
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -151,42 +146,48 @@ class Comparison(Sequence[Row]):
             own = [row for row in self.rows if row.k == k]
             kept = [point[0] for row in own if (point := _point(row)) is not None]
             least = min(kept, default=None)
-            added = any(row.added_by_constraints for row in self.rows)
             header = [f"k = {k:,}", "loss %", "linked %", "groups", "sizes", "seconds", ""]
-            if added:
-                header.insert(2, "added %")
-            yield header, [_cells(row, least, decimals, added=added) for row in own]
+            if self._groups_lose_something_else:
+                header.insert(2, "grouping %")
+            yield header, [self._cells(row, least, decimals) for row in own]
+
+    @property
+    def _groups_lose_something_else(self) -> bool:
+        """Whether the two losses differ in any row by more than rounding errors."""
+        both = [(row.information_loss, row.grouping_loss) for row in self.rows]
+        return any(one is not None and two is not None and differ(one, two) for one, two in both)
 
     def _legend(self) -> Iterator[str]:
-        added = any(row.added_by_constraints for row in self.rows)
-        yield f"* least information loss at this k{', with what is added' if added else ''}"
+        yield "* least information loss at this k"
         several = len({row.k for row in self.rows}) > 1
         yield f"+ not dominated in loss and linkage by another row{', at any k' if several else ''}"
         if any(row.guarantees_k is False for row in self.rows):
             yield "! k is not guaranteed: records drew their values"
-        if added:
-            yield "added: by satisfying the constraints"
+        yield "loss: of the released values"
+        if self._groups_lose_something_else:
+            yield grouping_note(self.setting.scale)
         yield from self.setting.notes()
+
+    def _cells(self, row: Row, least: float | None, decimals: int) -> list[str]:
+        with_groups = self._groups_lose_something_else
+        if row.error is not None:
+            return [row.method, *[""] * (5 + with_groups), "failed"]
+        loss = row.information_loss
+        marks = "!" if not row.guarantees_k else "*" if loss is not None and loss == least else ""
+        return [
+            row.method,
+            "" if loss is None else f"{loss:.{decimals}f}",
+            *([f"{row.grouping_loss or 0.0:.{decimals}f}"] if with_groups else []),
+            f"{row.linkage:.2f}",
+            f"{row.n_groups:,}",
+            spread(row.min_group or 0, row.max_group or 0),
+            short_seconds(row.seconds or 0.0),
+            f"{marks}{'+' if row.efficient else ''}",
+        ]
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the rows as plain values, ready for json.dumps."""
         return [asdict(row) for row in self.rows]
-
-
-def _cells(row: Row, least: float | None, decimals: int, *, added: bool) -> list[str]:
-    if row.error is not None or row.information_loss is None:
-        return [row.method, *[""] * (5 + added), "failed"]
-    marks = "!" if not row.guarantees_k else "*" if row.total_loss == least else ""
-    return [
-        row.method,
-        f"{row.information_loss:.{decimals}f}",
-        *([f"{row.added_by_constraints or 0.0:.{decimals}f}"] if added else []),
-        f"{row.linkage:.2f}",
-        f"{row.n_groups:,}",
-        spread(row.min_group or 0, row.max_group or 0),
-        short_seconds(row.seconds or 0.0),
-        f"{marks}{'+' if row.efficient else ''}",
-    ]
 
 
 def marked(rows: Sequence[Row]) -> list[Row]:
@@ -202,9 +203,9 @@ def marked(rows: Sequence[Row]) -> list[Row]:
 
 
 def _point(row: Row) -> tuple[float, float] | None:
-    if row.total_loss is None or row.linkage is None or not row.guarantees_k:
+    if row.information_loss is None or row.linkage is None or not row.guarantees_k:
         return None
-    return row.total_loss, row.linkage
+    return row.information_loss, row.linkage
 
 
 def _is_efficient(own: tuple[float, float] | None, points: Iterable[tuple[float, float]]) -> bool:
@@ -239,9 +240,9 @@ def risk_utility_map(comparison: Comparison) -> str:
             f"comparison must be what compare() returned; got {type(comparison).__name__}."
         )
     choices = [
-        Choice(row.method, row.k, row.total_loss, row.linkage, bool(row.efficient))
+        Choice(row.method, row.k, row.information_loss, row.linkage, bool(row.efficient))
         for row in comparison
-        if row.total_loss is not None and row.linkage is not None
+        if row.information_loss is not None and row.linkage is not None
     ]
     if not choices:
         raise ParameterError("there is nothing to draw: every method failed.")

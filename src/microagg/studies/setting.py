@@ -27,6 +27,7 @@ class Setting:
     small_strata: str = "error"
     unused: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
+    scale: str = "standardise"
 
     @classmethod
     def of(cls, records: Records, plan: Plan, unused: tuple[str, ...] = ()) -> "Setting":
@@ -41,6 +42,7 @@ class Setting:
                 if isinstance(requirement, GroupRequirement) and not isinstance(requirement, KUnits)
             ),
             small_strata=plan.small_strata,
+            scale=plan.scale,
             unused=unused,
             judged=tuple(
                 judged_words(name, own.type, own.why)
@@ -62,7 +64,7 @@ class Setting:
             merged = "; small ones merged at each k" if self.small_strata == "merge" else ""
             yield "strata", f"by {listed_names(roles.strata)}{merged}"
         if roles.weights is not None:
-            yield "weights", f"{listed_names([roles.weights])}, in the loss"
+            yield "weights", f"{listed_names([roles.weights])}, in the losses"
         if len(self.blocks) > 1:
             yield "blocks", "; ".join(listed_names(block) for block in self.blocks)
         if self.constraints:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels, Rows
 from microagg.core.errors import ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
+from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import (
     SeedLike,
     check_choice,
@@ -27,11 +29,13 @@ from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
 from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
-from microagg.release.constrained import constrained_values, systems_of
-from microagg.release.grouping import in_table_weights
+from microagg.release.constrained import systems_of
+from microagg.release.grouping import Groups, errors_of, too_many_categories
 from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
+from microagg.release.released import aggregate, loss_of
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for
@@ -57,7 +61,6 @@ _UNUSED = (
     "method_options",
     "strict_k",
     "time_budget",
-    "valid_combinations",
     "hybrid",
     "keep_key",
 )
@@ -89,6 +92,7 @@ def sweep(
     small_strata: str = "error",
     weights: str | None = None,
     blocks: Iterable[Iterable[str]] = (),
+    valid_combinations: bool = False,
     effort: str | None = None,
     bound: str | None = None,
     random_state: SeedLike = None,
@@ -98,12 +102,13 @@ def sweep(
 ) -> Sweep:
     """Return the loss at every k of a range, a bound below it, and the groups, in one run.
 
-    The loss never falls from one k to the next: groups of k + 1 or more are groups of k or more.
-    So larger ks come first, and each smaller one starts with the groups of the one before, those
-    of 2k or more split, or with the initial groups of `Auto`, whichever are better. From there it
-    searches like `Auto`, but less. The bound never falls either: what bounds all groups of k or
-    more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds. Only
-    if small strata are merged can both fall, where a larger k merges more of them.
+    The grouping loss never falls from one k to the next: groups of k + 1 or more are groups of k or
+    more. So larger ks come first, and each smaller one starts with the groups of the one before,
+    those of 2k or more split, or with the initial groups of `Auto`, whichever are better. From
+    there it searches like `Auto`, but less. The bound never falls either: what bounds all groups of
+    k or more bounds those of k + 1 or more. Neighbours are found once, for all searches and bounds.
+    Only if small strata are merged can both fall, where a larger k merges more of them. The
+    information loss is that of the values that these groups release.
 
     One column is grouped optimally at every k, unless there are weights. The work is fixed by
     `effort`, n and the ks, so that the rows of a seed are the same on any number of threads. Strata
@@ -118,7 +123,7 @@ def sweep(
         records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
 t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
-blocks : as in `protect`, for DataFrames only
+blocks, valid_combinations : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
@@ -154,7 +159,12 @@ blocks : as in `protect`, for DataFrames only
     everyone = [np.arange(len(matrix))]
     with reporting_to(progress):
         return _sweep(
-            _Study([matrix], dict.fromkeys(wanted, everyone)),
+            _Study(
+                [matrix],
+                dict.fromkeys(wanted, everyone),
+                None,
+                lambda labels: squared_errors(matrix, labels[0]),
+            ),
             replace(work, effort=work.effort or EFFORT, bound=work.bound or FAST),
             check_seed(chosen.random_state),
         )
@@ -162,11 +172,15 @@ blocks : as in `protect`, for DataFrames only
 
 @dataclass(frozen=True)
 class Work:
-    """How much work to do, and on how many threads; None is left to the plan."""
+    """How much work to do, and on how many threads; None is left to the plan.
+
+    `why_no_bound` says why there is none, unless nobody asked for one.
+    """
 
     effort: str | None
     bound: str | None
     n_jobs: int
+    why_no_bound: str = ""
 
     @classmethod
     def of(cls, effort: str | None, bound: str | None, n_jobs: int | None) -> "Work":
@@ -180,12 +194,25 @@ class Work:
     def within(self, plan: Plan, records: Records) -> "Work":
         """Return the work with what the plan says where nothing else was said."""
         effort = EFFORT if plan.effort == _DEFAULT_OF_PLANS else plan.effort
-        bound = bound_for(self.bound or (NONE if plan.bound == NONE else AUTO), records)
-        return replace(self, effort=self.effort or effort, bound=NONE if bound == NONE else FAST)
+        asked = self.bound or (NONE if plan.bound == NONE else AUTO)
+        bound, why_none = bound_for(asked, records), ""
+        if bound == NONE and asked != NONE:
+            why_none = "no bound takes weights into account"
+        elif bound != NONE:
+            why_none = too_many_categories(records, most=0)
+        return replace(
+            self,
+            effort=self.effort or effort,
+            bound=NONE if bound == NONE or why_none else FAST,
+            why_no_bound=why_none,
+        )
 
     def unused(self, plan: Plan, records: Records) -> tuple[str, ...]:
         """Return the options of a plan that a sweep has no use for."""
         said = [name for name in plan.as_dict() if name in _UNUSED]
+        columns = records.columns.values()
+        if plan.valid_combinations and not any(own.type.is_categorical for own in columns):
+            said.append("valid_combinations")
         is_weighted = records.weights is not None
         if self.bound is None and (plan.bound == "tight" or (plan.bound == FAST and is_weighted)):
             said.append("bound")
@@ -227,13 +254,15 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
         [block.X for block in records.blocks],
         _rows_of_strata(records, wanted, plan.small_strata),
         records.weights,
-        records.weight_unit,
+        partial(errors_of, records),
         {k: _rules(plan, records, k) for k in wanted},
     )
-    found = _sweep(study, work.within(plan, records), check_seed(plan.random_state))
+    here = work.within(plan, records)
+    found = _sweep(study, here, check_seed(plan.random_state))
     return replace(
         found,
-        rows=tuple(_with_constraints(row, records, systems) for row in found),
+        rows=tuple(_with_released(row, records, systems, plan) for row in found),
+        why_no_bound=here.why_no_bound,
         setting=Setting.of(records, plan, work.unused(plan, records)),
         like=source.frame,
     )
@@ -279,12 +308,15 @@ def _rows_of_strata(records: Records, ks: Sequence[int], small: str) -> dict[int
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """What is swept: the matrix of every block, and the rows of every stratum at every k."""
+    """What is swept: the matrix of every block, and the rows of every stratum at every k.
+
+    `errors` returns those of the groups of all blocks.
+    """
 
     matrices: Sequence[Floats]
     strata: Mapping[int, RowsOfStrata]
-    weights: Floats | None = None
-    weight_unit: float = 1.0
+    weights: Floats | None
+    errors: Callable[[Sequence[Labels]], Errors]
     rules: "Mapping[int, Sequence[GroupRule]]" = field(default_factory=dict)
 
     @property
@@ -391,7 +423,7 @@ def _rows(study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -> tuple[Sw
 
 def _joined(k: int, study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -> _Partition:
     """Combine the groups of all parts at one k."""
-    labels, errors = [], []
+    labels = []
     for block, X in enumerate(study.matrices):
         joined, first = np.empty(len(X), dtype=np.intp), 0
         for part, one in swept:
@@ -399,8 +431,7 @@ def _joined(k: int, study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -
                 joined[part.rows] = one.found[k].labels + first
                 first += len(one.found[k].sizes)
         labels.append(summarise(np.zeros((len(X), 1)), joined).labels)
-        errors.append(squared_errors(X, labels[-1], weights=study.weights))
-    return _Partition(labels, in_table_weights(errors, study.weight_unit))
+    return _Partition(labels, study.errors(labels))
 
 
 def _row(k: int, found: _Partition, swept: Sequence[MatrixSweep]) -> SweepRow:
@@ -414,6 +445,7 @@ def _row(k: int, found: _Partition, swept: Sequence[MatrixSweep]) -> SweepRow:
     return SweepRow(
         k=k,
         information_loss=errors.information_loss,
+        grouping_loss=errors.information_loss,
         lower_bound=None if bound is None else Errors(bound, errors.sst).information_loss,
         gap=None if bound is None else gap(errors.sse, bound),
         sse=errors.sse,
@@ -425,21 +457,23 @@ def _row(k: int, found: _Partition, swept: Sequence[MatrixSweep]) -> SweepRow:
     )
 
 
-def _with_constraints(
-    row: SweepRow, records: Records, systems: Sequence[System | None]
+def _with_released(
+    row: SweepRow, records: Records, systems: Sequence[System | None], plan: Plan
 ) -> SweepRow:
-    """Return the row with what satisfying the constraints adds to its loss."""
-    if not any(systems):
-        return row
+    """Return the row with what the released values lose, and what constraints add."""
     columns = row.labels.reshape(len(row.labels), -1).T
-    added = sum(
-        constrained_values(system, block, np.ascontiguousarray(labels), records, {})[1].added
-        for system, block, labels in zip(systems, records.blocks, columns, strict=True)
-        if system is not None
+    labels = tuple(np.ascontiguousarray(own) for own in columns)
+    errors = errors_of(records, labels)
+    groups = Groups(
+        find(DEFAULT), Auto(k=row.k), labels, (), errors, Promise.K_ANONYMITY, seed=None
     )
-    everyone = np.zeros(len(row.labels), dtype=np.intp)
-    errors = [
-        squared_errors(block.X, everyone, weights=records.weights) for block in records.blocks
-    ]
-    sst = in_table_weights(errors, records.weight_unit).sst
-    return replace(row, added_by_constraints=Errors(added, sst).information_loss)
+    valid = plan.valid_combinations
+    released = aggregate(records, groups, systems, valid_combinations=valid)
+    added = None
+    if released.constrained is not None:
+        added = Errors(released.constrained.added, errors.sst).information_loss
+    return replace(
+        row,
+        information_loss=loss_of(records, released).information_loss,
+        added_by_constraints=added,
+    )

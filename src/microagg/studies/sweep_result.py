@@ -12,26 +12,30 @@ from narwhals.typing import IntoDType
 
 from microagg.core.arrays import Labels
 from microagg.core.tabulate import html_table, text_table, text_width
-from microagg.core.words import decimals_for, short_seconds, spread
+from microagg.core.words import decimals_for, differ, grouping_note, short_seconds, spread
 from microagg.studies.setting import Setting
 from microagg.tables.frames import Frame, new_table, open_frame
 from microagg.tables.roles import Roles
 
-_LONGEST_BAR = 20
-_GAP = "gap: the loss is at most this much above the least possible"
+_LONGEST_BAR, _SHORTEST_BAR = 20, 8
+_LOSS = "loss: of the released values"
+_GAP = "gap: grouping is at most so much above the least possible"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SweepRow:
     """The best groups found for one k, and how much better others could be.
 
-    Loss and bound are in per cent of the spread of X. `gap` is by how many per cent the loss is
-    above the least possible, at most, or None if that is unknown. `seconds` are those of the search
+    `information_loss` is that of the released values in per cent; of a matrix, these are the means
+    of groups. `grouping_loss` is that of the groups about their means, to which the bound, `sse`
+    and what satisfying constraints adds belong. `gap` is by how many per cent it is above the least
+    possible, at most, or None if that is unknown. `seconds` are those of the search
     and the bound at this k, without the neighbours that all ks share.
     """
 
     k: int
-    information_loss: float
+    information_loss: float | None
+    grouping_loss: float
     lower_bound: float | None
     gap: float | None
     sse: float
@@ -41,11 +45,6 @@ class SweepRow:
     seconds: float
     labels: Labels = field(repr=False)
     added_by_constraints: float | None = None
-
-    @property
-    def total_loss(self) -> float:
-        """The information loss with what satisfying the constraints adds."""
-        return self.information_loss + (self.added_by_constraints or 0.0)
 
     def figures(self) -> dict[str, Any]:
         """Return everything except the labels."""
@@ -64,7 +63,8 @@ SCHEMA: dict[str, IntoDType] = {
 class Sweep(Sequence[SweepRow]):
     """The rows of a sweep, in ascending order of k; `seconds` are those of the whole run.
 
-    `seed`, `effort` and `bound` are those that were used. `setting` says how a table was described,
+    `seed`, `effort` and `bound` are those that were used; `why_no_bound` says why there is none,
+    unless nobody asked for one. `setting` says how a table was described,
     and `like` is that table; both are None for a matrix.
     """
 
@@ -73,6 +73,7 @@ class Sweep(Sequence[SweepRow]):
     seed: int
     effort: str
     bound: str
+    why_no_bound: str = ""
     setting: Setting | None = None
     like: Frame | None = None
 
@@ -112,55 +113,72 @@ class Sweep(Sequence[SweepRow]):
         return self.rows[at]
 
     def __str__(self) -> str:
-        text = text_table(*self._cells(with_bars=False))
-        if max(map(len, text.splitlines())) + _LONGEST_BAR + 2 <= text_width():
-            text = text_table(*self._cells(with_bars=True))
+        text = text_table(*self._cells(longest_bar=0))
+        room = text_width() - max(map(len, text.splitlines())) - 2
+        if room >= _SHORTEST_BAR:
+            text = text_table(*self._cells(longest_bar=min(_LONGEST_BAR, room)))
+        elif room < -2:
+            text = text_table(*self._cells(longest_bar=0, with_seconds=False))
         return "\n".join((text, *(["", *self._notes()] if self._notes() else [])))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"{html_table(*self._cells(with_bars=False))}{notes}"
+        return f"{html_table(*self._cells(longest_bar=0))}{notes}"
 
     def _notes(self) -> list[str]:
-        own = [_GAP] if any(row.gap is not None for row in self) else []
+        own = [] if self.setting is None else [_LOSS]
+        if self.setting is not None and self._groups_lose_something_else:
+            own.append(grouping_note(self.setting.scale))
+        own += [_GAP] if any(row.gap is not None for row in self) else []
+        own += [f"no bound: {self.why_no_bound}"] if self.why_no_bound else []
         return own if self.setting is None else [*own, *self.setting.notes()]
 
-    def _cells(self, *, with_bars: bool) -> tuple[list[str], list[list[str]]]:
-        """Return a header and a line for each k, with a bar of its loss if asked for."""
+    @property
+    def _groups_lose_something_else(self) -> bool:
+        """Whether the two losses differ in any row by more than rounding errors."""
+        both = [(row.information_loss, row.grouping_loss) for row in self]
+        return any(one is not None and differ(one, two) for one, two in both)
+
+    def _cells(
+        self, *, longest_bar: int, with_seconds: bool = True
+    ) -> tuple[list[str], list[list[str]]]:
+        """Return a header and a line for each k, with a bar of its loss unless that has no room."""
         bounded = any(row.lower_bound is not None for row in self)
-        added = any(row.added_by_constraints is not None for row in self)
         shown = {
             "k": True,
             "loss %": True,
-            "added %": added,
+            "grouping %": self._groups_lose_something_else,
             "at least %": bounded,
             "gap %": bounded,
             "groups": True,
             "sizes": True,
-            "seconds": True,
-            "": with_bars,
+            "seconds": with_seconds,
+            "": longest_bar > 0,
         }
-        decimals = decimals_for([row.information_loss for row in self])
-        most = max(row.total_loss for row in self)
+        losses = [row.information_loss or 0.0 for row in self]
+        decimals, most = decimals_for(losses), max(losses)
         kept = [place for place, is_shown in enumerate(shown.values()) if is_shown]
-        lines = [[_line(row, decimals, most)[place] for place in kept] for row in self]
+        shares = [loss / most if most else 0.0 for loss in losses]
+        lines = []
+        for row, share in zip(self, shares, strict=True):
+            cells = (*_line(row, decimals), "#" * round(longest_bar * share))
+            lines.append([cells[place] for place in kept])
         return [list(shown)[place] for place in kept], lines
 
 
-def _line(row: SweepRow, decimals: int, most: float) -> tuple[str, ...]:
+def _line(row: SweepRow, decimals: int) -> tuple[str, ...]:
     return (
         f"{row.k:,}",
-        f"{row.information_loss:.{decimals}f}",
-        "" if row.added_by_constraints is None else f"{row.added_by_constraints:.{decimals}f}",
+        "" if row.information_loss is None else f"{row.information_loss:.{decimals}f}",
+        f"{row.grouping_loss:.{decimals}f}",
         # Rounded to the safe side: lower limits down, upper limits up.
         "" if row.lower_bound is None else _rounded(row.lower_bound, decimals, math.floor),
         "" if row.gap is None else _rounded(row.gap, 1, math.ceil),
         f"{row.n_groups:,}",
         spread(row.min_group, row.max_group),
         short_seconds(row.seconds),
-        "#" * round(_LONGEST_BAR * row.total_loss / most) if most else "",
     )
 
 

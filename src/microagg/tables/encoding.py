@@ -2,7 +2,8 @@
 
 Each column, whatever its type, contributes a variance equal to its weight, except in robust units
 and in those of the table itself: numbers are scaled, and a nominal column gets one axis for each of
-its values. So a nominal column counts as much as a numeric one.
+its values. So a nominal column counts as much as a numeric one. With very many values it gets fewer
+axes, on which distances are only nearly exact (see `nominal`).
 
 An encoding is fitted once and applied to any part of the table:
 
@@ -28,6 +29,7 @@ from microagg.core.errors import DataError, ParameterError
 from microagg.core.validation import check_choice, check_matrix
 from microagg.tables.columns import Column
 from microagg.tables.fitted_columns import (
+    FittedCategories,
     FittedColumn,
     FittedNumbers,
     Points,
@@ -109,6 +111,32 @@ class Encoding:
             fitted.apply(column) for fitted, column in zip(self.columns, columns, strict=True)
         ]
         return joined_points(points, len(columns[0].values.numbers))
+
+    @property
+    def compact(self) -> tuple[FittedCategories, ...]:
+        """The columns with too many categories for an axis each, whose distances are not exact."""
+        every = (own for own in self.columns if isinstance(own, FittedCategories))
+        return tuple(own for own in every if own.is_compact)
+
+    def exact_axes(self, X: Floats) -> Floats:
+        """Return the axes of the matrix that belong to columns with exact distances."""
+        exact = [np.full(own.width, own not in self.compact) for own in self.columns]
+        return X if not self.compact else np.ascontiguousarray(X[:, np.concatenate(exact)])
+
+    @property
+    def exact_width(self) -> int:
+        """How many axes exact distances need."""
+        compact = self.compact
+        return sum(own.n_categories if own in compact else own.width for own in self.columns)
+
+    def exact_matrix(self, columns: Sequence[Column], X: Floats) -> Floats:
+        """Return the records with exact distances; `X` is what `apply` returned for them."""
+        points = [
+            Points(fitted.exact_points(), fitted.apply(column).rows)
+            for fitted, column in zip(self.columns, columns, strict=True)
+            if isinstance(fitted, FittedCategories) and fitted.is_compact
+        ]
+        return joined_points([Points(self.exact_axes(X)), *points], len(X)) if points else X
 
     def scaling_of(self, name: str) -> Scaling:
         """Return the mean and standard deviation of a numeric column, in its own units.

@@ -10,10 +10,11 @@ from microagg.aggregates.choices import Missing
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError
+from microagg.tables.category_codes import squared_distance
 from microagg.tables.columns import Column, ColumnType
 from microagg.tables.fitted_types import FittedType
 from microagg.tables.moments import Moments, Scaling
-from microagg.tables.nominal import equidistant_points, to_unit_variance
+from microagg.tables.nominal import equidistant_points, indicator_points
 from microagg.tables.scaling import FITS, UNSCALED, FittedScale, Numbers
 from microagg.tables.statistics import CategoryStatistics, ColumnStatistics, check_finite
 
@@ -63,6 +64,11 @@ class FittedNumbers:
         ends = (float(self.moments.low), float(self.moments.high), self.apart or 0.0)
         return self.factor * max(map(abs, ends))
 
+    @property
+    def width(self) -> int:
+        """How many axes the column has."""
+        return 1 if self.apart is None else 2
+
     def apply(self, column: Column) -> Points:
         """Return the points of a part."""
         values = self.type.values_of(column)
@@ -87,16 +93,41 @@ class FittedCategories:
     """Nominal columns: a point for each category, all equally far apart.
 
     `rows` is the point of every category and, last, of a missing value; -1 if it did not occur.
+    `apart` is the squared distance between two categories; if there are many, that of their points
+    is only nearly so. `shares` are those of the categories if missing values are imputed: the last
+    point is their mean then.
     """
 
     type: FittedType
     points: Floats
     rows: NDArray[np.intp]
+    apart: float
+    shares: Floats | None = None
 
     @property
     def largest(self) -> float:
         """The largest coordinate, in size."""
         return float(np.abs(self.points).max())
+
+    @property
+    def width(self) -> int:
+        """How many axes the column has."""
+        return int(self.points.shape[1])
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories there are; missing is one of them, unless it is imputed."""
+        return len(self.points) if self.shares is None else len(self.shares)
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether there are too many categories for an axis each."""
+        return self.n_categories > max(2, self.width)
+
+    def exact_points(self) -> Floats:
+        """Return a point for each category, however many there are, with an axis for each."""
+        points = indicator_points(self.n_categories) * np.sqrt(self.apart)
+        return points if self.shares is None else np.vstack((points, self.shares @ points))
 
     def apply(self, column: Column) -> Points:
         """Return the points of a part."""
@@ -125,6 +156,11 @@ class FittedEmpty:
     def largest(self) -> float:
         """The largest coordinate, in size."""
         return 0.0
+
+    @property
+    def width(self) -> int:
+        """How many axes the column has."""
+        return 1
 
     def apply(self, column: Column) -> Points:
         """Return a point that all records share."""
@@ -232,18 +268,18 @@ def _fit_categories(
             n -= statistics.n_missing
         else:
             counts = np.append(counts, statistics.missing_weight)
-    points = equidistant_points(len(counts))
-    middle = np.average(points, axis=0, weights=counts)
+    apart = statistics.weight
     if scale != UNSCALED:
-        factor = to_unit_variance(points, counts, n)
-        points, middle = points * factor, middle * factor
-    if is_imputed:
-        points = np.vstack((points, middle))
+        apart *= squared_distance(counts, n)
+    points = equidistant_points(len(counts)) * np.sqrt(apart)
+    shares = counts / counts.sum() if is_imputed else None
+    if shares is not None:
+        points = np.vstack((points, shares @ points))
     rows = np.full(len(present.counts) + 1, -1, dtype=np.intp)
     rows[codes] = np.arange(len(codes))
     if statistics.n_missing:
         rows[-1] = len(codes)
-    return FittedCategories(statistics.type, points * float(np.sqrt(statistics.weight)), rows)
+    return FittedCategories(statistics.type, points, rows, float(apart), shares)
 
 
 def _variance(axis: Floats, weights: Floats | None) -> float:

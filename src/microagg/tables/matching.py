@@ -1,6 +1,7 @@
 """Two tables -> a pair: which record of one is which of the other, and what each column is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import narwhals as nw
 import numpy as np
@@ -231,7 +232,8 @@ def _paired(
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
-        options = _judged(before, frame, name, is_amount=is_amount)
+        judged = _judged(before, frame, name, is_amount=is_amount)
+        options = replace(judged, weight=options.weight)
     column = open_column(frame, name, options)
     n = len(sides[1])
     numbers = column.values.numbers

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats, Labels, Mask
-from microagg.tables.category_points import CategoryPoints, category_points
+from microagg.kernels.attacks.distance_linkage import MixedPoints
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, polars_column
 from microagg.tables.numerals import as_numbers
@@ -25,14 +25,15 @@ from microagg.tables.typed import open_column, types_of
 from microagg.tables.units import Units
 
 # A missing number is as far from every other as two records are on average.
-_MISSING_DISTANCE = np.sqrt(2.0)
+MISSING_DISTANCE = np.sqrt(2.0)
 
 
 @dataclass(frozen=True, eq=False)
 class OriginalColumn:
     """A column before protection.
 
-    `categories`, `unit` and `step` say what the numbers mean, as in `Column`.
+    `categories`, `unit` and `step` say what the numbers mean, as in `Column`; `weight` is how much
+    the column counts in the information loss.
     """
 
     name: str
@@ -41,16 +42,18 @@ class OriginalColumn:
     categories: Sequence[Any] = ()
     unit: str = ""
     step: int = 1
+    weight: float = 1.0
 
     @classmethod
     def of(cls, column: Column, values: Values | None = None) -> "OriginalColumn":
         """Return a column of a table; `values` take the place of its own."""
         side = ColumnSide.of_values(column.values if values is None else values)
-        return cls(column.name, column.type, side, column.categories, column.unit, column.step)
+        meaning = (column.categories, column.unit, column.step)
+        return cls(column.name, column.type, side, *meaning, column.weight)
 
     def paired(self, after: Values) -> "PairedColumn":
         """Return this column together with what became of it."""
-        meaning = (self.categories, self.unit, self.step)
+        meaning = (self.categories, self.unit, self.step, self.weight)
         side = ColumnSide.of_values(after)
         return PairedColumn(self.name, self.type, self.values, side, *meaning)
 
@@ -59,7 +62,8 @@ class OriginalColumn:
 class PairedColumn:
     """A column before and after; equal numbers mean equal values on both sides.
 
-    `categories`, `unit` and `step` say what the numbers mean, as in `Column`.
+    `categories`, `unit` and `step` say what the numbers mean, as in `Column`; `weight` is how much
+    the column counts in the information loss.
     """
 
     name: str
@@ -69,6 +73,7 @@ class PairedColumn:
     categories: Sequence[Any] = ()
     unit: str = ""
     step: int = 1
+    weight: float = 1.0
 
     @property
     def is_scaled(self) -> bool:
@@ -96,11 +101,16 @@ class PairedColumn:
         return not np.array_equal(before.missing, after.missing)
 
     @property
-    def n_changed(self) -> int:
-        """How many records have another value after than before."""
+    def changed(self) -> Mask:
+        """Which records have another value after than before."""
         came_or_went = self.before.is_present != self.after.is_present
         differ = self.is_present & (self.before.numbers != self.after.numbers)
-        return int(np.count_nonzero(came_or_went | differ))
+        return np.asarray(came_or_went | differ)
+
+    @property
+    def n_changed(self) -> int:
+        """How many records have another value after than before."""
+        return int(np.count_nonzero(self.changed))
 
     @property
     def scaled_before(self) -> Floats:
@@ -116,44 +126,27 @@ class PairedColumn:
         return self.before.standardise(self.after)
 
     def before_axes(self, rows: Labels | None = None) -> Iterator[Floats]:
-        """Give the original values in the space of comparison, one axis at a time.
+        """Give the original values of a scaled column as coordinates, one axis at a time.
 
-        They have a variance of 1 in it. A missing number is as far from every other as two records
-        are on average, a missing category is one more category. With `rows`, of these records only.
+        What is present has a variance of 1. A missing number is at the mean, and on a second axis
+        as far from every other as two records are on average. With `rows`, of these records only.
         """
-        scaled = self.scaled_before if self.is_scaled else None
-        return self._axes(self.before, scaled, rows)
+        return self._axes(self.before, self.scaled_before, rows)
 
     def after_axes(self, rows: Labels | None = None) -> Iterator[Floats]:
         """Give the released values on the same axes."""
-        scaled = self.scaled_after if self.is_scaled else None
-        return self._axes(self.after, scaled, rows)
+        return self._axes(self.after, self.scaled_after, rows)
 
-    def _axes(
-        self, side: ColumnSide, scaled: Floats | None, rows: Labels | None
-    ) -> Iterator[Floats]:
-        if scaled is None:
-            yield from self._points.axes(side if rows is None else side.take(rows))
-            return
+    def _axes(self, side: ColumnSide, scaled: Floats, rows: Labels | None) -> Iterator[Floats]:
         yield scaled if rows is None else scaled[rows]
-        if self._has_missing_axis:
+        if self.has_missing:
             is_present = side.is_present if rows is None else side.is_present[rows]
-            yield np.asarray(_MISSING_DISTANCE * ~is_present)
+            yield np.asarray(MISSING_DISTANCE * ~is_present)
 
     @property
-    def n_axes(self) -> int:
-        """How many axes there are."""
-        return 1 + self._has_missing_axis if self.is_scaled else self._points.n_axes
-
-    @property
-    def _has_missing_axis(self) -> bool:
+    def has_missing(self) -> bool:
+        """Whether any value is missing, before or after."""
         return self.before.missing is not None or self.after.missing is not None
-
-    @cached_property
-    def _points(self) -> CategoryPoints:
-        """Those of the original, unless the release has other categories."""
-        own = self.before.points
-        return own if own.covers(self.after) else category_points(self.before, self.after)
 
     def take(self, rows: NDArray[np.intp]) -> "PairedColumn":
         """Return the column of these records."""
@@ -218,29 +211,39 @@ class Pair:
         """The numbers, dates and ordered categories among the quasi-identifiers."""
         return [column for column in self.columns.values() if column.is_scaled]
 
-    def points_before(self, rows: Labels | None = None) -> Floats:
+    def points_before(self, rows: Labels | None = None) -> MixedPoints:
         """Return the original records, or some of them, as points in the space of comparison.
 
-        Its units are the original's standard deviations. It may have many axes for one column, so
-        ask for the rows that are needed.
+        Its units are the original's standard deviations. Nominal columns are codes; two different
+        ones are as far apart as `code_distances` says, and a missing one is one more code.
         """
-        return self._points(rows, PairedColumn.before_axes)
+        return self._points(rows, lambda column: column.before, PairedColumn.before_axes)
 
-    def points_after(self, rows: Labels | None = None) -> Floats:
+    def points_after(self, rows: Labels | None = None) -> MixedPoints:
         """Return the released records, or some of them, as points in the same space."""
-        return self._points(rows, PairedColumn.after_axes)
+        return self._points(rows, lambda column: column.after, PairedColumn.after_axes)
+
+    @property
+    def code_distances(self) -> Floats:
+        """How far apart different codes of each nominal column are, squared."""
+        nominal = (column for column in self.columns.values() if not column.is_scaled)
+        return np.array([column.before.squared_distance for column in nominal])
 
     def _points(
         self,
         rows: Labels | None,
+        side: Callable[[PairedColumn], ColumnSide],
         axes: Callable[[PairedColumn, Labels | None], Iterable[Floats]],
-    ) -> Floats:
-        columns = self.columns.values()
+    ) -> MixedPoints:
         n = self.n_records if rows is None else len(rows)
-        points = np.empty((n, sum(column.n_axes for column in columns)))
-        for place, axis in enumerate(axis for c in columns for axis in axes(c, rows)):
-            points[:, place] = axis
-        return points
+        numbers = [axis for column in self.scaled_columns for axis in axes(column, rows)]
+        codes = [side(column).codes for column in self.columns.values() if not column.is_scaled]
+        return MixedPoints(
+            np.column_stack(numbers) if numbers else np.empty((n, 0)),
+            np.column_stack([own if rows is None else own[rows] for own in codes])
+            if codes
+            else np.empty((n, 0), dtype=np.int64),
+        )
 
     @cached_property
     def classes(self) -> Labels:
@@ -287,13 +290,14 @@ def original_of(
 ) -> Original:
     """Return the original side of a table; strata are among the columns that anybody may know.
 
-    Sensitive columns of types that cannot be measured, such as lists, are left out. Those of a CSV
-    file are text, whatever they hold; its `decimal` mark says how to read their numbers.
+    They do not count in the information loss. Sensitive columns of types that cannot be measured,
+    such as lists, are left out. Those of a CSV file are text, whatever they hold; its `decimal`
+    mark says how to read their numbers.
     """
     known = {name: OriginalColumn.of(column) for name, column in columns.items()}
     for name, coded in (strata or {}).items():
         side = ColumnSide.of_values(coded.values)
-        known[name] = OriginalColumn(name, ColumnType.NOMINAL, side, coded.categories)
+        known[name] = OriginalColumn(name, ColumnType.NOMINAL, side, coded.categories, weight=0.0)
     measurable = [name for name in sensitive if name in frame.columns and types_of(frame, name)]
     return Original(
         {name: known[name] for name in frame.columns if name in known},

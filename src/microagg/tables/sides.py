@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats, Mask
-from microagg.tables.category_points import CategoryPoints, category_points
+from microagg.tables.category_codes import Codes, category_codes, squared_distance
 from microagg.tables.scaling import Scaling, scaling
 
 # Squares of larger numbers, and sums of these, would overflow.
@@ -67,9 +67,15 @@ class ColumnSide(Values):
         return axis
 
     @cached_property
-    def points(self) -> CategoryPoints:
-        """A point for each category of a nominal column."""
-        return category_points(self)
+    def codes(self) -> Codes:
+        """The categories of a nominal column as whole numbers; missing is one of them."""
+        return category_codes(self)
+
+    @cached_property
+    def squared_distance(self) -> float:
+        """How far apart different categories are, squared, in units of the column's deviation."""
+        _, counts = np.unique(self.codes, return_counts=True)
+        return squared_distance(counts, len(self.codes))
 
     @cached_property
     def _origin(self) -> int:

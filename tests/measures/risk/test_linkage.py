@@ -8,22 +8,26 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.kernels.attacks.distance_linkage import make_box_tree, rank_own_points
+from microagg.kernels.attacks.distance_linkage import MixedPoints, make_box_tree, rank_own_points
 from microagg.measures.risk.linkage import distance_linkage, own_ranks
 from microagg.measures.sampling import sampled_rows, standard_error
 from microagg.partitions import MDAV
 from microagg.tables.matching import open_pair
+from tests.indicators import coordinates
 
 JS = (1, 2, 5, 10)
 
 
-def plain_ranks(X, Z, enough):
+def plain_ranks(pair, enough):
     """Every record against every other, column by column as the kernel adds up."""
+    (X, codes), (Z, others) = pair.points_before(), pair.points_after()
     less, equal = np.empty(len(X), dtype=int), np.empty(len(X), dtype=int)
     for i, x in enumerate(X):
         squares = np.zeros(len(Z))
         for j in range(X.shape[1]):
             squares += (Z[:, j] - x[j]) ** 2
+        for j, apart in enumerate(pair.code_distances):
+            squares += apart * (others[:, j] != codes[i, j])
         less[i] = (squares < squares[i]).sum()
         equal[i] = (squares == squares[i]).sum()
     gone = less >= enough
@@ -50,7 +54,7 @@ def test_ranks_are_those_of_a_plain_scan(numbers_pair, kind, d):
         X = X.round()
     pair = numbers_pair(X, released(kind, X, rng))
     got = own_ranks(pair, np.arange(700), enough=10, n_jobs=2)
-    wanted = plain_ranks(pair.points_before(), pair.points_after(), 10)
+    wanted = plain_ranks(pair, 10)
     assert np.array_equal(got[0], wanted[0])
     assert np.array_equal(got[1], wanted[1])
     assert (wanted[0] < 10).any()
@@ -59,15 +63,17 @@ def test_ranks_are_those_of_a_plain_scan(numbers_pair, kind, d):
 def test_the_kernel_counts_the_same_uncompiled():
     rng = np.random.default_rng(0)
     points = rng.integers(0, 4, size=(90, 3)).astype(float)
+    codes, apart = rng.integers(-1, 5, size=(90, 2)), np.array([0.5, 1.5])
     counts = rng.integers(1, 4, size=90)
     X, own = rng.integers(0, 4, size=(40, 3)) + 0.5, rng.integers(0, 90, size=40)
-    tree = make_box_tree(points, counts)
+    known = rng.integers(-1, 6, size=(40, 2))
+    tree = make_box_tree(MixedPoints(points, codes), counts, apart)
     results = []
     for function in (rank_own_points, rank_own_points.py_func):
         less, equal = np.zeros(40, dtype=np.intp), np.zeros(40, dtype=np.intp)
-        function(tree, X, np.arange(40), own, 10**6, less, equal)
+        function(tree, MixedPoints(X, known), np.arange(40), own, 10**6, less, equal)
         results.append((less, equal))
-    squares = ((X[:, None] - points) ** 2).sum(axis=2)
+    squares = ((X[:, None] - points) ** 2).sum(axis=2) + (known[:, None] != codes) @ apart
     radius = squares[np.arange(40), own][:, None]
     for less, equal in results:
         assert np.array_equal(less, (squares < radius) @ counts)
@@ -150,8 +156,29 @@ def test_categories_and_missing_values_are_linked():
     assert distance_linkage(open_pair(before, before)).linked[1] == 1.0
     pair = open_pair(before, after, quasi_identifiers=["x", "c"])
     less, equal = own_ranks(pair, np.arange(4), enough=10, n_jobs=1)
-    wanted = plain_ranks(pair.points_before(), pair.points_after(), 10)
+    wanted = plain_ranks(pair, 10)
     assert (less.tolist(), equal.tolist()) == (wanted[0].tolist(), wanted[1].tolist())
+
+
+@pytest.mark.parametrize("n_categories", [2, 40, 400])
+def test_many_categories_are_compared_exactly(n_categories):
+    """As far apart as their indicators are, however many there are."""
+    rng = np.random.default_rng(n_categories)
+    n = 1500
+    codes = rng.integers(0, n_categories, size=(2, n)).astype(str)
+    codes[1, ::2] = codes[0, ::2]  # half of them keep theirs
+    before = pl.DataFrame({"x": rng.normal(size=n), "y": rng.normal(size=n), "c": codes[0]})
+    after = before.with_columns(pl.col("x", "y").round(), c=codes[1])
+    pair = open_pair(before, after, quasi_identifiers=["x", "y", "c"])
+    less, equal = own_ranks(pair, np.arange(n), enough=5, n_jobs=2)
+    wanted = plain_ranks(pair, 5)
+    assert np.array_equal(less, wanted[0])
+    assert np.array_equal(equal, wanted[1])
+    X, Z = coordinates(pair)
+    indicators = np.square(X[:200, None] - Z).sum(axis=2)
+    own = indicators[np.arange(200), np.arange(200)][:, None]
+    nearer = (indicators < own - 1e-9).sum(axis=1)
+    assert np.array_equal(np.minimum(nearer, 5), np.minimum(less[:200], 5))
 
 
 def test_awkward_tables(awkward):

@@ -11,11 +11,12 @@ import pytest
 
 from microagg import measure, protect
 from microagg.core.errors import DataError
-from microagg.kernels.attacks.distance_linkage import make_box_tree
+from microagg.kernels.attacks.distance_linkage import MixedPoints, make_box_tree
 from microagg.kernels.attacks.nearest_units import count_nearest
 from microagg.measures.risk.classes import THRESHOLDS
 from microagg.measures.risk.units import unit_classes, unit_linkage, unit_risk
 from microagg.tables.matching import open_pair
+from tests.indicators import coordinates
 
 
 def visits(seed, n_units=40, decimals=0):
@@ -72,7 +73,7 @@ def plain_classes(before, after):
 
 def plain_linkage(pair, who):
     """Every record against every other, and every unit as a product over its records."""
-    points, released = pair.points_before(), pair.points_after()
+    points, released = coordinates(pair)
     chances = defaultdict(list)
     for point, unit in zip(points, who, strict=True):
         if unit is None:
@@ -159,16 +160,18 @@ def test_the_kernel_counts_the_same_uncompiled():
         counts += numbers.tolist()
         first.append(len(units))
     behind = (np.array(first), np.array(units), np.array(counts))
-    tree = make_box_tree(points, np.full(90, 3))
+    codes, apart = rng.integers(0, 3, size=(90, 1)), np.array([0.5])
+    tree = make_box_tree(MixedPoints(points, codes), np.full(90, 3), apart)
     at_place = np.zeros(tree.counts.size, dtype=np.intp)
     at_place[tree.places] = np.arange(90)
     X, unit = rng.integers(0, 4, size=(40, 2)) + 0.5, rng.integers(0, 5, size=40)
-    squares = ((X[:, None] - points) ** 2).sum(axis=2)
+    known = rng.integers(0, 4, size=(40, 1))
+    squares = ((X[:, None] - points) ** 2).sum(axis=2) + (known[:, None] != codes) @ apart
     is_nearest = squares == squares.min(axis=1, keepdims=True)
     own = (is_nearest[:, :, None] & (unit_of == unit[:, None, None])).sum(axis=(1, 2))
     for function in (count_nearest, count_nearest.py_func):
         equal, found = np.zeros(40, dtype=np.intp), np.zeros(40, dtype=np.intp)
-        function(tree, at_place, *behind, X, unit, np.arange(40), equal, found)
+        function(tree, at_place, *behind, MixedPoints(X, known), unit, np.arange(40), equal, found)
         assert np.array_equal(equal, 3 * is_nearest.sum(axis=1))
         assert np.array_equal(found, own)
 

@@ -2,10 +2,15 @@
 
 import numpy as np
 
-from microagg.core.arrays import Counts, Floats, Rows
-from microagg.kernels.attacks.distance_linkage import BoxTree, box_bound
+from microagg.core.arrays import Counts, Rows
+from microagg.kernels.attacks.distance_linkage import (
+    BoxTree,
+    MixedPoints,
+    box_bound,
+    measure_leaf,
+)
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.neighbours.blocks import BLOCK, measure_block
+from microagg.kernels.neighbours.blocks import BLOCK
 
 
 @inner_kernel
@@ -29,21 +34,22 @@ def count_nearest(
     first: Rows,
     units: Rows,
     counts: Counts,
-    X: Floats,
+    records: MixedPoints,
     unit: Rows,
     rows: Rows,
     out_equal: Rows,
     out_own: Rows,
 ) -> None:
-    """For each of the rows of X: the released records that are nearest, and those of its unit.
+    """For each of some records: the released ones that are nearest, and those of its unit.
 
     `points` is the point at every place of the tree; the units at a point p are
     `units[first[p] : first[p + 1]]`, in order, with so many records each (`counts`). `unit` is that
-    of every row of X.
+    of every record.
     """
     stack, bounds = np.empty(64, dtype=np.intp), np.empty(64)
     distances = np.empty(BLOCK)
     for i in rows:
+        numbers, codes = records.numbers[i], records.codes[i]
         best, equal, own = np.inf, 0, 0
         stack[0], bounds[0] = 0, 0.0
         depth = 1
@@ -54,7 +60,8 @@ def count_nearest(
             node = stack[depth]
             if tree.last[node] - tree.first[node] > 1:
                 near, far = 2 * node + 1, 2 * node + 2
-                near_bound, far_bound = box_bound(tree, near, X[i]), box_bound(tree, far, X[i])
+                near_bound = box_bound(tree, near, numbers, codes)
+                far_bound = box_bound(tree, far, numbers, codes)
                 if far_bound < near_bound:
                     near, far = far, near
                     near_bound, far_bound = far_bound, near_bound
@@ -63,7 +70,7 @@ def count_nearest(
                 depth += 2
                 continue
             leaf = tree.first[node]
-            measure_block(tree.values, leaf, BLOCK, X[i], distances)
+            measure_leaf(tree, leaf, numbers, codes, distances)
             for slot in range(BLOCK):
                 if tree.counts[leaf, slot] == 0 or not distances[slot] <= best:
                     continue

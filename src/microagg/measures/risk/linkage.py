@@ -76,7 +76,7 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
     """
     own = pair.classes
     _, first, sizes = np.unique(own, return_index=True, return_counts=True)
-    tree = make_box_tree(pair.points_after(first), sizes)
+    tree = make_box_tree(pair.points_after(first), sizes, pair.code_distances)
     # Records that are close together find the same leaves of the tree in the cache.
     order = np.argsort(tree.places[own[rows]], kind="stable")
     items = [order[at : at + _PER_ITEM] for at in range(0, len(order), _PER_ITEM)]

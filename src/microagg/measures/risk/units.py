@@ -181,7 +181,7 @@ def _nearest(pair: Pair, units: Units, rows: Rows, *, n_jobs: int | None) -> tup
     """Count, for each row, the nearest released records and those of its unit among them."""
     classes = pair.classes
     _, places, sizes = np.unique(classes, return_index=True, return_counts=True)
-    tree = make_box_tree(pair.points_after(places), sizes)
+    tree = make_box_tree(pair.points_after(places), sizes, pair.code_distances)
     # Records that are close together find the same leaves of the tree in the cache.
     order = np.argsort(tree.places[classes[rows]], kind="stable")
     items = [order[at : at + _PER_ITEM] for at in range(0, len(order), _PER_ITEM)]

@@ -7,7 +7,7 @@ import numpy as np
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats
 from microagg.measures.utility.weighted import scaling_of, shares_up_to
-from microagg.tables.category_points import category_codes
+from microagg.tables.category_codes import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from microagg.core.words import percent
+from microagg.core.words import percent, worst_losses
 from microagg.measures.utility.column_loss import ColumnLoss
 from microagg.measures.utility.distributions import Distributions
 from microagg.measures.utility.eigenvalues import Eigenvalues
@@ -27,13 +27,11 @@ def loss_rows(loss: ColumnLoss) -> Iterator[FigureRow]:
         return
     meaning = (
         "Information loss of the values as released (rounded, medians, most frequent categories), "
-        "every record counted once. 0 % keeps every value, 100 % is as bad as the overall mean; "
-        "categories can be worse than that."
+        "records counted by their weights, if they have any. 0 % keeps every value, 100 % is as "
+        "bad as the overall mean; categories can be worse than that."
     )
-    known = {name: lost for name, lost in loss.columns.items() if lost is not None}
-    if len(known) > 1:
-        worst = max(known, key=lambda name: known[name])
-        meaning += f" The highest is that of {worst!r}: {percent(known[worst], 3)}."
+    if loss.worst_columns:
+        meaning += f" Most is lost in {worst_losses(loss.worst_columns)}."
     yield FigureRow("loss of released values", percent(loss.information_loss), meaning)
 
 
