@@ -1,6 +1,6 @@
 """What is measured: two tables, and what is known about their columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -107,7 +107,7 @@ class KnownColumns:
             left_out,
             sensitive,
             next(iter(weights), None),
-            _types_and_orders(plan),
+            _orders_of_dates(plan, shown) | _types_and_orders(plan),
             plan.draws_values,
             plan=plan,
             blocks=tuple((*block, *strata) for block in blocks),
@@ -140,14 +140,24 @@ class KnownColumns:
 def _types(found: Manifest) -> dict[str, ColumnOptions]:
     """Return the types of the columns; an order is in the plan, or in the table itself."""
     types = {name: ColumnType(column.type) for name, column in found.columns.items()}
-    return {n: ColumnOptions(type=t) for n, t in types.items() if t is not ColumnType.ORDINAL}
+    dates = found.plan.dates
+    return {
+        name: ColumnOptions(type=own, dates=dates)
+        for name, own in types.items()
+        if own is not ColumnType.ORDINAL
+    }
+
+
+def _orders_of_dates(plan: Plan, columns: Iterable[str]) -> dict[str, ColumnOptions]:
+    """Return which of day and month comes first in columns of dates, if the plan says so."""
+    return {} if plan.dates is None else {n: ColumnOptions(dates=plan.dates) for n in columns}
 
 
 def _types_and_orders(plan: Plan) -> dict[str, ColumnOptions]:
     """Return what a plan says of the types and orders of columns; the rest is not measured."""
     said = plan.column_options.items()
     return {
-        name: ColumnOptions(own.type, own.order)
+        name: ColumnOptions(own.type, own.order, dates=plan.dates)
         for name, own in said
         if own.stated_type is not None
     }

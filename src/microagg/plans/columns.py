@@ -134,7 +134,7 @@ class ColumnPlan(Model):
         "--resolution",
         "C=R",
         Section.COLUMNS,
-        "Unit of released times: day, hour, minute or second.",
+        "Unit of released times: year, quarter, month, day, hour, minute or second.",
     )
     weight: Annotated[
         float, BeforeValidator(lambda v: check_number("a column's weight", v, low=0.0))

@@ -37,6 +37,7 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Of so many records, as a share, values that differ may name them; of fewer than this, by chance.
 _NEARLY_ALL, _ENOUGH = 0.95, 20
+_WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
 _UNIT_OPTION = next(option for option in options_of(Plan) if option.keyword == UNIT)
@@ -53,13 +54,18 @@ class Guess:
     why: str
 
 
-def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[str, Guess]:
-    """Return a guess for every column; none is guessed to be published unchanged."""
+def guess_columns(
+    frame: Frame, annotations: Annotations | None = None, *, dates: str | None = None
+) -> dict[str, Guess]:
+    """Return a guess for every column; none is guessed to be published unchanged.
+
+    `dates` says which of day and month comes first where a column of dates does not tell.
+    """
     labelled = labelled_types(frame, annotations)
-    return {name: _guess(frame, name, labelled.get(name)) for name in frame.columns}
+    return {name: _guess(frame, name, labelled.get(name), dates) for name in frame.columns}
 
 
-def _guess(frame: Frame, name: str, label: ColumnType | None) -> Guess:
+def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None) -> Guess:
     series = frame[name]
     n, absent = len(series), int(series.null_count())
     if not types_of(frame, name):
@@ -72,7 +78,9 @@ def _guess(frame: Frame, name: str, label: ColumnType | None) -> Guess:
     if why and label is None:
         shared = _SHARED if different < n - absent else ""
         return Guess(IDENTIFIER, None, f"{why}{holes}{shared}")
-    judged = judge_type(frame, name, label=label)
+    judged = judge_type(frame, name, label=label, dates=dates)
+    if judged.is_ambiguous:
+        return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
     return Guess(QUASI_IDENTIFIER, judged.type, _why_type(frame, name, judged, different) + holes)
 
 

@@ -46,6 +46,7 @@ from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
 from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
+from microagg.tables.date_texts import DATE_ORDERS
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
@@ -241,6 +242,14 @@ class Plan(Model):
         "TEXT,...",
         Section.COLUMNS,
         "Texts and numbers that mean a missing value; NA and the like do among numbers and dates.",
+        studies=("compare", "sweep"),
+    )
+    dates: Annotated[str | None, _optional(check_choice, choices=DATE_ORDERS)] = option(
+        None,
+        "--dates",
+        "us|eu",
+        Section.COLUMNS,
+        "Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).",
         studies=("compare", "sweep"),
     )
     constraints: Constraints = option(

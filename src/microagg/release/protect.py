@@ -66,6 +66,7 @@ def protect(
     scale: str = "standardise",
     missing: str = "error",
     na: Iterable[str | float] = (),
+    dates: str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -106,8 +107,9 @@ def protect(
     drop : Columns to drop that name nobody.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
-        column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of times ("day",
-        "hour", "minute", "second"), "weight" in comparisons, and the requirements below.
+        column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of dates
+        ("year", "quarter", "month", "day", "hour", "minute", "second"), "weight" in comparisons,
+        and the requirements below.
     l_diversity : Least number of values of a sensitive column in every group, or entropy:L. By
         column, as in {"diagnosis": 3}; "entropy:3" asks for the entropy of three equally frequent
         values. A missing value is a value.
@@ -134,6 +136,7 @@ def protect(
         in. With "value", whole groups release a missing value or none of them does; with "impute",
         it is replaced by its group's aggregate.
     na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
+    dates : Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).
         In text of other kinds NA may be a value, and counts as missing only if it is given here.
         Columns that are published unchanged keep them.
     strata : Columns to group within: only records with the same values share a group. They are

@@ -113,7 +113,9 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     said = plan.column_options
     columns = {
         name: open_column(
-            frame, name, replace(said.get(name, ColumnOptions()), type=judged[name].type)
+            frame,
+            name,
+            replace(said.get(name, ColumnOptions()), type=judged[name].type, dates=plan.dates),
         )
         for name in roles.quasi_identifiers
     }
@@ -159,7 +161,11 @@ def judge_types(
         stated = plan.column_options.get(name, ColumnOptions()).stated_type
         found[name] = (
             judge_type(
-                frame, name, label=labels.get(name), is_amount=takes_amounts or name in amounts
+                frame,
+                name,
+                label=labels.get(name),
+                is_amount=takes_amounts or name in amounts,
+                dates=plan.dates,
             )
             if stated is None
             else Judgement(stated)

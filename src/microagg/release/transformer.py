@@ -51,6 +51,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in.
     na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
+    dates : Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).
     valid_combinations : Release only combinations of categories that occur in the data.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
@@ -96,6 +97,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         scale: str = "standardise",
         missing: str = "error",
         na: Iterable[str | float] = (),
+        dates: str | None = None,
         valid_combinations: bool = False,
         random_state: SeedLike = None,
         effort: str = "balanced",
@@ -111,6 +113,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.scale = scale
         self.missing = missing
         self.na = na
+        self.dates = dates
         self.valid_combinations = valid_combinations
         self.random_state = random_state
         self.effort = effort

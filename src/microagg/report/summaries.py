@@ -41,6 +41,7 @@ from microagg.report.grids import (
 )
 from microagg.report.rounding import Word, duration, number_word, time_word
 from microagg.tables.columns import ColumnType
+from microagg.tables.dates import CALENDAR_UNITS
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
 from microagg.tables.units import Units
@@ -50,6 +51,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUANTILE_WINDOWS = 10
 DOMINANT_SHARE = 0.5  # share of the sum of squares due to a few records
 HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
+_SHORTEST_DAYS = {"M": 28, "Y": 365}
 CATEGORIES = 12  # with more of them, a figure is hard to read
 
 
@@ -147,7 +149,10 @@ def summary_of(column: PairedColumn, least: int, *, public: bool) -> ColumnSumma
 
 
 def _of_numbers(column: PairedColumn, least: int, *, public: bool) -> ColumnSummary:
-    is_time = column.unit != ""
+    is_time, shortest = column.unit != "", 0.0
+    if column.unit in CALENDAR_UNITS:
+        shortest = _SHORTEST_DAYS[column.unit] * column.step * SECONDS["D"]
+        column = column.in_days
     scale = SECONDS[column.unit] * column.step if is_time else 1.0
     after = Side.of(column.after, least, scale, guarded=False)
     before = Side.of(column.before, least, scale, guarded=True)
@@ -166,7 +171,7 @@ def _of_numbers(column: PairedColumn, least: int, *, public: bool) -> ColumnSumm
     elif not spread:
         note = "All values are the same."
     else:
-        figure = _histogram(sides, least, column.type, scale)
+        figure = _histogram(sides, least, column.type, max(scale, shortest))
         note = "" if figure else "Too few records, or too many equal ones, for a figure."
     lines = [
         Line("mean", *_worded(sides, lambda side: side.mean, word)),
@@ -260,16 +265,16 @@ def safe_quantile(
 
 
 def _histogram(
-    sides: tuple[Side | None, Side], least: int, kind: ColumnType, scale: float
+    sides: tuple[Side | None, Side], least: int, kind: ColumnType, shortest: float
 ) -> Histogram | None:
-    """Return merged bins of the values present on both sides; no bin of times is below `scale`."""
+    """Return merged bins of the values present on both sides; none is below `shortest`."""
     present = [side.ordered for side in sides if side is not None]
     if any(len(ordered) < HISTOGRAM_GROUPS * least for ordered in present):
         return None
     low, high = trimmed_range(present[0], least)
     bins = int(np.clip(2.0 * len(present[0]) ** (1 / 3), 6, 24))
     if kind in (ColumnType.DATE, ColumnType.DATETIME):
-        grid = date_grid(low, high, bins, scale)
+        grid = date_grid(low, high, bins, shortest)
     else:
         grid = number_grid(low, high, bins, whole=kind is ColumnType.INTEGER)
     if grid is None:

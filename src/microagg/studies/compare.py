@@ -67,6 +67,7 @@ def compare(
     scale: str = "standardise",
     missing: str = "error",
     na: Iterable[str | float] = (),
+    dates: str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -92,8 +93,8 @@ def compare(
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values, or that need an option not given
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
-blocks, valid_combinations : as in `protect`
+t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
+weights, blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its

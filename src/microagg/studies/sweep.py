@@ -85,6 +85,7 @@ def sweep(
     scale: str = "standardise",
     missing: str = "error",
     na: Iterable[str | float] = (),
+    dates: str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -117,8 +118,8 @@ def sweep(
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
-blocks : as in `protect`, for DataFrames only
+t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
+weights, blocks : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default

@@ -44,7 +44,7 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
     ColumnType.DATE: _NUMERIC,
     ColumnType.DATETIME: _NUMERIC,
 }
-RESOLUTIONS = ("day", "hour", "minute", "second")
+RESOLUTIONS = ("year", "quarter", "month", "day", "hour", "minute", "second")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class ColumnOptions:
     aggregate: str | None = None
     resolution: str | None = None
     weight: float = 1.0
+    dates: str | None = None  # which of day and month comes first in text that does not tell
 
     @property
     def stated_type(self) -> ColumnType | None:
@@ -84,8 +85,8 @@ class Coded:
     """A native column as numbers; `decode` turns numbers into a native column of the same type.
 
     `categories` are what codes stand for, lowest first. Dates count steps of `step` units, named as
-    in NumPy; `written` is how they are written if they are text. `has_nulls` tells floats that are
-    missing as null from those that are NaN.
+    in NumPy (quarters are three months); `written` is how they are written if they are text.
+    `has_nulls` tells floats that are missing as null from those that are NaN.
     """
 
     values: Values
