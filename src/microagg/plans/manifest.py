@@ -60,7 +60,8 @@ class ColumnFacts(_Facts):
     """How a quasi-identifier was treated, and how many of its values were missing.
 
     `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
-    `why` it has another type than that suggests, if nobody said so.
+    `why` it has another type than that suggests, if nobody said so. `written` is how its dates are
+    written if they are text, as in `strftime`.
     """
 
     type: ColumnType
@@ -69,6 +70,7 @@ class ColumnFacts(_Facts):
     missing: int
     stored: str = ""
     why: str = ""
+    written: str = ""
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -503,6 +503,12 @@ class Plan(Model):
         return frozenset((*constrained, *averaged))
 
     @property
+    def resolutions(self) -> dict[str, str]:
+        """The resolutions of dates that are stated, by column."""
+        stated = {name: column.resolution for name, column in self.columns.items()}
+        return {name: word for name, word in stated.items() if word is not None}
+
+    @property
     def column_options(self) -> dict[str, ColumnOptions]:
         """Options for the values of quasi-identifiers, by name."""
         said = {name: column.options for name, column in self.columns.items()}

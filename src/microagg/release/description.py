@@ -198,6 +198,7 @@ def _columns(records: Records) -> dict[str, ColumnFacts]:
             missing=column.values.n_missing,
             stored=type_name(column.stored),
             why=records.judged[name].why,
+            written=column.written,
         )
         for name, column in records.columns.items()
     }

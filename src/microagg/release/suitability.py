@@ -10,7 +10,7 @@ from microagg.core.registry import Method
 from microagg.core.words import counted
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
-from microagg.tables.columns import Column, ColumnType
+from microagg.tables.columns import Column
 from microagg.tables.scaling import LINEAR
 
 # Whole numbers up to this size are exact as floats.
@@ -135,10 +135,10 @@ def check_constrained(columns: Iterable[str], records: Records) -> None:
     """Refuse constraints on columns that do not release a mean."""
     for name in columns:
         column = records.columns[name]
-        if column.type not in (ColumnType.CONTINUOUS, ColumnType.INTEGER):
+        if column.type.is_categorical:
             raise ParameterError(
-                f"constraints are on numbers; {name!r} is of the type {str(column.type)!r}. Remove "
-                "the constraint, or change the type."
+                f"constraints are on numbers and dates; {name!r} is of the type "
+                f"{str(column.type)!r}. Remove the constraint, or change the type."
             )
         if column.aggregate != "mean":
             raise ParameterError(

@@ -71,7 +71,9 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     if key is not None:
         _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
-        _refuse_violations(Constrained(plan.constraints).judge(each[0]))
+        forms = {name: column.written for name, column in records.columns.items()}
+        required = Constrained(plan.constraints, forms, plan.resolutions)
+        _refuse_violations(required.judge(each[0]))
     on_groups = tuple(
         GroupFinding.together([found for found in blocks if isinstance(found, GroupFinding)])
         for blocks in in_blocks

@@ -102,8 +102,9 @@ class Coded:
 class Column:
     """One quasi-identifier of a table, and how to put other values in its place.
 
-    `weight` is how much the column counts when records are compared, and `stored` the type it has
-    in the table. The other fields say what the numbers mean, as in `Coded`.
+    `weight` is how much the column counts when records are compared, `stored` the type it has in
+    the table, and `resolution` that of dates if somebody stated it. The other fields say what the
+    numbers mean, as in `Coded`.
     """
 
     name: str
@@ -118,3 +119,4 @@ class Column:
     written: str = ""
     has_nulls: bool = False
     stored: str = ""
+    resolution: str | None = None

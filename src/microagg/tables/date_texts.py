@@ -149,8 +149,8 @@ def _with_flags(form: str, fields: pl.DataFrame) -> str:
     for part, other in (("d", "m"), ("m", "d")):  # a part that does not tell is like the other
         if found[part] is None:
             found[part] = found[other]
-    for part, is_bare in found.items():
-        if is_bare:
+    for part, without_zero in found.items():
+        if without_zero:
             form = form.replace(f"%{part}", f"%-{part}")
     return form
 

@@ -105,6 +105,7 @@ def open_column(
         written=coded.written,
         has_nulls=coded.has_nulls,
         stored=stored,
+        resolution=options.resolution,
     )
 
 
