@@ -68,7 +68,7 @@ def plan(
 def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
     from microagg.files.dialect import Dialect
     from microagg.files.formats import STANDARD, open_table
-    from microagg.plans.drafting import draft, guess_columns
+    from microagg.plans.drafting import draft, guess_columns, propose
     from microagg.tables.frames import open_frame
     from microagg.tables.markers import without_entries
 
@@ -77,4 +77,5 @@ def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
     frame, _ = without_entries(frame, frame.columns, asked.na)
     guesses = guess_columns(frame, file.annotations, dates=asked.dates)
     name = "standard input" if source == STANDARD else source
-    return draft(guesses, asked, source=name, n_records=len(frame))
+    proposals = propose(frame, guesses, asked.dates)
+    return draft(guesses, asked, source=name, n_records=len(frame), proposals=proposals)

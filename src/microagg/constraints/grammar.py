@@ -33,6 +33,7 @@ _TOKEN = re.compile(
   | (?P<end>\Z))""",
     re.VERBOSE,
 )
+_PLAIN = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 # Larger powers of ten do not occur in tables, and would exhaust the memory.
 _LARGEST_EXPONENT = 300
 _LARGEST = Fraction(10) ** 100
@@ -119,6 +120,17 @@ class _Sum:
 
     def times(self, factor: Fraction) -> "_Sum":
         return _Sum({}, Fraction(0)).plus(self, factor)
+
+
+def quoted_column(name: str) -> str:
+    """Return a column as it is written in a constraint, in quotes if need be.
+
+    >>> quoted_column("net.pay"), quoted_column("net pay"), quoted_column("and")
+    ('net.pay', "'net pay'", "'and'")
+    """
+    if _PLAIN.fullmatch(name) and name.lower() not in ("and", "or"):
+        return name
+    return "'" + name.replace("'", "''") + "'"
 
 
 def parse(text: str) -> Constraint:

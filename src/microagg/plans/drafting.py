@@ -1,7 +1,7 @@
 """A draft plan for a table: what each column may be, and why, for a person to check."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from microagg.files.labelled import labelled_types
 from microagg.plans.columns import ROLE_OPTIONS
 from microagg.plans.options import Option, options_of
 from microagg.plans.plan import Plan
+from microagg.plans.proposals import Proposal, propose_constraints
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of
@@ -63,6 +64,16 @@ def guess_columns(
     """
     labelled = labelled_types(frame, annotations)
     return {name: _guess(frame, name, labelled.get(name), dates) for name in frame.columns}
+
+
+def propose(frame: Frame, guesses: Mapping[str, Guess], dates: str | None = None) -> list[Proposal]:
+    """Return constraints that the quasi-identifiers satisfy in all records, or nearly all."""
+    types = {
+        name: guess.type
+        for name, guess in guesses.items()
+        if guess.role == QUASI_IDENTIFIER and guess.type is not None
+    }
+    return propose_constraints(frame, types, dates)
 
 
 def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None) -> Guess:
@@ -143,10 +154,18 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[^\W\d_]+", spaced)}
 
 
-def draft(guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int) -> str:
+def draft(
+    guesses: dict[str, Guess],
+    asked: Plan,
+    *,
+    source: str,
+    n_records: int,
+    proposals: Sequence[Proposal] = (),
+) -> str:
     """Return a plan file with a line for each option and column, and why each was guessed.
 
-    `asked` is a plan with the k and the markers of missing values that were given.
+    `asked` is a plan with the k and what else was given. `proposals` are constraints that the
+    table satisfies; they are written as comments.
     """
     name = " ".join(source.split())
     return "\n".join(
@@ -156,6 +175,7 @@ def draft(guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int
             "",
             *_option_lines({"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}),
             "",
+            *_proposal_lines(proposals),
             "# Roles:",
             *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),
             "# Nothing is guessed to be published unchanged: sensitive, publish and weight.",
@@ -178,6 +198,20 @@ def _option_lines(chosen: dict[str, Any]) -> list[str]:
         lines.append((mark, f"{mark}{option.keyword} = {written}", option.help))
     lines.sort(key=lambda line: line[0])  # chosen options come first
     return _with_comments((entry, comment) for _, entry, comment in lines)
+
+
+def _proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
+    """Return constraints as a list in which each can be put into effect on its own."""
+    if not proposals:
+        return []
+    lines = _with_comments((f"#   {toml_value(own.text)},", own.comment) for own in proposals)
+    return [
+        "# What the records have in common. Released records keep what you remove the # from:",
+        "constraints = [",
+        *lines,
+        "]",
+        "",
+    ]
 
 
 def _column_lines(guesses: dict[str, Guess]) -> list[str]:
