@@ -20,7 +20,7 @@ from microagg.plans.manifest import (
     Promise,
 )
 from microagg.plans.plan import Plan
-from microagg.plans.required import left_out, required_rows, units_of
+from microagg.plans.required import left_out, required_rows, shared_words, units_of
 from microagg.requirements.units import KUnits
 
 Facts = list[tuple[str, str]]
@@ -209,6 +209,11 @@ def judged(done: Manifest) -> Facts:
         counts = (f"{listed_names([name])} ({count:,})" for name, count in done.markers.items())
         rows.append(("missing", f"entries such as NA: {', '.join(counts)}"))
     return rows
+
+
+def shared_rows(done: Manifest) -> Facts:
+    """Return a row for each sensitive column that some released combinations reveal."""
+    return [("revealed", words) for words in shared_words(done)]
 
 
 def without_effect(plan: Plan, done: Manifest) -> Facts:

@@ -135,6 +135,13 @@ class CombinationFacts(_Facts):
     records: int
 
 
+class SharedFacts(_Facts):
+    """In how many released combinations all records have one value of a sensitive column."""
+
+    shared: int
+    combinations: int
+
+
 class DrawFacts(_Facts):
     """How many records each centre of a draw expected and got."""
 
@@ -215,6 +222,7 @@ class Manifest(_Facts):
     strata_found: StrataFacts | None
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
+    shared_values: dict[str, SharedFacts] = {}
     draw: DrawFacts | None
     hybrid: HybridFacts | None = None
     key: str | None
@@ -242,7 +250,8 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        left_out = {name for name in ("output", "hybrid", "markers") if not getattr(self, name)}
+        optional = ("output", "hybrid", "markers", "shared_values")
+        left_out = {name for name in optional if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

@@ -23,6 +23,7 @@ from microagg.plans.manifest import (
     Manifest,
     MissingFacts,
     RequirementFacts,
+    SharedFacts,
     StrataFacts,
     UnitFacts,
 )
@@ -120,6 +121,10 @@ def describe(
         strata_found=_strata(records),
         blocks=tuple(block.names for block in records.blocks),
         new_combinations=_combinations(released),
+        shared_values={
+            own.column: SharedFacts(shared=own.shared, combinations=own.combinations)
+            for own in verified.shared
+        },
         draw=_draw(groups.estimator) if groups.method.draws else None,
         hybrid=_hybrid(records, released, verified.moved, errors),
         key=verified.key,

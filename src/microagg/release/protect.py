@@ -36,7 +36,12 @@ from microagg.release.released import Released, aggregate, synthesise
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
-from microagg.release.suitability import bound_for, check_hybrid, check_method
+from microagg.release.suitability import (
+    bound_for,
+    check_hybrid,
+    check_method,
+    warn_of_violations,
+)
 from microagg.release.verification import Verified, finish
 from microagg.tables.frames import dtype_of, open_frame, polars_column
 from microagg.tables.roles import Names
@@ -303,6 +308,7 @@ def go_through(
     systems = systems_of(plan.constraints, records)
     check_hybrid(plan, records, systems)
     _warn_beforehand(plan, records)
+    warn_of_violations(systems, records)
     with listener:
         groups = group(records, plan, systems, rules)
         if plan.hybrid:

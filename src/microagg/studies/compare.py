@@ -30,7 +30,7 @@ from microagg.release.records import Records, open_records
 from microagg.release.released import Released, aggregate
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
-from microagg.release.suitability import check_method
+from microagg.release.suitability import check_method, warn_of_violations
 from microagg.studies.comparison import Comparison, Row, marked
 from microagg.studies.setting import Setting
 from microagg.tables.pairs import Original, original_of
@@ -203,6 +203,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     judging = plan.replace(method=wanted[0].name) if only_numbers else plan
     records = open_records(source, judging, largest_k=max(ks))
     systems = systems_of(plan.constraints, records)
+    warn_of_violations(systems, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
     unfit = [
         method

@@ -34,7 +34,7 @@ from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
-from microagg.release.suitability import bound_for
+from microagg.release.suitability import bound_for, warn_of_violations
 from microagg.studies.chains import MatrixSweep, compile_search, sweep_all
 from microagg.studies.setting import Setting
 from microagg.studies.sweep_result import Sweep, SweepRow
@@ -224,6 +224,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
     if ks is None:
         wanted = _up_to_smallest_stratum(wanted, records, plan.small_strata)
     systems = systems_of(plan.constraints, records)
+    warn_of_violations(systems, records)
     study = _Study(
         [block.X for block in records.blocks],
         _rows_of_strata(records, wanted, plan.small_strata),
