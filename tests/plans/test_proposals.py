@@ -95,3 +95,29 @@ def test_dates_that_nobody_can_tell():
     assert "day or month first? say dates" in guess.why
     assert guess_columns(frame, dates="eu")["seen"].type == "date"
     assert propose(frame, guess_columns(frame)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "failing"),
+    [
+        ("census", "POTHVAL + PEARNVAL = PTOTVAL", 0),
+        ("eia", "RESREVENUE + COMREVENUE + INDREVENUE + OTHREVENUE = TOTREVENUE", 249),
+        ("eia", "RESSALES + COMSALES + INDSALES + OTHRSALES = TOTSALES", 275),
+    ],
+)
+def test_totals_of_the_benchmark_tables(benchmark_file, name, total, failing):
+    table = pl.read_csv(benchmark_file(name))
+    found = proposals(table)
+    names = re.findall(r"\w+", total)
+    differs = sum(table[part] for part in names[:-1]) != table[names[-1]]
+    assert int(differs.sum()) == failing
+    n = f"{len(table):,}"
+    said = (
+        f"holds in all {n} records" if not failing else f"holds in all but {failing} of {n} records"
+    )
+    assert found[total] == said
+
+
+def test_tarragona_has_no_totals(benchmark_file):
+    found = proposals(pl.read_csv(benchmark_file("tarragona")))
+    assert found == {"OPERATING.PROFIT <= SALES": "holds in all 834 records"}
