@@ -115,18 +115,24 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
     centred = X - X.mean(axis=0)
     sizes = np.sqrt(np.square(centred).sum(axis=0))
     basis = np.empty((0, len(X)))
+    # Each free column is a sum of the basis: `factors` are those of one column, in a row.
+    factors = np.zeros((X.shape[1], X.shape[1]))
     free: list[int] = []
     found = []
     for j in np.flatnonzero(sizes):
         own = centred[:, j] / sizes[j]
-        rest = own - basis.T @ (basis @ own)
-        rest -= basis.T @ (basis @ rest)
+        along = basis @ own
+        rest = own - basis.T @ along
+        again = basis @ rest  # what rounding left
+        rest, along = rest - basis.T @ again, along + again
         left = float(np.sqrt(np.square(rest).sum()))
         if left > nothing:
+            at = len(free)
+            factors[at, :at], factors[at, at] = along, left
             basis = np.vstack((basis, rest / left))
             free.append(int(j))
             continue
-        weights = np.linalg.lstsq(centred[:, free] / sizes[free], own, rcond=None)[0]
+        weights = _substituted(factors[: len(free), : len(free)], along)
         coefficients = np.zeros(X.shape[1])
         coefficients[free] = -weights * sizes[j] / sizes[free]
         coefficients[j] = 1.0
@@ -134,6 +140,15 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
         if (np.abs(coefficients - whole) < nearly_whole).all() and np.abs(whole).max() <= 3:
             found.append(whole.astype(np.int64))
     return found
+
+
+def _substituted(factors: Floats, along: Floats) -> Floats:
+    """Return by which weights rows of a triangular matrix add up to `along`, last one first."""
+    left, weights = along.copy(), np.zeros(len(along))
+    for at in range(len(along) - 1, -1, -1):
+        weights[at] = left[at] / factors[at, at]
+        left -= weights[at] * factors[at]
+    return weights
 
 
 def _sparse(relations: list[NDArray[np.int64]]) -> list[tuple[int, ...]]:

@@ -45,8 +45,7 @@ from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
-from microagg.tables.date_texts import DATE_ORDERS
+from microagg.tables.columns import AGGREGATES, DATE_ORDERS, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,

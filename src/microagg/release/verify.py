@@ -34,7 +34,7 @@ from microagg.requirements.base import Evidence, Finding, Requirement
 from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
-from microagg.tables.date_texts import DATE_ORDERS
+from microagg.tables.columns import DATE_ORDERS
 from microagg.tables.dates import ambiguous, writing_of
 from microagg.tables.frames import Frame, dtype_of, open_frame
 from microagg.tables.resolving import require_numbers_or_dates

@@ -44,6 +44,9 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
     ColumnType.DATE: _NUMERIC,
     ColumnType.DATETIME: _NUMERIC,
 }
+# Month first, as in 12/31/2024, or day first, as in 31/12/2024.
+US, EU = "us", "eu"
+DATE_ORDERS = (US, EU)
 RESOLUTIONS = ("year", "quarter", "month", "day", "hour", "minute", "second")
 
 

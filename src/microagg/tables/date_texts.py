@@ -9,11 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from microagg.tables.columns import ColumnType
-
-# Month first, as in 12/31/2024, or day first, as in 31/12/2024.
-US, EU = "us", "eu"
-DATE_ORDERS = (US, EU)
+from microagg.tables.columns import US, ColumnType
 
 _LAYOUT = re.compile(
     r"""(?P<first>[0-9]{1,4})(?P<sign>[-/.])(?P<second>[0-9]{1,2})(?P=sign)(?P<third>[0-9]{1,4})
