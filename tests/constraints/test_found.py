@@ -175,6 +175,17 @@ class TestOrders:
         # a is not below all, as b may be negative; b is.
         assert implied_orders(find_totals(columns, {}), columns, {}) == {("b", "all"): 0}
 
+    def test_missing_values_do_not_count(self):
+        part = rng().lognormal(3, 1, N)
+        missing = {"part": rng(5).random(N) < 0.4}
+        columns = {
+            "part": np.where(missing["part"], np.nan, part),
+            "whole": part * rng(1).uniform(1, 2, N),
+        }
+        (order,) = find_orders(columns, missing)
+        assert (order.low, order.failing) == ("part", 0)
+        assert order.n_records == int((~missing["part"]).sum())
+
     @pytest.mark.parametrize("seed", range(5))
     def test_none_by_chance(self, seed):
         chance = rng(seed)

@@ -5,9 +5,8 @@ only if it would fail in many records were the two columns independent of each o
 hardly any.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from numpy.typing import NDArray
 from microagg.constraints.totals import Total
 from microagg.core.arrays import Mask
 
-_N_SAMPLED = 10_000
+_N_SAMPLED, _N_COMPARED = 10_000, 1_000
 # Share of the records in which an order may fail.
 _MOST_FAILING = 0.005
+_MOST_FAILING_AT_FIRST = 0.03
 # Records in which independent columns would fail, at least; and how many times as many as do.
 _LEAST_EXPECTED, _TIMES = 20, 10
 # As a share of the records; dates are all in one unit, and a smaller one says something.
@@ -63,20 +63,37 @@ def find_orders(
     there = {name: ~missing[name][rows] for name in columns if name in missing}
     share = _LEAST_SHARE_OF_DATES if are_dates else _LEAST_SHARE
     found = {}
-    for first, second in combinations(columns, 2):
-        own = _both(first, second, sampled, there)
-        for low, high, at in ((first, second, (0, 1)), (second, first, (1, 0))):
-            a, b = own[at[0]], own[at[1]]
-            if _is_promising(a, b, n, len(rows), share):
-                order = _confirmed(low, high, columns, missing)
-                if order is not None:
-                    found[low, high] = order
+    for low, high in _possible(sampled, there):
+        if _is_promising(*_both(low, high, sampled, there), n, len(rows), share):
+            order = _confirmed(low, high, columns, missing)
+            if order is not None:
+                found[low, high] = order
     found = {pair: order for pair, order in found.items() if pair[::-1] not in found}
     known = {pair: Order(*pair, fails, n) for pair, fails in (implied or {}).items()} | found
     kept = [order for pair, order in found.items() if pair not in (implied or {})]
     return sorted(
         (order for order in kept if not _follows(order, known)), key=lambda own: own.failing
     )
+
+
+def _possible(
+    sampled: Mapping[str, NDArray[Any]], there: Mapping[str, Mask]
+) -> Iterator[tuple[str, str]]:
+    """Give the pairs that hold in nearly all of some records, and whose ranges meet."""
+    names = list(sampled)
+    each = [
+        np.where(there.get(name, True), values, np.nan)[:: 1 + len(values) // _N_COMPARED]
+        for name, values in sampled.items()
+    ]
+    X = np.column_stack(each)
+    least, most = np.fmin.reduce(X), np.fmax.reduce(X)
+    for j, low in enumerate(names):
+        fails = (X[:, [j]] > X).sum(axis=0)
+        is_possible = fails <= _MOST_FAILING_AT_FIRST * len(X)
+        is_possible &= most[j] > least  # otherwise it says nothing
+        is_possible[j] = False
+        for i in np.flatnonzero(is_possible):
+            yield low, names[i]
 
 
 def _both(
@@ -103,10 +120,11 @@ def _is_promising(
     used = a != 0
     if not used.any():
         return False
-    ordered = np.sort(b[used])
-    below = np.searchsorted(ordered, a[used], side="left").sum()
-    share = float(below) / len(ordered) ** 2
-    expected = share * len(ordered) * n / n_sampled
+    count = np.count_nonzero(used)
+    some = np.flatnonzero(used)[:: 1 + count // _N_COMPARED]
+    below = np.searchsorted(np.sort(b[some]), a[some], side="left").sum()
+    share = float(below) / len(some) ** 2
+    expected = share * count * n / n_sampled
     is_many = expected >= _LEAST_EXPECTED and share >= least_share
     return bool(is_many and failing * n / n_sampled * _TIMES <= expected)
 

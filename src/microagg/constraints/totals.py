@@ -114,13 +114,14 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
     """Return whole numbers c with X c constant, for each column that depends on those before."""
     centred = X - X.mean(axis=0)
     sizes = np.sqrt(np.square(centred).sum(axis=0))
-    basis = np.empty((0, len(X)))
+    every = np.empty((X.shape[1], len(X)))
     # Each free column is a sum of the basis: `factors` are those of one column, in a row.
     factors = np.zeros((X.shape[1], X.shape[1]))
     free: list[int] = []
     found = []
     for j in np.flatnonzero(sizes):
         own = centred[:, j] / sizes[j]
+        basis = every[: len(free)]
         along = basis @ own
         rest = own - basis.T @ along
         again = basis @ rest  # what rounding left
@@ -129,7 +130,7 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
         if left > nothing:
             at = len(free)
             factors[at, :at], factors[at, at] = along, left
-            basis = np.vstack((basis, rest / left))
+            every[at] = rest / left
             free.append(int(j))
             continue
         weights = _substituted(factors[: len(free), : len(free)], along)
