@@ -63,7 +63,10 @@ def test_what_is_wrong_is_said_in_one_sentence(given, match):
             {"columns": {"a": {"order": ["x", "y"], "aggregate": "mean"}}},
             "the aggregate of 'a', which is ordinal, must be one of 'median', 'mode'",
         ),
-        ({"columns": {"a": {"resolution": "week"}}}, "a resolution must be one of 'day', 'hour'"),
+        (
+            {"columns": {"a": {"resolution": "week"}}},
+            "a resolution must be one of 'year', 'quarter'",
+        ),
         ({"columns": {"a": {"type": "integer", "resolution": "day"}}}, "which is for dates"),
         ({"columns": {"a": {"type": "nominal", "order": ["x"]}}}, "for the type 'ordinal'"),
         ({"small_strata": "merge"}, "is for strata, and there are none"),

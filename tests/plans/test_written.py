@@ -34,6 +34,7 @@ ALL = {
     "scale": "rank",
     "missing": "impute",
     "na": ["none", "-9", "a,b"],
+    "dates": "eu",
     "constraints": ['"net pay" >= 0', "x = 1.5"],
     "small_strata": "merge",
     "blocks": [["net pay", "size"], ["seen"]],

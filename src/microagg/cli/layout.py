@@ -13,12 +13,19 @@ import typer
 
 from microagg.core.errors import (
     AnnotationWarning,
+    ConstraintWarning,
     InterruptedSearchWarning,
     ManifestWarning,
     PrivacyWarning,
 )
 
-_SHOWN = (AnnotationWarning, InterruptedSearchWarning, ManifestWarning, PrivacyWarning)
+_SHOWN = (
+    AnnotationWarning,
+    ConstraintWarning,
+    InterruptedSearchWarning,
+    ManifestWarning,
+    PrivacyWarning,
+)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 
 

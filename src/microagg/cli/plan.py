@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
 
-@takes(parameters(plan_options("k", "na")), DIALECT, (QUIET, FORCE))
+@takes(parameters(plan_options("k", "na", "dates")), DIALECT, (QUIET, FORCE))
 def plan(
     source: Input,
     output: Annotated[
@@ -49,7 +49,7 @@ def plan(
     from microagg.plans.plan import Plan
     from microagg.release.saving import check_source
 
-    asked = Plan.of(**{"k": 5, **parsed(plan_options("k", "na"), given)})
+    asked = Plan.of(**{"k": 5, **parsed(plan_options("k", "na", "dates"), given)})
     check_source(source)
     if output != STANDARD:
         check_text_output(output, source, force=given["force"])
@@ -70,16 +70,24 @@ def plan(
 def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
     from microagg.files.dialect import Dialect
     from microagg.files.formats import STANDARD, open_table
-    from microagg.plans.drafting import draft, guess_columns
+    from microagg.plans.drafting import draft, guess_columns, propose
     from microagg.tables.frames import open_frame
     from microagg.tables.markers import without_entries
 
     file = open_table(source, dialect=Dialect(**dialect, na=asked.na))
     frame = open_frame(file.table())
     frame, _ = without_entries(frame, frame.columns, asked.na)
-    guesses = guess_columns(frame, file.annotations)
+    guesses = guess_columns(frame, file.annotations, dates=asked.dates)
     name = "standard input" if source == STANDARD else source
-    return draft(guesses, asked, source=name, n_records=len(frame), options=_words(dialect))
+    proposals = propose(frame, guesses, asked.dates)
+    return draft(
+        guesses,
+        asked,
+        source=name,
+        n_records=len(frame),
+        options=_words(dialect),
+        proposals=proposals,
+    )
 
 
 def _words(dialect: dict[str, Any]) -> str:

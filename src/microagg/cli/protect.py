@@ -25,6 +25,7 @@ from microagg.cli.summary import (
     dropped_rows,
     judged,
     outcome,
+    shared_rows,
     table_rows,
     title,
     told_of_units,
@@ -130,6 +131,7 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
     rows += [
         *dropped_rows(done),
         *unchanged_rows(done),
+        *shared_rows(done),
         *([] if done.random_state is None else [("seed", str(done.random_state))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if outputs.table == "-" else outputs.table),

@@ -22,7 +22,7 @@ from microagg.plans.manifest import (
     Promise,
 )
 from microagg.plans.plan import Plan
-from microagg.plans.required import left_out, required_rows, units_of
+from microagg.plans.required import left_out, required_rows, shared_words, units_of
 from microagg.requirements.units import KUnits
 
 Facts = list[tuple[str, str]]
@@ -231,6 +231,11 @@ def _rounded(name: str, digits: int | str) -> str:
     else:
         to = "whole numbers" if digits == 0 else f"multiples of {10**-digits:,}"
     return f"{listed_names([name])} to {to}"
+
+
+def shared_rows(done: Manifest) -> Facts:
+    """Return a row for each sensitive column that some released combinations reveal."""
+    return [("revealed", words) for words in shared_words(done)]
 
 
 def without_effect(plan: Plan, done: Manifest) -> Facts:

@@ -25,7 +25,10 @@ from microagg.core.errors import GuaranteeError
 from microagg.plans.columns import REQUIREMENT_OPTIONS
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
-_OPTIONS = [*plan_options("k", "unit", "constraints"), *role_options(QUASI_IDENTIFIER, SENSITIVE)]
+_OPTIONS = [
+    *plan_options("k", "unit", "constraints", "dates"),
+    *role_options(QUASI_IDENTIFIER, SENSITIVE),
+]
 _REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
 
 

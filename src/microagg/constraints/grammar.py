@@ -4,8 +4,9 @@
     relation   = "=" | "==" | "<=" | ">="
     sum        = product (("+" | "-") product)*
     product    = factor (("*" | "/") factor)*          at most one factor contains columns
-    factor     = ("+" | "-")* (number | column | "(" sum ")")
+    factor     = ("+" | "-")* (number | date | column | "(" sum ")")
     number     = 12, 0.16, .5, 1e-3
+    date       = 2024-12-31, 2024-12-31T23:59, 2024-12-31T23:59:59
     column     = letters, digits, "_" and inner dots, not digits first; any other name in quotes
 
 Quotes are '...', "..." or `...`; inside, the same quote is written twice.
@@ -13,7 +14,8 @@ Quotes are '...', "..." or `...`; inside, the same quote is written twice.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from microagg.core.errors import ParameterError
@@ -22,7 +24,8 @@ RELATIONS = {"=": "=", "==": "=", "<=": "<=", ">=": ">="}
 
 _TOKEN = re.compile(
     r"""\s*(?:
-    (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    (?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?)(?![0-9:.])
+  | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
   | (?P<name>[^\W\d]\w*(?:\.\w+)*)
   | (?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
   | (?P<sign><=|>=|==|=<|=>|!=|<>|\*\*|[-+*/()=<>]|[\u2264\u2265\u2212\u00d7])
@@ -30,6 +33,7 @@ _TOKEN = re.compile(
   | (?P<end>\Z))""",
     re.VERBOSE,
 )
+_PLAIN = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 # Larger powers of ten do not occur in tables, and would exhaust the memory.
 _LARGEST_EXPONENT = 300
 _LARGEST = Fraction(10) ** 100
@@ -62,17 +66,24 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Constraint:
-    """The sum of columns times `coefficients` is =, <= or >= `bound`; `text` is as written."""
+    """The sum of columns times `coefficients` is =, <= or >= `bound`; `text` is as written.
+
+    Dates that are named are part of the sum: `dates` is the sum of their coefficients, `seconds`
+    that of their coefficients times seconds since 1970.
+    """
 
     text: str
     coefficients: dict[str, Fraction]
     relation: str
     bound: Fraction
+    dates: Fraction = field(default=Fraction(0), repr=False)
+    seconds: Fraction = field(default=Fraction(0), repr=False)
 
     @property
     def meaning(self) -> tuple[object, ...]:
         """A value that is equal for equivalent constraints, however they are written."""
-        return (frozenset(self.coefficients.items()), self.relation, self.bound)
+        named = (self.dates, self.seconds)
+        return (frozenset(self.coefficients.items()), self.relation, self.bound, *named)
 
 
 @dataclass(frozen=True)
@@ -84,19 +95,42 @@ class _Token:
 
 @dataclass(frozen=True)
 class _Sum:
-    """Columns times coefficients plus a constant."""
+    """Columns times coefficients plus a constant, and dates as in a `Constraint`."""
 
     coefficients: dict[str, Fraction]
     constant: Fraction
+    dates: Fraction = Fraction(0)
+    seconds: Fraction = Fraction(0)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has neither columns nor dates."""
+        return not (any(self.coefficients.values()) or self.dates or self.seconds)
 
     def plus(self, other: "_Sum", factor: Fraction) -> "_Sum":
         coefficients = dict(self.coefficients)
         for name, coefficient in other.coefficients.items():
             coefficients[name] = coefficients.get(name, Fraction(0)) + factor * coefficient
-        return _Sum(coefficients, self.constant + factor * other.constant)
+        return _Sum(
+            coefficients,
+            self.constant + factor * other.constant,
+            self.dates + factor * other.dates,
+            self.seconds + factor * other.seconds,
+        )
 
     def times(self, factor: Fraction) -> "_Sum":
         return _Sum({}, Fraction(0)).plus(self, factor)
+
+
+def quoted_column(name: str) -> str:
+    """Return a column as it is written in a constraint, in quotes if need be.
+
+    >>> quoted_column("net.pay"), quoted_column("net pay"), quoted_column("and")
+    ('net.pay', "'net pay'", "'and'")
+    """
+    if _PLAIN.fullmatch(name) and name.lower() not in ("and", "or"):
+        return name
+    return "'" + name.replace("'", "''") + "'"
 
 
 def parse(text: str) -> Constraint:
@@ -153,7 +187,14 @@ class _Parser:
                 f"constraint {self.text!r}: coefficients must be from 1e-100 to 1e100 in absolute "
                 "value; got one that is not. Change the units of the columns."
             )
-        return Constraint(self.text, coefficients, relation, -difference.constant)
+        return Constraint(
+            self.text,
+            coefficients,
+            relation,
+            -difference.constant,
+            difference.dates,
+            difference.seconds,
+        )
 
     def sum(self) -> _Sum:
         total = self.product()
@@ -171,20 +212,20 @@ class _Parser:
             factor = self.factor()
             if operator.text == "/":
                 result = self.quotient(result, factor, operator)
-            elif any(factor.coefficients.values()) and any(result.coefficients.values()):
+            elif not factor.is_number and not result.is_number:
                 raise self.error(
                     "a product of columns is not linear",
                     "Multiply columns by numbers only.",
                     operator,
                 )
-            elif any(factor.coefficients.values()):
+            elif not factor.is_number:
                 result = factor.times(result.constant)
             else:
                 result = result.times(factor.constant)
         return result
 
     def quotient(self, result: _Sum, divisor: _Sum, operator: _Token) -> _Sum:
-        if any(divisor.coefficients.values()):
+        if not divisor.is_number:
             problem, advice = "a column as divisor is not linear", "Divide by numbers only."
         elif divisor.constant == 0:
             problem, advice = "the divisor is zero", "Divide by another number."
@@ -204,6 +245,9 @@ class _Parser:
         if token.kind == "number":
             self.advance()
             return _Sum({}, self.number(token))
+        if token.kind == "date":
+            self.advance()
+            return _Sum({}, Fraction(0), Fraction(1), self.seconds(token))
         if token.kind in ("name", "quoted"):
             self.advance()
             return _Sum({self.name(token): Fraction(1)}, Fraction(0))
@@ -233,6 +277,14 @@ class _Parser:
                 token,
             )
         return Fraction(token.text)
+
+    def seconds(self, token: _Token) -> Fraction:
+        """Return the seconds from 1970 to a date."""
+        try:
+            moment = datetime.fromisoformat(token.text).replace(tzinfo=UTC)
+        except ValueError:
+            raise self.error("there is no such date", "Correct it.", token) from None
+        return Fraction(int(moment.timestamp()))
 
     def name(self, token: _Token) -> str:
         if token.kind == "name":

@@ -33,6 +33,10 @@ class AnnotationWarning(UserWarning):
     """Labels or formats of columns in the input could not be kept in the output."""
 
 
+class ConstraintWarning(UserWarning):
+    """Most records violate a constraint, which may not say what was meant."""
+
+
 class InterruptedSearchWarning(UserWarning):
     """The search was interrupted with Ctrl-C; the result is valid, and the best so far."""
 

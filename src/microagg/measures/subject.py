@@ -1,6 +1,6 @@
 """What is measured: two tables, and what is known about their columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -110,7 +110,9 @@ class KnownColumns:
             left_out,
             sensitive,
             next(iter(weights), None),
-            _said_of_columns(plan) | dict.fromkeys(strata, _STRATUM),
+            _orders_of_dates(plan, shown)
+            | _said_of_columns(plan)
+            | dict.fromkeys(strata, _STRATUM),
             plan.draws_values,
             plan=plan,
             blocks=tuple((*block, *strata) for block in blocks),
@@ -144,7 +146,9 @@ def _found_of_columns(found: Manifest) -> dict[str, ColumnOptions]:
     """Return the types and weights of the columns; an order is in the plan, or in the table."""
     types = {
         name: ColumnOptions(
-            type=None if column.type is ColumnType.ORDINAL else column.type, weight=column.weight
+            type=None if column.type is ColumnType.ORDINAL else column.type,
+            weight=column.weight,
+            dates=found.plan.dates,
         )
         for name, column in found.columns.items()
     }
@@ -152,10 +156,17 @@ def _found_of_columns(found: Manifest) -> dict[str, ColumnOptions]:
     return types | {name: own for name, own in stated if own.stated_type is not None}
 
 
+def _orders_of_dates(plan: Plan, columns: Iterable[str]) -> dict[str, ColumnOptions]:
+    """Return which of day and month comes first in columns of dates, if the plan says so."""
+    return {} if plan.dates is None else {n: ColumnOptions(dates=plan.dates) for n in columns}
+
+
 def _said_of_columns(plan: Plan) -> dict[str, ColumnOptions]:
     """Return what a plan says of the types, orders and weights of columns."""
-    said = plan.column_options.items()
-    return {name: ColumnOptions(own.type, own.order, weight=own.weight) for name, own in said}
+    return {
+        name: ColumnOptions(own.type, own.order, weight=own.weight, dates=plan.dates)
+        for name, own in plan.column_options.items()
+    }
 
 
 class Opened(NamedTuple):

@@ -135,7 +135,7 @@ class ColumnPlan(Model):
         "--resolution",
         "C=R",
         Section.COLUMNS,
-        "Unit of released times: day, hour, minute or second.",
+        "Unit of released times: year, quarter, month, day, hour, minute or second.",
     )
     digits: Annotated[int | str | None, _optional(as_digits)] = None
     weight: Annotated[

@@ -1,7 +1,7 @@
 """A draft plan for a table: what each column may be, and why, for a person to check."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from microagg.files.labelled import labelled_types
 from microagg.plans.columns import ROLE_OPTIONS
 from microagg.plans.options import Option, options_of
 from microagg.plans.plan import Plan
+from microagg.plans.proposals import Proposal, propose_constraints
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of
@@ -37,6 +38,7 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Of so many records, as a share, values that differ may name them; of fewer than this, by chance.
 _NEARLY_ALL, _ENOUGH = 0.95, 20
+_WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
 _UNIT_OPTION = next(option for option in options_of(Plan) if option.keyword == UNIT)
@@ -53,13 +55,28 @@ class Guess:
     why: str
 
 
-def guess_columns(frame: Frame, annotations: Annotations | None = None) -> dict[str, Guess]:
-    """Return a guess for every column; none is guessed to be published unchanged."""
+def guess_columns(
+    frame: Frame, annotations: Annotations | None = None, *, dates: str | None = None
+) -> dict[str, Guess]:
+    """Return a guess for every column; none is guessed to be published unchanged.
+
+    `dates` says which of day and month comes first where a column of dates does not tell.
+    """
     labelled = labelled_types(frame, annotations)
-    return {name: _guess(frame, name, labelled.get(name)) for name in frame.columns}
+    return {name: _guess(frame, name, labelled.get(name), dates) for name in frame.columns}
 
 
-def _guess(frame: Frame, name: str, label: ColumnType | None) -> Guess:
+def propose(frame: Frame, guesses: Mapping[str, Guess], dates: str | None = None) -> list[Proposal]:
+    """Return constraints that the quasi-identifiers satisfy in all records, or nearly all."""
+    types = {
+        name: guess.type
+        for name, guess in guesses.items()
+        if guess.role == QUASI_IDENTIFIER and guess.type is not None
+    }
+    return propose_constraints(frame, types, dates)
+
+
+def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None) -> Guess:
     series = frame[name]
     n, absent = len(series), int(series.null_count())
     if not types_of(frame, name):
@@ -72,7 +89,9 @@ def _guess(frame: Frame, name: str, label: ColumnType | None) -> Guess:
     if why and label is None:
         shared = _SHARED if different < n - absent else ""
         return Guess(IDENTIFIER, None, f"{why}{holes}{shared}")
-    judged = judge_type(frame, name, label=label)
+    judged = judge_type(frame, name, label=label, dates=dates)
+    if judged.is_ambiguous:
+        return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
     return Guess(QUASI_IDENTIFIER, judged.type, _why_type(frame, name, judged, different) + holes)
 
 
@@ -136,12 +155,19 @@ def _words(name: str) -> set[str]:
 
 
 def draft(
-    guesses: dict[str, Guess], asked: Plan, *, source: str, n_records: int, options: str = ""
+    guesses: dict[str, Guess],
+    asked: Plan,
+    *,
+    source: str,
+    n_records: int,
+    options: str = "",
+    proposals: Sequence[Proposal] = (),
 ) -> str:
     """Return a plan file with a line for each option and column, and why each was guessed.
 
-    `asked` is a plan with the k and the markers of missing values that were given; `options` are
-    those that the file needs to be read, as on the command line.
+    `asked` is a plan with the k and what else was given; `options` are those that the file needs
+    to be read, as on the command line. `proposals` are constraints that the table satisfies; they
+    are written as comments.
     """
     name = " ".join(source.split())
     return "\n".join(
@@ -151,6 +177,7 @@ def draft(
             "",
             *_option_lines({"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}),
             "",
+            *_proposal_lines(proposals),
             "# Roles:",
             *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),
             "# Nothing is guessed to be published unchanged: sensitive, publish and weight.",
@@ -173,6 +200,20 @@ def _option_lines(chosen: dict[str, Any]) -> list[str]:
         lines.append((mark, f"{mark}{option.keyword} = {written}", option.help))
     lines.sort(key=lambda line: line[0])  # chosen options come first
     return _with_comments((entry, comment) for _, entry, comment in lines)
+
+
+def _proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
+    """Return constraints as a list in which each can be put into effect on its own."""
+    if not proposals:
+        return []
+    lines = _with_comments((f"#   {toml_value(own.text)},", own.comment) for own in proposals)
+    return [
+        "# What the records have in common. Released records keep what you remove the # from:",
+        "constraints = [",
+        *lines,
+        "]",
+        "",
+    ]
 
 
 def _column_lines(guesses: dict[str, Guess]) -> list[str]:

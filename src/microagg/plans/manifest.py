@@ -62,7 +62,8 @@ class ColumnFacts(_Facts):
 
     `stored` is the type that it has in the table, such as Float32; earlier manifests do not say.
     `why` it has another type than that suggests, if nobody said so. `digits` are the decimals that
-    its numbers were rounded to, or "all"; `coarse` if that is coarse beside their spread.
+    its numbers were rounded to, or "all"; `coarse` if that is coarse beside their spread. `written`
+    is how its dates are written if they are text, as in `strftime`.
     """
 
     type: ColumnType
@@ -73,6 +74,7 @@ class ColumnFacts(_Facts):
     why: str = ""
     digits: int | str = ""
     coarse: bool = False
+    written: str = ""
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -139,6 +141,13 @@ class CombinationFacts(_Facts):
 
     combinations: int
     records: int
+
+
+class SharedFacts(_Facts):
+    """In how many released combinations all records have one value of a sensitive column."""
+
+    shared: int
+    combinations: int
 
 
 class DrawFacts(_Facts):
@@ -228,6 +237,7 @@ class Manifest(_Facts):
     strata_found: StrataFacts | None
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
+    shared_values: dict[str, SharedFacts] = {}
     draw: DrawFacts | None
     hybrid: HybridFacts | None = None
     key: str | None
@@ -256,7 +266,7 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        optional = ("created", "output", "hybrid", "markers")
+        optional = ("created", "output", "hybrid", "markers", "shared_values")
         left_out = {name for name in optional if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 

@@ -46,7 +46,7 @@ from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
+from microagg.tables.columns import AGGREGATES, DATE_ORDERS, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
@@ -252,6 +252,14 @@ class Plan(Model):
         "Decimals of a column's released numbers, -3 for thousands, or all for every digit. "
         "Without it, as many as the column has.",
         kind=Kind.BY_COLUMN,
+    )
+    dates: Annotated[str | None, _optional(check_choice, choices=DATE_ORDERS)] = option(
+        None,
+        "--dates",
+        "us|eu",
+        Section.COLUMNS,
+        "Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).",
+        studies=("compare", "sweep"),
     )
     constraints: Constraints = option(
         (),
@@ -511,6 +519,12 @@ class Plan(Model):
         """Return the decimals that were asked for of a column, if any were."""
         asked = self.columns[name].digits if name in self.columns else None
         return asked if isinstance(asked, int) else None
+
+    @property
+    def resolutions(self) -> dict[str, str]:
+        """The resolutions of dates that are stated, by column."""
+        stated = {name: column.resolution for name, column in self.columns.items()}
+        return {name: word for name, word in stated.items() if word is not None}
 
     @property
     def column_options(self) -> dict[str, ColumnOptions]:

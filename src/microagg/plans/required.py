@@ -4,6 +4,7 @@ from math import inf
 from typing import NamedTuple
 
 from microagg.core.words import counted, short_name
+from microagg.plans.commands import quoted_name
 from microagg.plans.manifest import Manifest, RequirementFacts
 from microagg.requirements.contributions import Dominance, PPercent
 from microagg.requirements.found import rounded
@@ -38,6 +39,17 @@ def least_behind(done: Manifest) -> str:
 def left_out(done: Manifest) -> tuple[str, ...]:
     """Return the columns that are not published though they name nobody."""
     return tuple(name for name in done.dropped if name in done.plan.columns_as(DROP))
+
+
+def shared_words(done: Manifest) -> list[str]:
+    """Return a sentence on every sensitive column that some combinations reveal."""
+    return [
+        f"{own.shared:,} of {own.combinations:,} released combinations share one value of "
+        f"{short_name(name)!r}: anyone known to be behind one has it revealed; --l-diversity "
+        f"{quoted_name(name)}=2 prevents that"
+        for name, own in done.shared_values.items()
+        if own.shared and done.k > 1
+    ]
 
 
 def required_rows(done: Manifest) -> list[Required]:

@@ -16,6 +16,7 @@ from microagg.constraints.system import Satisfied, System, check_exact
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import ParameterError
 from microagg.core.validation import FARTHEST
+from microagg.release.dated import in_steps
 from microagg.release.records import Block, Records
 from microagg.release.suitability import check_constrained, check_rounded
 from microagg.tables.scaling import Scaling
@@ -65,6 +66,7 @@ def _system(constraints: Sequence[Constraint], records: Records, block: Block) -
         if any(name in constraint.coefficients for constraint in constraints)
     }
     check_constrained(columns, records)
+    constraints = [in_steps(constraint, columns) for constraint in constraints]
     limits, digits = {}, {}
     for name, column in columns.items():
         numbers, released = column.values.numbers, column.digits.released

@@ -24,6 +24,7 @@ from microagg.plans.manifest import (
     Manifest,
     MissingFacts,
     RequirementFacts,
+    SharedFacts,
     StrataFacts,
     UnitFacts,
 )
@@ -127,6 +128,10 @@ def describe(
         strata_found=_strata(records),
         blocks=tuple(block.names for block in records.blocks),
         new_combinations=_combinations(released),
+        shared_values={
+            own.column: SharedFacts(shared=own.shared, combinations=own.combinations)
+            for own in verified.shared
+        },
         draw=_draw(groups.estimator) if groups.method.draws else None,
         hybrid=_hybrid(released, verified.moved),
         key=verified.key,
@@ -208,6 +213,7 @@ def _columns(records: Records) -> dict[str, ColumnFacts]:
             why=records.judged[name].why,
             digits=_digits(column),
             coarse=is_coarse(column),
+            written=column.written,
         )
         for name, column in records.columns.items()
     }

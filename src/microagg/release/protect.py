@@ -36,7 +36,12 @@ from microagg.release.released import Released, aggregate, synthesise
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import Source, read_source
-from microagg.release.suitability import bound_for, check_hybrid, check_method
+from microagg.release.suitability import (
+    bound_for,
+    check_hybrid,
+    check_method,
+    warn_of_violations,
+)
 from microagg.release.verification import Verified, finish
 from microagg.tables.frames import dtype_of, open_frame, polars_column
 from microagg.tables.roles import Names
@@ -67,6 +72,7 @@ def protect(
     missing: str = "error",
     na: Iterable[str | float] = (),
     digits: Mapping[str, int | str] | str | None = None,
+    dates: str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -107,8 +113,9 @@ def protect(
     drop : Columns to drop that name nobody.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
-        column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of times ("day",
-        "hour", "minute", "second"), "digits", "weight" in comparisons, and the requirements below.
+        column, lowest first), "aggregate" ("mean", "median", "mode"), "resolution" of dates
+        ("year", "quarter", "month", "day", "hour", "minute", "second"), "digits", "weight" in
+        comparisons, and the requirements below.
     l_diversity : Least number of values of a sensitive column in every group, or entropy:L. By
         column, as in {"diagnosis": 3}; "entropy:3" asks for the entropy of three equally frequent
         values. A missing value is a value.
@@ -140,6 +147,7 @@ def protect(
     digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.
         Without it, as many as the column has. By column, as in {"income": 0}, or "all". A column
         whose numbers take more than 15 significant digits is not rounded; whole numbers stay whole.
+    dates : Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).
     strata : Columns to group within: only records with the same values share a group. They are
         published.
     small_strata : Strata of fewer than k records: error refuses them, merge joins them with others.
@@ -307,6 +315,7 @@ def go_through(
     systems = systems_of(plan.constraints, records)
     check_hybrid(plan, records, systems)
     _warn_beforehand(plan, records)
+    warn_of_violations(systems, records)
     with listener:
         groups = group(records, plan, systems, rules)
         if plan.hybrid:

@@ -117,7 +117,9 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     said = plan.column_options
     columns = {
         name: open_column(
-            frame, name, replace(said.get(name, ColumnOptions()), type=judged[name].type)
+            frame,
+            name,
+            replace(said.get(name, ColumnOptions()), type=judged[name].type, dates=plan.dates),
         )
         for name in roles.quasi_identifiers
     }
@@ -177,7 +179,11 @@ def judge_types(
             stated = ColumnType.CONTINUOUS  # whole numbers that are to be released with decimals
         found[name] = (
             judge_type(
-                frame, name, label=labels.get(name), is_amount=takes_amounts or name in amounts
+                frame,
+                name,
+                label=labels.get(name),
+                is_amount=takes_amounts or name in amounts,
+                dates=plan.dates,
             )
             if stated is None
             else Judgement(stated)

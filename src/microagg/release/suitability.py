@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
 from microagg.core.decimals import fits_steps
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import ConstraintWarning, DataError, ParameterError, warn
 from microagg.core.registry import Method
 from microagg.core.words import counted
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
-from microagg.tables.columns import Column, ColumnType
+from microagg.tables.columns import Column
 from microagg.tables.scaling import LINEAR
 
 # Whole numbers up to this size are exact as floats.
@@ -132,14 +134,34 @@ def bound_for(asked: str, records: Records) -> str:
     )
 
 
+def warn_of_violations(systems: Iterable[System | None], records: Records) -> None:
+    """Warn of constraints that most records violate: they may not say what was meant."""
+    for system in systems:
+        if system is None:
+            continue
+        columns = {name: records.columns[name].values for name in system.columns}
+        masks = [values.missing for values in columns.values() if values.missing is not None]
+        there = ~np.logical_or.reduce(masks) if masks else slice(None)
+        numbers = {name: values.numbers[there] for name, values in columns.items()}
+        n = len(next(iter(numbers.values())))
+        for text, count in system.violations(numbers).items():
+            if 2 * count > n:
+                warn(
+                    f"constraint {text!r} is violated by {count:,} of {counted(n, 'record')} "
+                    f"({100 * count / n:.0f} %), so that satisfying it changes most of the table. "
+                    "Check that it says what you mean.",
+                    ConstraintWarning,
+                )
+
+
 def check_constrained(columns: Iterable[str], records: Records) -> None:
     """Refuse constraints on columns that do not release a mean."""
     for name in columns:
         column = records.columns[name]
-        if column.type not in (ColumnType.CONTINUOUS, ColumnType.INTEGER):
+        if column.type.is_categorical:
             raise ParameterError(
-                f"constraints are on numbers; {name!r} is of the type {str(column.type)!r}. Remove "
-                "the constraint, or change the type."
+                f"constraints are on numbers and dates; {name!r} is of the type "
+                f"{str(column.type)!r}. Remove the constraint, or change the type."
             )
         if column.aggregate != "mean":
             raise ParameterError(

@@ -53,6 +53,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
     digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.
         Without it, as many as the column has.
+    dates : Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).
     valid_combinations : Release only combinations of categories that occur in the data.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
@@ -99,6 +100,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         missing: str = "error",
         na: Iterable[str | float] = (),
         digits: Mapping[str, int | str] | str | None = None,
+        dates: str | None = None,
         valid_combinations: bool = False,
         random_state: SeedLike = None,
         effort: str = "balanced",
@@ -115,6 +117,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.missing = missing
         self.na = na
         self.digits = digits
+        self.dates = dates
         self.valid_combinations = valid_combinations
         self.random_state = random_state
         self.effort = effort

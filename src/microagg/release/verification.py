@@ -18,6 +18,7 @@ from microagg.requirements.found import GroupFinding
 from microagg.requirements.hybrid import MovedMoments, moved_moments
 from microagg.requirements.keys import RandomKeys
 from microagg.requirements.records import Classes
+from microagg.requirements.shared import SharedValues, shared_values
 from microagg.tables.frames import Frame, open_frame, polars_column, with_released
 from microagg.tables.keys import random_keys
 from microagg.tables.units import naming_column
@@ -30,7 +31,8 @@ class Verified:
     `classes` are those of the block with the smallest. They have k records, if that is promised.
     `findings` are those of the requirements on groups, over all blocks. `identifiers` are those of
     the records, as they were; None if they were not read. `moved` says how far the means and
-    covariances of hybrid records are from those of the original ones.
+    covariances of hybrid records are from those of the original ones. `shared` counts for sensitive
+    columns the combinations whose records all have the same value, in the block with most of them.
     """
 
     table: Any
@@ -39,6 +41,7 @@ class Verified:
     findings: tuple[GroupFinding, ...]
     identifiers: pl.DataFrame | None
     moved: MovedMoments | None = None
+    shared: tuple[SharedValues, ...] = ()
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -71,13 +74,33 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
     if key is not None:
         _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
-        _refuse_violations(Constrained(plan.constraints).judge(each[0]))
+        forms = {name: column.written for name, column in records.columns.items()}
+        required = Constrained(plan.constraints, forms, plan.resolutions)
+        _refuse_violations(required.judge(each[0]))
     on_groups = tuple(
         GroupFinding.together([found for found in blocks if isinstance(found, GroupFinding)])
         for blocks in in_blocks
         if isinstance(blocks[0], GroupFinding)
     )
-    return Verified(table, key, smallest_classes(findings), on_groups, _identifiers(records), moved)
+    return Verified(
+        table,
+        key,
+        smallest_classes(findings),
+        on_groups,
+        _identifiers(records),
+        moved,
+        () if plan.hybrid else _shared(each, records.roles.sensitive),
+    )
+
+
+def _shared(each: Iterable[Evidence], sensitive: Iterable[str]) -> tuple[SharedValues, ...]:
+    """Count combinations that share a sensitive value, in the block with most of them."""
+    most: dict[str, SharedValues] = {}
+    for evidence in each:
+        for found in shared_values(evidence, sensitive):
+            if found.column not in most or found.shared > most[found.column].shared:
+                most[found.column] = found
+    return tuple(most.values())
 
 
 def _moved_moments(records: Records, groups: Groups, table: pl.DataFrame) -> MovedMoments:

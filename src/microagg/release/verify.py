@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
+import narwhals as nw
 import polars as pl
 
 from microagg.constraints.grammar import Constraint
@@ -19,7 +20,7 @@ from microagg.core.errors import (
     ParameterError,
     warn,
 )
-from microagg.core.validation import check_count
+from microagg.core.validation import check_choice, check_count
 from microagg.files.dialect import Dialect
 from microagg.files.formats import dialect_for, open_table
 from microagg.plans.arguments import plan_of
@@ -34,8 +35,10 @@ from microagg.requirements.base import Evidence, Finding, Requirement
 from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
-from microagg.tables.frames import Frame, open_frame
-from microagg.tables.resolving import require_numbers
+from microagg.tables.columns import DATE_ORDERS
+from microagg.tables.dates import ambiguous, writing_of
+from microagg.tables.frames import Frame, dtype_of, open_frame
+from microagg.tables.resolving import require_numbers_or_dates
 from microagg.tables.roles import (
     STRATUM,
     Names,
@@ -117,6 +120,7 @@ def verify(
     p_percent: Mapping[str, float] | None = None,
     dominance: Mapping[str, tuple[int, float] | str] | None = None,
     constraints: Iterable[str] | str | None = None,
+    dates: str | None = None,
     original: Any = None,
     plan: Plan | PathName | None = None,
     delimiter: str | None = None,
@@ -143,6 +147,8 @@ def verify(
         satisfy, by column, as in `protect`
     constraints : what every record must satisfy, such as "net + tax = gross", in addition to what
         a manifest says
+    dates : order of day and month in dates such as 01/02/2024 in constraints: "us" (month first) or
+        "eu" (day first)
     original : the table before it was protected, or its file, with the same records in the same
         order
     plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
@@ -164,6 +170,8 @@ def verify(
             "its plan, microagg.verify(release.table, plan=release.manifest.plan), or the file it "
             "was saved to."
         )
+    if dates is not None:
+        check_choice("dates", dates, DATE_ORDERS)
     dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
     opened = _Opened(table, dialect_for(table, dialect, original))
     required = {
@@ -194,7 +202,8 @@ def verify(
     if asked.key is not None:
         on_table.append(RandomKeys(asked.key).judge(evidence[0]))
     if asked.constraints:
-        on_table.append(_violations(opened, asked.constraints))
+        order = dates or (None if asked.plan is None else asked.plan.dates)
+        on_table.append(_violations(opened, asked.constraints, asked.plan, order))
     return Verification(
         tuple(map(tuple, findings)), columns, blocks, tuple(on_table), asked.manifest
     )
@@ -368,7 +377,28 @@ def _evidence(
     return [replace(own, unpublished=known) for own in published]
 
 
-def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violations:
+def _forms(
+    opened: _Opened, frame: Frame, columns: Sequence[str], dates: str | None
+) -> dict[str, str]:
+    """Return how dates are written in columns of text: as the manifest says, or as it looks."""
+    beside = opened.manifest(warns=False)
+    known = {} if beside is None else beside.columns
+    forms = {}
+    for name in columns:
+        if dtype_of(frame, name) != nw.String:
+            continue
+        if name in known and known[name].written:
+            forms[name] = known[name].written
+        elif found := writing_of(frame[name].alias(""), dates):
+            if found.is_ambiguous:
+                raise ambiguous(name)
+            forms[name] = found.form
+    return forms
+
+
+def _violations(
+    opened: _Opened, constraints: Sequence[Constraint], plan: Plan | None, dates: str | None
+) -> Violations:
     """Count the records that violate each constraint."""
     required = Constrained(tuple(constraints))
     for constraint in constraints:
@@ -377,6 +407,9 @@ def _violations(opened: _Opened, constraints: Sequence[Constraint]) -> Violation
                 missing = no_such_column(name, opened.columns)
                 raise ParameterError(f"constraint {constraint.text!r}: {missing}")
     frame = opened.numbers(required.columns)
-    require_numbers(frame, required.columns)
+    forms = _forms(opened, frame, required.columns, dates)
+    require_numbers_or_dates(frame, required.columns, forms)
+    resolutions = {} if plan is None else plan.resolutions
+    required = replace(required, forms=forms, resolutions=resolutions)
     (evidence,) = evidence_on(frame, [required.columns])
     return required.judge(evidence)

@@ -49,6 +49,7 @@ from microagg.report.grids import (
 from microagg.report.guarded import is_dominated, moments, safe_quantile, sorted_values
 from microagg.report.rounding import Word, duration, number_word, skewed_word, time_word
 from microagg.tables.columns import ColumnType
+from microagg.tables.dates import CALENDAR_UNITS
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
 from microagg.tables.units import Units
@@ -57,6 +58,7 @@ FLOOR = 3  # even if k is 1 or 2, no figure is about one or two records only
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
 _EVERY = (1, 2, 4, 5, 10, 20, 40, 50, 100)  # which edges have labels
+_SHORTEST_DAYS = {"M": 28, "Y": 365}
 CATEGORIES = 12  # with more of them, a figure is hard to read
 ALL_OTHERS = "all others"  # what categories that are not named are called, wherever they appear
 
@@ -180,7 +182,10 @@ def summary_of(
 def _of_numbers(
     column: PairedColumn, least: int, weights: Floats | None, *, public: bool
 ) -> ColumnSummary:
-    is_time = column.unit != ""
+    is_time, shortest = column.unit != "", 0.0
+    if column.unit in CALENDAR_UNITS:
+        shortest = _SHORTEST_DAYS[column.unit] * column.step * SECONDS["D"]
+        column = column.in_days
     scale = SECONDS[column.unit] * column.step if is_time else 1.0
     after = Side.of(column.after, least, scale, weights, guarded=False)
     before = Side.of(column.before, least, scale, weights, guarded=True)
@@ -199,7 +204,7 @@ def _of_numbers(
     elif not spread:
         note = "All values are the same."
     else:
-        figure = _histogram(sides, least, column.type, scale)
+        figure = _histogram(sides, least, column.type, max(scale, shortest))
         note = "" if figure else "Too few records, or too many equal ones, for a figure."
         if figure and figure.is_logarithmic:
             note, word, lasting = _logarithmic(figure), skewed_word, skewed_word
@@ -236,13 +241,13 @@ def _quantile(side: Side, *, share: float, least: int) -> float | None:
 
 
 def _histogram(
-    sides: tuple[Side | None, Side], least: int, kind: ColumnType, scale: float
+    sides: tuple[Side | None, Side], least: int, kind: ColumnType, shortest: float
 ) -> Histogram | None:
-    """Return merged bins of the values present on both sides; no bin of times is below `scale`."""
+    """Return merged bins of the values present on both sides; none is below `shortest`."""
     present = [side.ordered for side in sides if side is not None]
     if any(len(ordered) < HISTOGRAM_GROUPS * least for ordered in present):
         return None
-    grid = _grid(present[0], least, kind, scale)
+    grid = _grid(present[0], least, kind, shortest)
     if grid is None:
         return None
     counts = np.stack([counts_between(ordered, grid.edges) for ordered in present])
@@ -263,12 +268,12 @@ def _histogram(
     return Histogram(edges, places, outer, shares[0], shares[1], ticks, grid.is_logarithmic)
 
 
-def _grid(ordered: Floats, least: int, kind: ColumnType, scale: float) -> Grid | None:
+def _grid(ordered: Floats, least: int, kind: ColumnType, shortest: float) -> Grid | None:
     """Return where bins begin and end: on a logarithmic axis if amounts are skewed."""
     low, high = trimmed_range(ordered, least)
     bins = int(np.clip(2.0 * len(ordered) ** (1 / 3), 6, 24))
     if kind in (ColumnType.DATE, ColumnType.DATETIME):
-        return date_grid(low, high, bins, scale)
+        return date_grid(low, high, bins, shortest)
     whole = kind is ColumnType.INTEGER
     grid = log_grid(ordered, least, bins, whole=whole) if is_skewed(ordered) else None
     return grid or number_grid(low, high, bins, whole=whole)

@@ -31,7 +31,7 @@ from microagg.release.records import Records, open_records
 from microagg.release.released import aggregate
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
-from microagg.release.suitability import check_method
+from microagg.release.suitability import check_method, warn_of_violations
 from microagg.studies.comparison import Comparison, Row, marked
 from microagg.studies.setting import Setting
 from microagg.tables.pairs import Original, original_of
@@ -68,6 +68,7 @@ def compare(
     scale: str = "standardise",
     missing: str = "error",
     na: Iterable[str | float] = (),
+    dates: str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -93,8 +94,8 @@ def compare(
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values, or that need an option not given
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
-blocks, valid_combinations : as in `protect`
+t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
+weights, blocks, valid_combinations : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
@@ -203,6 +204,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     judging = plan.replace(method=wanted[0].name) if only_numbers else plan
     records = open_records(source, judging, largest_k=max(ks))
     systems = systems_of(plan.constraints, records)
+    warn_of_violations(systems, records)
     is_wide = any(block.X.shape[1] > 1 for block in records.blocks)
     unfit = [
         method

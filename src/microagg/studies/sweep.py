@@ -38,7 +38,7 @@ from microagg.release.records import Records, open_records
 from microagg.release.released import aggregate, loss_of
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
-from microagg.release.suitability import bound_for
+from microagg.release.suitability import bound_for, warn_of_violations
 from microagg.studies.chains import MatrixSweep, compile_search, sweep_all
 from microagg.studies.setting import Setting
 from microagg.studies.sweep_result import Sweep, SweepRow
@@ -88,6 +88,7 @@ def sweep(
     scale: str = "standardise",
     missing: str = "error",
     na: Iterable[str | float] = (),
+    dates: str | None = None,
     strata: Names = None,
     small_strata: str = "error",
     weights: str | None = None,
@@ -122,8 +123,8 @@ def sweep(
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, constraints, scale, missing, na, strata, small_strata, weights, \
-blocks, valid_combinations : as in `protect`, for DataFrames only
+t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
+weights, blocks, valid_combinations : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
@@ -250,6 +251,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
     if ks is None:
         wanted = _up_to_smallest_stratum(wanted, records, plan.small_strata)
     systems = systems_of(plan.constraints, records)
+    warn_of_violations(systems, records)
     study = _Study(
         [block.X for block in records.blocks],
         _rows_of_strata(records, wanted, plan.small_strata),

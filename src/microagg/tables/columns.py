@@ -45,7 +45,10 @@ AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {
     ColumnType.DATE: _NUMERIC,
     ColumnType.DATETIME: _NUMERIC,
 }
-RESOLUTIONS = ("day", "hour", "minute", "second")
+# Month first, as in 12/31/2024, or day first, as in 31/12/2024.
+US, EU = "us", "eu"
+DATE_ORDERS = (US, EU)
+RESOLUTIONS = ("year", "quarter", "month", "day", "hour", "minute", "second")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class ColumnOptions:
     resolution: str | None = None
     weight: float = 1.0
     digits: int | str | None = None
+    dates: str | None = None  # which of day and month comes first in text that does not tell
 
     @property
     def stated_type(self) -> ColumnType | None:
@@ -91,8 +95,8 @@ class Coded:
     """A native column as numbers; `decode` turns numbers into a native column of the same type.
 
     `categories` are what codes stand for, lowest first. Dates count steps of `step` units, named as
-    in NumPy; `written` is how they are written if they are text. `has_nulls` tells floats that are
-    missing as null from those that are NaN.
+    in NumPy (quarters are three months); `written` is how they are written if they are text.
+    `has_nulls` tells floats that are missing as null from those that are NaN.
     """
 
     values: Values
@@ -109,8 +113,8 @@ class Column:
     """One quasi-identifier of a table, and how to put other values in its place.
 
     `weight` is how much the column counts when records are compared, `stored` the type it has in
-    the table, and `digits` the decimals it is released with. The other fields say what the numbers
-    mean, as in `Coded`.
+    the table, `digits` the decimals it is released with, and `resolution` that of dates if somebody
+    stated it. The other fields say what the numbers mean, as in `Coded`.
     """
 
     name: str
@@ -126,3 +130,4 @@ class Column:
     has_nulls: bool = False
     stored: str = ""
     digits: Digits = EVERY_DIGIT
+    resolution: str | None = None

@@ -7,32 +7,47 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError
-from microagg.tables.columns import RESOLUTIONS, Coded, ColumnType
+from microagg.tables.columns import Coded, ColumnType
+from microagg.tables.date_texts import Writing, find_writing, parsed
 from microagg.tables.polars_columns import nulled
 
-# Ways to write a date that do not confuse day and month.
-_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d")
-_TIMES = ("%H:%M:%S", "%H:%M", "%H:%M:%S%.6f")
-_DATETIMES = tuple(f"%Y-%m-%d{between}{time}" for between in "T " for time in _TIMES)
-
-_SECONDS = dict(zip(RESOLUTIONS, (86_400, 3_600, 60, 1), strict=True))
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+# Resolutions of a fixed length, in seconds, and those of the calendar: units as NumPy names them,
+# and how many of them.
+SECONDS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+PERIODS = {"year": ("Y", 1), "quarter": ("M", 3), "month": ("M", 1)}
+CALENDAR_UNITS = ("Y", "M")
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_WITHOUT_ANY = {ColumnType.DATE: "%Y-%m-%d", ColumnType.DATETIME: "%Y-%m-%dT%H:%M:%S"}
 
 
 def as_dates(
-    texts: pl.Series, back: Callable[[pl.Series], Any], kind: ColumnType, name: str, form: str = ""
+    texts: pl.Series,
+    back: Callable[[pl.Series], Any],
+    kind: ColumnType,
+    name: str,
+    *,
+    form: str = "",
+    order: str | None = None,
 ) -> Coded:
     """Return a column of text as dates if all of it is written the same way.
 
-    That is `form`, if given: the way the rest of a larger table is written.
+    That is `form`, if given: the way the rest of a larger table is written. `order` says whether
+    the month or the day comes first where the texts do not tell.
     """
-    for written in (form,) if form else _forms(kind):
-        parsed = _parsed(texts, kind, written)
-        if parsed.null_count() == texts.null_count():
-            return _coded(parsed, back, written)
+    if form or texts.null_count() == len(texts):
+        found: Writing | None = Writing(form or _WITHOUT_ANY[kind])
+    else:
+        found = find_writing(texts, order)
+    if found is not None and found.is_ambiguous:
+        raise ambiguous(name)
+    if found is not None and found.type is kind:
+        dates = parsed(texts, found.form)
+        if dates.null_count() == texts.null_count():
+            return _coded(dates, back, found.form)
     is_date = kind == ColumnType.DATE
     example = "2024-12-31, or all like 31.12.2024" if is_date else "2024-12-31T23:59:59"
     raise DataError(
@@ -41,63 +56,73 @@ def as_dates(
     )
 
 
-def is_written_as(series: nw.Series[Any], kind: ColumnType) -> bool:
-    """Whether a column of text is all dates, or dates with times, written the same way."""
-    texts = pl.Series([value if isinstance(value, str) else None for value in series.to_list()])
-    return texts.dtype == pl.String and any(
-        _parsed(texts, kind, form).null_count() == texts.null_count() for form in _forms(kind)
+def ambiguous(name: str) -> DataError:
+    """Return the error that the texts of a column do not tell the day from the month."""
+    return DataError(
+        f"column {name!r} holds dates, and none of them tells the day from the month: both are 12 "
+        "or less everywhere. Say which comes first: --dates us for 12/31/2024, --dates eu for "
+        f"31/12/2024 (dates='us' or 'eu' in Python), or keep it as text: --type {name}=nominal."
     )
 
 
-def _forms(kind: ColumnType) -> tuple[str, ...]:
-    return _DATES if kind == ColumnType.DATE else _DATETIMES
+def writing_of(series: nw.Series[Any], order: str | None = None) -> Writing | None:
+    """Return how a column of text is written, if it is all dates."""
+    first = series.drop_nulls().head(1).to_list()
+    if not first or not isinstance(first[0], str) or not first[0][:1].isdigit():
+        return None
+    texts = [value if isinstance(value, str) else None for value in series.to_list()]
+    return find_writing(pl.Series(texts, dtype=pl.String), order)
 
 
-def _parsed(texts: pl.Series, kind: ColumnType, form: str) -> pl.Series:
-    if kind == ColumnType.DATE:
-        parsed = texts.str.to_date(form, strict=False)
-    else:
-        parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
-    # Text that would be written back differently is of another form.
-    return nulled(parsed, (parsed.dt.to_string(form) != texts).fill_null(False))
+def is_written_as(series: nw.Series[Any], kind: ColumnType) -> bool:
+    """Whether a column of text is all dates, or dates with times, written the same way."""
+    found = writing_of(series)
+    return found is not None and found.type is kind
 
 
-def _coded(parsed: pl.Series, back: Callable[[pl.Series], Any], form: str) -> Coded:
-    stored = parsed.to_physical()
+def _coded(dates: pl.Series, back: Callable[[pl.Series], Any], form: str) -> Coded:
+    stored = dates.to_physical()
 
     def decode(values: Values) -> Any:
-        dates = pl.Series(values.numbers.astype(np.int64)).cast(stored.dtype).cast(parsed.dtype)
-        texts = dates.dt.to_string(form)
+        own = pl.Series(values.numbers.astype(np.int64)).cast(stored.dtype).cast(dates.dtype)
+        texts = own.dt.to_string(form)
         if values.missing is not None:
             texts = nulled(texts, pl.Series(values.missing))
         return back(texts)
 
     numbers = stored.cast(pl.Int64).fill_null(0).to_numpy()
-    unit = "D" if parsed.dtype == pl.Date else "us"
-    missing = parsed.is_null().to_numpy()
+    unit = "D" if dates.dtype == pl.Date else "us"
+    missing = dates.is_null().to_numpy()
     written = "" if missing.all() else form
     return Coded(Values.of(numbers, missing), decode, unit=unit, written=written)
 
 
-def rounded_to(coded: Coded, resolution: str | None, name: str, step: int | None = None) -> Coded:
+def rounded_to(
+    coded: Coded, resolution: str | None, name: str, fitted: tuple[str, int] | None = None
+) -> Coded:
     """Return times as whole numbers of the given resolution, or of the coarsest that fits all.
 
-    Released times are whole numbers of it, too: those of days have no hours. Times in between are
-    rounded down. `step` is the resolution of the rest of a larger table, in units of the column.
+    Released times are whole numbers of it, too: those of days have no hours, those of months are
+    the first of a month. Times in between are rounded down. `fitted` is the resolution of the rest
+    of a larger table: a unit and how many of them.
     """
+    if resolution is None and fitted is not None:
+        resolution = next((word for word, period in PERIODS.items() if period == fitted), None)
+    if resolution in PERIODS:
+        return _in_periods(coded, *PERIODS[resolution])
     if coded.unit == "D":
         if resolution not in (None, "day"):
             raise DataError(
-                f"column {name!r} holds dates without times, whose resolution is the day; got "
-                f"{resolution!r}. Leave it out."
+                f"column {name!r} holds dates without times, whose resolution is the day, month, "
+                f"quarter or year; got {resolution!r}. Leave it out, or choose one of these."
             )
         return coded
     numbers = coded.values.numbers
-    units = {word: seconds * _PER_SECOND[coded.unit] for word, seconds in _SECONDS.items()}
+    units = {word: seconds * PER_SECOND[coded.unit] for word, seconds in SECONDS.items()}
     if resolution is not None:
         unit = units[resolution]
-    elif step is not None:
-        unit = step
+    elif fitted is not None:
+        unit = fitted[1]
     else:
         present = coded.values.present
         unit = next((unit for unit in units.values() if not (present % unit).any()), 1)
@@ -107,3 +132,41 @@ def rounded_to(coded: Coded, resolution: str | None, name: str, step: int | None
 
     whole = numbers if unit == 1 else np.floor_divide(numbers, unit)
     return replace(coded, values=Values(whole, coded.values.missing), decode=decode, step=unit)
+
+
+def _in_periods(coded: Coded, unit: str, count: int) -> Coded:
+    """Return times as months, quarters or years since 1970; each is released as its first day."""
+    values = coded.values
+
+    def decode(released: Values) -> Any:
+        starts = first_moments(released.numbers, unit, count, coded.unit)
+        return coded.decode(replace(released, numbers=starts))
+
+    numbers = values.numbers
+    if values.missing is not None:
+        numbers = np.where(values.missing, 0, numbers)
+    whole = in_periods(numbers, coded.unit, unit, count)
+    return replace(
+        coded, values=Values(whole, values.missing), decode=decode, unit=unit, step=count
+    )
+
+
+def in_periods(numbers: NDArray[Any], own: str, unit: str, count: int) -> NDArray[np.int64]:
+    """Return in which period of the calendar times in units since 1970 are.
+
+    >>> in_periods(np.array([-1, 0, 100]), "D", "M", 3)
+    array([-1,  0,  1])
+    """
+    stamps = numbers.astype(np.int64).astype(f"datetime64[{own}]")
+    whole: NDArray[np.int64] = stamps.astype(f"datetime64[{unit}]").astype(np.int64)
+    return np.floor_divide(whole, count)
+
+
+def first_moments(numbers: NDArray[Any], unit: str, count: int, own: str) -> NDArray[np.int64]:
+    """Return when periods of the calendar begin, in units since 1970.
+
+    >>> first_moments(np.array([-1, 0, 1]), "M", 3, "D")
+    array([-92,   0,  90])
+    """
+    stamps = (numbers.astype(np.int64) * count).astype(f"datetime64[{unit}]")
+    return stamps.astype(f"datetime64[{own}]").astype(np.int64)

@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 
 from microagg.tables.columns import ColumnType
-from microagg.tables.dates import is_written_as
+from microagg.tables.dates import writing_of
 from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
 
@@ -18,19 +18,29 @@ _LARGEST_WHOLE = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The type of a column, and why it is not the one that its storage suggests, if it is not."""
+    """The type of a column, and why it is not the one that its storage suggests, if it is not.
+
+    `is_ambiguous` if its texts are dates, and nothing tells the day from the month.
+    """
 
     type: ColumnType
     why: str = ""
+    is_ambiguous: bool = False
 
 
 def judge_type(
-    frame: Frame, name: str, *, label: ColumnType | None = None, is_amount: bool = False
+    frame: Frame,
+    name: str,
+    *,
+    label: ColumnType | None = None,
+    is_amount: bool = False,
+    dates: str | None = None,
 ) -> Judgement:
     """Return what a column is, if nobody says.
 
     `label` is the type that labels in its file imply. Codes are never averaged: few whole numbers
-    that all occur often are nominal, unless something says that they are amounts.
+    that all occur often are nominal, unless something says that they are amounts. `dates` says
+    which of day and month comes first in texts that do not tell.
     """
     if label is not None and not is_amount:
         is_ordered = dtype_of(frame, name) == nw.Enum
@@ -41,10 +51,10 @@ def judge_type(
     if dtype in (*INTEGERS, *FLOATS):
         return _judge_number(frame, name, stored, is_amount=is_amount)
     if dtype == nw.String:
-        for kind in (ColumnType.DATE, ColumnType.DATETIME):
-            series = frame[name].alias("").drop_nulls()  # a name may look like a pattern
-            if len(series) and is_written_as(series, kind):
-                return Judgement(kind, "all its texts are dates")
+        found = writing_of(frame[name].alias(""), dates)  # a name may look like a pattern
+        if found is not None:
+            order = "" if found.is_ambiguous or not found.order else f", {found.order}"
+            return Judgement(found.type, f"all its texts are dates{order}", found.is_ambiguous)
     return Judgement(stored)
 
 

@@ -12,6 +12,7 @@ from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats, Mask
 from microagg.core.errors import DataError
 from microagg.tables.columns import Column, ColumnOptions, ColumnType
+from microagg.tables.dates import CALENDAR_UNITS, in_periods
 from microagg.tables.encoding import Encoding, joined_points
 from microagg.tables.fitted_types import FittedType
 from microagg.tables.frames import Frame, dtype_of, type_name
@@ -116,6 +117,9 @@ class SeenColumn:
         options = ColumnOptions(kind if kind in possible else possible[0])
         column = open_column(frame, name, options)
         numbers = column.values.numbers * column.step
+        if self.type.unit in CALENDAR_UNITS:
+            periods = in_periods(numbers, column.unit, self.type.unit, self.type.step)
+            return Values(periods, column.values.missing)
         own, wanted = _NANOSECONDS[column.unit], _NANOSECONDS[self.type.unit]
         if own == wanted:
             whole = np.floor_divide(numbers, self.type.step)

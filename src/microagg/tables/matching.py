@@ -18,6 +18,8 @@ from microagg.tables.typed import is_number, open_column, order_of, types_of
 from microagg.tables.units import Units
 from microagg.tables.weighting import record_weights
 
+_TIMES = (ColumnType.DATE, ColumnType.DATETIME)
+
 
 def open_pair(
     original: object,
@@ -232,7 +234,7 @@ def _paired(
         )
     options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
-        judged = _judged(before, frame, name, is_amount=is_amount)
+        judged = _judged(before, frame, name, is_amount=is_amount, dates=options.dates)
         options = replace(judged, weight=options.weight)
     column = open_column(frame, name, options)
     n = len(sides[1])
@@ -244,19 +246,25 @@ def _paired(
     return OriginalColumn.of(column, before_values).paired(after_values)
 
 
-def _judged(before: Frame, both: Frame, name: str, *, is_amount: bool) -> ColumnOptions:
+def _judged(
+    before: Frame, both: Frame, name: str, *, is_amount: bool, dates: str | None
+) -> ColumnOptions:
     """Return what the original is judged to be, if the protected values can be of that type.
 
-    Numbers that became means or other numbers were treated as amounts, not as codes.
+    Numbers that became means or other numbers were treated as amounts, not as codes. Dates whose
+    day cannot be told from the month on either side are text.
     """
     if (order := order_of(before, name)) is not None:
         return ColumnOptions(order=order)
     kind = None
     if types_of(before, name):
-        kind = judge_type(before, name, is_amount=is_amount).type
+        kind = judge_type(before, name, is_amount=is_amount, dates=dates).type
+        if kind in _TIMES and both[name].dtype == nw.String:
+            judged = judge_type(both, name, dates=dates)
+            kind = ColumnType.NOMINAL if judged.is_ambiguous else judged.type
     if is_number(before, name) and is_number(both, name) and judge_type(both, name).type != kind:
         kind = judge_type(both, name, is_amount=True).type
-    return ColumnOptions(type=kind if kind in types_of(both, name) else None)
+    return ColumnOptions(type=kind if kind in types_of(both, name) else None, dates=dates)
 
 
 def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:

@@ -18,6 +18,7 @@ from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats, Labels, Mask
 from microagg.kernels.attacks.distance_linkage import MixedPoints
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
+from microagg.tables.dates import first_moments
 from microagg.tables.frames import Frame, polars_column
 from microagg.tables.numerals import as_numbers
 from microagg.tables.sides import ColumnSide
@@ -74,6 +75,17 @@ class PairedColumn:
     unit: str = ""
     step: int = 1
     weight: float = 1.0
+
+    @property
+    def in_days(self) -> "PairedColumn":
+        """The column with months, quarters or years as the days on which they begin."""
+        before, after = (
+            ColumnSide.of_values(
+                Values(first_moments(side.numbers, self.unit, self.step, "D"), side.missing)
+            )
+            for side in (self.before, self.after)
+        )
+        return replace(self, before=before, after=after, unit="D", step=1)
 
     @property
     def is_scaled(self) -> bool:

@@ -1,12 +1,13 @@
 """A role for every column: numbers without one are quasi-identifiers, other types stop."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import narwhals as nw
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of, index_names, type_name
 from microagg.tables.roles import Roles
 from microagg.tables.typed import is_number, types_of
@@ -61,11 +62,19 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     return replace(named, quasi_identifiers=quasi_identifiers, assumed=assumed)
 
 
-def require_numbers(frame: Frame, columns: Sequence[str]) -> None:
-    """Refuse constraints on columns of anything but numbers."""
-    if unusable := [name for name in columns if not is_number(frame, name)]:
+def require_numbers_or_dates(
+    frame: Frame, columns: Sequence[str], forms: Mapping[str, str]
+) -> None:
+    """Refuse constraints on columns of anything else; `forms` are those of dates in text."""
+    unusable = [
+        name
+        for name in columns
+        if not (is_number(frame, name) or name in forms)
+        and not {*types_of(frame, name)[:1]} & {ColumnType.DATE, ColumnType.DATETIME}
+    ]
+    if unusable:
         raise DataError(
-            "constraints can only use columns of integers and floats; got "
+            "constraints can only use columns of integers, floats and dates; got "
             f"{_listing(frame, unusable)}. Convert them to numbers, or remove the constraint."
         )
 

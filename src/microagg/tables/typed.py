@@ -86,10 +86,12 @@ def open_column(
     else:
         if stored == _TEXT:
             texts, back = backend.texts_of(native)
-            coded = as_dates(texts, back, kind, name, "" if fitted is None else fitted.written)
+            form = "" if fitted is None else fitted.written
+            coded = as_dates(texts, back, kind, name, form=form, order=options.dates)
         else:
             coded = backend.code_instants(native)
-        coded = rounded_to(coded, options.resolution, name, None if fitted is None else fitted.step)
+        rest = None if fitted is None else (fitted.unit, fitted.step)
+        coded = rounded_to(coded, options.resolution, name, rest)
     return Column(
         name=name,
         type=kind,
@@ -103,6 +105,7 @@ def open_column(
         written=coded.written,
         has_nulls=coded.has_nulls,
         stored=stored,
+        resolution=options.resolution,
     )
 
 
