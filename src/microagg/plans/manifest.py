@@ -133,6 +133,32 @@ class CombinationFacts(_Facts):
     records: int
 
 
+class MarginFacts(_Facts):
+    """How far the totals of categories are from the original, summed over all of them.
+
+    In records, or their weight: as released, as if each group released what loses least, and as no
+    choice with so little extra loss could be below. `extra_loss` is what keeping them adds to the
+    loss of the categories, in per cent of it.
+    """
+
+    deviation: float
+    least_loss_deviation: float
+    lower_bound: float
+    extra_loss: float
+
+
+class CategoryFacts(_Facts):
+    """How groups chose the categories that they release.
+
+    `incomplete_groups` have no record with a value in every categorical column, so that they
+    release each column on its own. `margins` is None unless totals were to be kept.
+    """
+
+    valid_combinations: bool
+    incomplete_groups: int = 0
+    margins: MarginFacts | None = None
+
+
 class DrawFacts(_Facts):
     """How many records each centre of a draw expected and got."""
 
@@ -213,6 +239,7 @@ class Manifest(_Facts):
     strata_found: StrataFacts | None
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
+    categories: CategoryFacts | None = None
     draw: DrawFacts | None
     hybrid: HybridFacts | None = None
     key: str | None
@@ -280,9 +307,18 @@ class Manifest(_Facts):
             )
         try:
             # Version 1 had no number, and older names in its plan, which are still read.
+            found = _with_choice_of_then(found)
             return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
         except (ValidationError, MicroaggError) as error:
             raise DataError(f"the manifest {where} is damaged: {_damage(error)}") from None
+
+
+def _with_choice_of_then(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a manifest whose plan says that combinations may be new, if that was the default."""
+    plan = found.get("plan")
+    if "categories" in found or not isinstance(plan, Mapping):
+        return found
+    return {**found, "plan": {"valid_combinations": False, **plan}}
 
 
 def _damage(error: ValidationError | MicroaggError) -> str:

@@ -51,7 +51,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in.
     na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
-    valid_combinations : Release only combinations of categories that occur in the data.
+    valid_combinations : Release in each group the categories of one of its records: no new
+        combinations.
+    keep_margins : Choose categories so that their totals stay nearly as they were, at little extra
+        loss.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
     time_budget : Seconds for the search of auto and icsm, and for a tight bound.
@@ -96,7 +99,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         scale: str = "standardise",
         missing: str = "error",
         na: Iterable[str | float] = (),
-        valid_combinations: bool = False,
+        valid_combinations: bool = True,
+        keep_margins: bool = False,
         random_state: SeedLike = None,
         effort: str = "balanced",
         time_budget: float | None = None,
@@ -112,6 +116,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.missing = missing
         self.na = na
         self.valid_combinations = valid_combinations
+        self.keep_margins = keep_margins
         self.random_state = random_state
         self.effort = effort
         self.time_budget = time_budget

@@ -58,6 +58,7 @@ _UNUSED = (
     "strict_k",
     "time_budget",
     "valid_combinations",
+    "keep_margins",
     "hybrid",
     "keep_key",
 )
