@@ -51,7 +51,7 @@ class Candidates:
     @property
     def sizes(self) -> Floats:
         """The weight of every group, those without a candidate included."""
-        return np.bincount(self.labels, weights=self.weights)
+        return np.bincount(self.labels, weights=self.weights).astype(np.float64)
 
     @property
     def starts(self) -> Rows:
@@ -81,7 +81,8 @@ class Candidates:
         margins = others.copy()
         margins[self.groups[chosen]] = self.margins[chosen]
         sizes = np.repeat(self.sizes, margins.shape[1])
-        return np.bincount(margins.reshape(-1), weights=sizes, minlength=self.n_margins)
+        totals = np.bincount(margins.reshape(-1), weights=sizes, minlength=self.n_margins)
+        return totals.astype(np.float64)
 
     def is_least(self) -> Mask:
         """Return which candidates lose no more than any other of their group, up to rounding."""
@@ -153,15 +154,18 @@ def _losses(
         weights[there],
     )
     sizes = np.bincount(labels, weights=weights, minlength=n_groups)
+    lost: Floats = np.zeros(len(groups))
     if column.points is None:
-        shares = np.bincount(own, weights=weights) / weights.sum()
+        held = np.bincount(own, weights=weights) / weights.sum()
         # Indicators of different codes are at a squared distance of 2.
-        spread = weights.sum() * (1.0 - np.square(shares).sum()) / 2.0
+        spread = float(weights.sum() * (1.0 - np.square(held).sum()) / 2.0)
         pairs, places = np.unique(labels * column.n_codes + own, return_inverse=True)
         with_it = np.bincount(places.reshape(-1), weights=weights)
-        lost = sizes[groups] - with_it[np.searchsorted(pairs, groups * column.n_codes + codes)]
+        lost = (
+            lost + sizes[groups] - with_it[np.searchsorted(pairs, groups * column.n_codes + codes)]
+        )
     else:
-        spread, lost = 0.0, np.zeros(len(groups))
+        spread = 0.0
         safe = np.where(sizes > 0.0, sizes, 1.0)
         for points in column.points.T:
             axis = points[own]
@@ -170,5 +174,7 @@ def _losses(
             within = weights * np.square(axis - means[labels])
             around = np.bincount(labels, weights=within, minlength=n_groups)
             lost += around[groups] + sizes[groups] * np.square(points[codes] - means[groups])
-    # Rounding alone is no variance.
-    return column.weight * lost / spread if spread > SAME_SHARE * weights.sum() else 0.0 * lost
+    if spread <= SAME_SHARE * weights.sum():  # rounding alone is no variance
+        return np.zeros(len(groups))
+    shares: Floats = column.weight * lost / spread
+    return shares

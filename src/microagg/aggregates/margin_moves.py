@@ -38,12 +38,12 @@ class MarginProblem:
         unit, sizes = float(candidates.weights.mean()), candidates.sizes
         alone = np.ones(len(sizes), dtype=np.bool_)
         alone[numbers] = False
-        base = np.bincount(
+        released = np.bincount(
             others[alone].reshape(-1),
             weights=np.repeat(sizes[alone], others.shape[1]),
             minlength=candidates.n_margins,
         )
-        base = (base - candidates.targets()) / unit
+        base = (released - candidates.targets()) / unit
         margins, losses = candidates.margins, candidates.losses
         own = sizes[numbers] / unit
         return cls(groups.reshape(-1), margins, losses, own, base, limit)
@@ -51,7 +51,7 @@ class MarginProblem:
     def excess(self, chosen: Rows) -> Floats:
         """Return by how much the total of each category exceeds its target."""
         margins = self.margins[chosen]
-        added: Floats = np.bincount(
+        added = np.bincount(
             margins.reshape(-1),
             weights=np.repeat(self.sizes, margins.shape[1]),
             minlength=len(self.base),

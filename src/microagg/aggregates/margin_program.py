@@ -67,12 +67,12 @@ def _solve(
         (np.full(n_margins, -1.0), (np.arange(n_margins), np.arange(n_margins))),
         shape=(shape[0], n_margins),
     )
-    wanted = np.bincount(
+    released = np.bincount(
         problem.margins[least[sample]].reshape(-1),
         weights=np.repeat(problem.sizes[sample], width),
         minlength=n_margins,
     )
-    wanted -= share * problem.excess(least)
+    wanted = released - share * problem.excess(least)
     scale = problem.loss(least) or 1.0
     losses = problem.losses[inside] / scale
     spent = problem.losses[least[sample]].sum() + share * (problem.limit - problem.loss(least))

@@ -19,8 +19,8 @@ from microagg.aggregates.margin_program import lower_bound, relaxed
 from microagg.core.arrays import Rows
 
 EXTRA_LOSS = 0.1
-# What all of the extra loss is worth: so much of the deviation of the choice that loses least, or so
-# many records if that is more. It is just enough to prefer less loss.
+# What all of the extra loss is worth, just enough to prefer less of it: so much of the deviation of
+# the choice that loses least, or so many records if that is more.
 _WORTH_SHARE, _WORTH_RECORDS = 0.001, 0.1
 
 

@@ -12,7 +12,7 @@ from microagg.aggregates.margins import KeptMargins, keep_margins
 from microagg.aggregates.medoid import medoids
 from microagg.aggregates.released import group_values
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Labels, Rows
+from microagg.core.arrays import Floats, Labels, Mask, Rows
 from microagg.plans.plan import Plan
 from microagg.release.records import Block, Records
 from microagg.tables.category_points import category_codes
@@ -115,12 +115,11 @@ def _of_columns(
     released = _of_each_column(columns, labels, records, n_groups, is_needed=len(incomplete) > 0)
     if not len(found.groups):
         return ChosenCategories(released, len(incomplete))
-    chosen, kept = medoids(found), ()
+    chosen = medoids(found)
+    kept: tuple[KeptMargins, ...] = ()
     if keep:
         offsets = np.cumsum([0, *(own.n_codes for own in coded[:-1])])
-        others = np.column_stack(
-            [_codes(released[c.name], c, records) for c in columns],
-        )
+        others = np.column_stack([_codes(released[c.name], c, records) for c in columns])
         kept = (keep_margins(found, chosen, others + offsets),)
         chosen = kept[0].chosen
     rows, groups = found.rows[chosen], found.groups[chosen]
@@ -130,34 +129,28 @@ def _of_columns(
 
 def _coded(column: Column, records: Records) -> Categories:
     """Return the column with its codes; missing is one of them unless it is to be imputed."""
-    values = column.values
-    codes = _codes(values, column, records)
+    codes = _codes(column.values, column, records)
     known = None
-    if records.missing is Missing.IMPUTE and values.missing is not None:
-        known = ~values.missing
+    if records.missing is Missing.IMPUTE and column.values.missing is not None:
+        known = ~column.values.missing
     points = None
     if column.aggregate is Aggregate.LOWER_MEDIAN:
-        points = _points(column, codes, records)
+        points = _points(column, codes, known, records)
     return Categories(codes, points, known, column.weight or _LEAST_WEIGHT)
 
 
 def _codes(values: Values, column: Column, records: Records) -> Rows:
-    codes = category_codes(values) + (_has_missing_code(column, records))
-    return np.maximum(codes, 0).astype(np.intp)
+    """Return codes from 0, at which missing is first if it is a value."""
+    has_missing = records.missing is not Missing.IMPUTE and column.values.missing is not None
+    return np.maximum(category_codes(values) + has_missing, 0).astype(np.intp)
 
 
-def _has_missing_code(column: Column, records: Records) -> bool:
-    return records.missing is not Missing.IMPUTE and column.values.missing is not None
-
-
-def _points(column: Column, codes: Rows, records: Records) -> Floats:
-    """Return the points of ordered categories, at which they are compared."""
+def _points(column: Column, codes: Rows, known: Mask | None, records: Records) -> Floats:
+    """Return the points at which ordered categories are compared, a row for each code."""
     own = replace(column, weight=1.0)
     X = encode([own], scale="standardise", missing=records.missing, weights=records.weights)
     points = np.zeros((int(codes.max()) + 1, X.shape[1]))
-    there = slice(None)
-    if records.missing is Missing.IMPUTE and column.values.missing is not None:
-        there = ~column.values.missing
+    there = np.arange(len(codes)) if known is None else np.flatnonzero(known)
     points[codes[there]] = X[there]
     return points
 
@@ -169,12 +162,10 @@ def _of_each_column(
     if not is_needed:
         dtypes = {column.name: column.values.numbers.dtype for column in columns}
         return {name: Values(np.zeros(n_groups, dtype)) for name, dtype in dtypes.items()}
-    how = (labels, records.missing, records.weights)
+    missing, weights = records.missing, records.weights
     return {
-        column.name: group_values(
-            column.values, how[0], column.aggregate, how[1], how[2], name=column.name
-        )
-        for column in columns
+        name: group_values(own.values, labels, own.aggregate, missing, weights, name=name)
+        for name, own in ((column.name, column) for column in columns)
     }
 
 
