@@ -274,13 +274,13 @@ def _categories(chosen: CategoryFacts, *, has_weights: bool) -> Facts:
             ("categories", f"{groups} {have} no complete record; {each} each column on its own")
         )
     if kept := chosen.margins:
-        of = "of weight" if has_weights else "records"
+        of = "in weight" if has_weights else "records"
         rows.append(
             (
-                "margins kept",
-                f"totals of categories differ by {kept.deviation:,.6g} {of} in all (without it "
-                f"{kept.least_loss_deviation:,.6g}; at least {kept.lower_bound:,.3g} at so little "
-                f"loss); the categories lose {percent(kept.extra_loss, 2)} more",
+                "margins",
+                f"totals of categories differ by {kept.deviation:,.6g} {of} in all, not by "
+                f"{kept.least_loss_deviation:,.6g} (lower bound {kept.lower_bound:,.3g}); the "
+                f"categories lose {percent(kept.extra_loss, 2)} more",
             )
         )
     return rows

@@ -1,18 +1,15 @@
 """How strongly categories go with each other, and with numbers, before and after."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats, Mask, Rows
 from microagg.tables.category_points import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
-
-# Rounding error is no variance.
-_NO_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Associations:
     """The associations of all pairs of columns of which one or both are categories.
 
     `cramers_v` has those of two columns of categories, `eta` those of categories and numbers.
-    `largest_change` is that of `most_changed`, `mean_change` the average, both without sign; None if
-    there is no pair.
+    `largest_change` is that of `most_changed`, `mean_change` the average, both without sign; None
+    if there is no pair.
     """
 
     cramers_v: tuple[Association, ...]
@@ -52,33 +49,55 @@ class Associations:
 def associations(pair: Pair, weights: Floats | None = None) -> Associations:
     """Return Cramér's V of every two columns of categories, and eta of categories and numbers.
 
-    With n records in a table of r by c categories, n_ij in each cell,
+    With n records in a table of r by c categories, n_ij of them in a cell and e_ij = n_i n_j / n
+    expected there,
 
-        V = sqrt(chi^2 / (n (min(r, c) - 1))),  chi^2 = sum of (n_ij - n_i n_j / n)^2 / (n_i n_j / n)
+        V = sqrt(sum of (n_ij - e_ij)^2 / e_ij / (n (min(r, c) - 1)))
 
-    without a correction for bias, so that both sides are comparable, and
+    without a correction for bias, as both sides have the same records; and for numbers x, with n_i
+    of them in category i,
 
         eta = sqrt(sum of n_i (mean_i - mean)^2 / sum of (x - mean)^2)
 
-    for the numbers x in each category i. Nominal columns and those of true and false are
-    categories; ordered categories count as numbers, by their positions. Each is over the records
-    that have both values on that side; categories that no record has do not count. With `weights`
-    a record of weight 2 counts twice. Exact, O(n d^2).
+    Nominal columns and those of true and false are categories; ordered categories are numbers, by
+    their positions. Each figure is over the records that have both values on its side, and
+    categories that none of them has do not count. With `weights`, a record of weight 2 counts
+    twice. Exact, O(n d^2) for d columns. Sources: Cramér (1946), Pearson (1905).
 
     >>> import polars as pl
     >>> from microagg.tables.matching import open_pair
     >>> before = pl.DataFrame({"sex": ["f", "f", "m", "m"], "job": ["a", "a", "b", "b"]})
     >>> after = pl.DataFrame({"sex": ["f", "f", "m", "m"], "job": ["a", "b", "a", "b"]})
-    >>> found = associations(open_pair(before, after)).cramers_v[0]
+    >>> pair = open_pair(before, after, quasi_identifiers=["sex", "job"])
+    >>> found = associations(pair).cramers_v[0]
     >>> found.columns, found.before, found.after
     (('sex', 'job'), 1.0, 0.0)
     """
-    columns = list(pair.columns.values())
+    columns = pair.columns.values()
     own = np.ones(pair.n_records) if weights is None else weights
-    categories = [column for column in columns if not column.is_scaled]
+    categories = [_Coded.of(column) for column in columns if not column.is_scaled]
     numbers = [column for column in columns if column.is_scaled]
-    tables = tuple(_cramers_v(a, b, own) for a, b in combinations(categories, 2))
-    ratios = tuple(_eta(a, x, own) for a in categories for x in numbers)
+    tables = tuple(
+        Association(
+            (a.name, b.name),
+            cramers_v(a.before, b.before, own),
+            cramers_v(a.after, b.after, own),
+        )
+        for a, b in combinations(categories, 2)
+    )
+    ratios = tuple(
+        Association(
+            (a.name, x.name),
+            eta(a.before, x.scaled_before, x.before.is_present, own),
+            eta(a.after, x.scaled_after, x.after.is_present, own),
+        )
+        for a in categories
+        for x in numbers
+    )
+    return _summarised(tables, ratios)
+
+
+def _summarised(tables: tuple[Association, ...], ratios: tuple[Association, ...]) -> Associations:
     changes = {
         found.columns: abs(found.change) for found in (*tables, *ratios) if found.change is not None
     }
@@ -92,61 +111,53 @@ def associations(pair: Pair, weights: Floats | None = None) -> Associations:
     )
 
 
-def _cramers_v(a: PairedColumn, b: PairedColumn, weights: Floats) -> Association:
-    sides = ((a.before, b.before), (a.after, b.after))
-    return Association((a.name, b.name), *(cramers_v(*side, weights) for side in sides))
+class _Coded(NamedTuple):
+    """A column of categories on both sides, numbered from 0, -1 where missing."""
+
+    name: str
+    before: Rows
+    after: Rows
+
+    @classmethod
+    def of(cls, column: PairedColumn) -> "_Coded":
+        return cls(column.name, _numbered(column.before), _numbered(column.after))
 
 
-def _eta(a: PairedColumn, x: PairedColumn, weights: Floats) -> Association:
-    before = eta(a.before, x.before, x.scaled_before, weights)
-    after = eta(a.after, x.after, x.scaled_after, weights)
-    return Association((a.name, x.name), before, after)
+def _numbered(values: Values) -> Rows:
+    codes = category_codes(values)
+    places = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    return places - bool(values.n_missing)  # -1, if there is one, comes first
 
 
-def cramers_v(a: Values, b: Values, weights: Floats) -> float | None:
-    """Return Cramér's V of two columns; None if one of them does not vary."""
-    there = _both(a, b)
-    first, second = (_compact(category_codes(own)[there]) for own in (a, b))
-    if not len(first) or not first.max() or not second.max():
+def cramers_v(a: Rows, b: Rows, weights: Floats) -> float | None:
+    """Return Cramér's V of two columns of codes, -1 where missing; None if one does not vary."""
+    there = np.flatnonzero((a >= 0) & (b >= 0))
+    first, second, own = a[there], b[there], weights[there]
+    if not len(there):
         return None
-    r, c = int(first.max()) + 1, int(second.max()) + 1
-    rows, columns = (np.bincount(own, weights=weights[there]) for own in (first, second))
-    cells, places = np.unique(first * c + second, return_inverse=True)
-    counts = np.bincount(places.reshape(-1), weights=weights[there])
-    # Empty cells add n_i n_j / n each; all together that is n, less what the others expect.
-    total = float(weights[there].sum())
-    expected = rows[cells // c] * columns[cells % c] / total
-    squares = float((np.square(counts - expected) / expected).sum()) + total - expected.sum()
-    return float(np.sqrt(np.clip(squares / (total * (min(r, c) - 1)), 0.0, 1.0)))
+    rows, columns = (np.bincount(codes, weights=own) for codes in (first, second))
+    fewest = min(int(np.count_nonzero(totals)) for totals in (rows, columns))
+    if fewest < 2:
+        return None
+    cells, places = np.unique(first * len(columns) + second, return_inverse=True)
+    counts = np.bincount(places.reshape(-1), weights=own)
+    total = float(own.sum())
+    expected = rows[cells // len(columns)] * columns[cells % len(columns)] / total
+    # An empty cell adds what is expected there: all that is not expected in the others.
+    squares = float((np.square(counts - expected) / expected).sum() + total - expected.sum())
+    return float(np.sqrt(np.clip(squares / (total * (fewest - 1)), 0.0, 1.0)))
 
 
-def eta(a: Values, x: Values, numbers: Floats, weights: Floats) -> float | None:
+def eta(codes: Rows, numbers: Floats, present: Mask, weights: Floats) -> float | None:
     """Return the correlation ratio of numbers in categories; None if one of them does not vary."""
-    there = _both(a, x)
-    codes, own, values = _compact(category_codes(a)[there]), weights[there], numbers[there]
-    if not len(codes) or not codes.max():
+    there = np.flatnonzero((codes >= 0) & present)
+    if not len(there):
+        return None
+    own, groups, values = weights[there], codes[there], numbers[there]
+    if groups.min() == groups.max() or values.min() == values.max():
         return None
     values = values - np.average(values, weights=own)
-    spread = float(own @ np.square(values))
-    if values.min() == values.max() or spread <= _NO_VARIANCE * own.sum():
-        return None
-    means = np.bincount(codes, weights=own * values) / np.bincount(codes, weights=own)
-    return float(np.sqrt(np.clip(own @ np.square(means[codes]) / spread, 0.0, 1.0)))
-
-
-def _both(a: Values, b: Values) -> Rows:
-    masks = [own.missing for own in (a, b) if own.missing is not None]
-    if not masks:
-        return np.arange(len(a.numbers))
-    return np.flatnonzero(~np.logical_or.reduce(masks))
-
-
-def _compact(codes: Rows) -> Rows:
-    """Number the codes that occur from 0."""
-    return np.unique(codes, return_inverse=True)[1].reshape(-1)
-
-
-def strongest_changes(found: Sequence[Association], count: int) -> Iterator[Association]:
-    """Give the associations that changed most, those that are unknown on one side last."""
-    order = sorted(found, key=lambda own: -1.0 if own.change is None else abs(own.change))
-    yield from list(reversed(order))[:count]
+    sizes = np.bincount(groups, weights=own)
+    means = np.bincount(groups, weights=own * values) / np.where(sizes > 0.0, sizes, 1.0)
+    share = float(sizes @ np.square(means)) / float(own @ np.square(values))
+    return float(np.sqrt(np.clip(share, 0.0, 1.0)))
