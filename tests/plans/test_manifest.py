@@ -51,6 +51,10 @@ class TestKeptFiles:
         assert found.pop("schema_version") == SCHEMA_VERSION
         own_version = said.pop("schema_version", 1)
         assert f"v{own_version}" == path.parent.name
+        if "categories" in found.keys() - said.keys():  # then it was not the default
+            said["plan"].setdefault("valid_combinations", False)
+            chosen = found.pop("categories")
+            assert chosen["valid_combinations"] == said["plan"]["valid_combinations"]
         plans = [Plan.of(**each.pop("plan")) for each in (said, found)]
         assert plans[0] == plans[1]
         later = {name: found.pop(name) for name in found.keys() - said.keys()}

@@ -267,7 +267,8 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        left_out = {name for name in ("output", "hybrid", "markers") if not getattr(self, name)}
+        optional = ("output", "hybrid", "markers", "categories")
+        left_out = {name for name in optional if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:
@@ -314,11 +315,19 @@ class Manifest(_Facts):
 
 
 def _with_choice_of_then(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a manifest whose plan says that combinations may be new, if that was the default."""
-    plan = found.get("plan")
-    if "categories" in found or not isinstance(plan, Mapping):
+    """Return a manifest that says how categories were chosen, if there are any.
+
+    Before manifests did, each column was chosen on its own unless the plan asked for more.
+    """
+    plan, columns = found.get("plan"), found.get("columns")
+    if "categories" in found or not isinstance(plan, Mapping) or not isinstance(columns, Mapping):
         return found
-    return {**found, "plan": {"valid_combinations": False, **plan}}
+    types = [own.get("type") for own in columns.values() if isinstance(own, Mapping)]
+    if not any(kind.is_categorical for kind in ColumnType if kind in types):
+        return found
+    plan = {"valid_combinations": False, **plan}
+    chosen = {"valid_combinations": plan["valid_combinations"]}
+    return {**found, "plan": plan, "categories": chosen}
 
 
 def _damage(error: ValidationError | MicroaggError) -> str:
