@@ -2,8 +2,8 @@
 
 Categories are listed smallest first. Before, a number below `least` is not shown, and neither is
 any from which it could be worked out with the total: the smallest of the others are hidden until
-any number below `least` is possible (`named_categories`). A category that few records had is named
-only if the released table has it. Released numbers are published anyway.
+any number below `least` is possible (`named_categories`). Categories that few records had are not
+named. Released numbers are published anyway.
 """
 
 from collections.abc import Iterator
@@ -103,19 +103,19 @@ def category_table(column: PairedColumn, least: int, *, public: bool) -> Categor
 def _hidden(
     other: list[int], names: list[str], before: Counts, after: Counts, least: int
 ) -> Iterator[CategoryRow]:
-    """Give a row for each category whose number is hidden; those not released are not named."""
-    small = [code for code in sorted(other) if before[code] < least]
-    large = [code for code in sorted(other) if before[code] >= least]
-    for codes, words in ((small, f"fewer than {least:,}"), (large, f"{least:,} or more")):
-        unnamed = [code for code in codes if after[code] < least]
-        if unnamed:
-            what = "1 category" if len(unnamed) == 1 else f"{len(unnamed):,} categories"
-            each = " each" if len(unnamed) > 1 else ""
-            gone = "none" if not after[unnamed].any() else f"fewer than {least:,}{each}"
-            yield CategoryRow(f"{what} not named", f"{words}{each}", gone)
-        for code in codes:
-            if code not in unnamed:
-                yield CategoryRow(names[code], words, f"{after[code]:,}")
+    """Give a row for all rare categories, and one for each whose number would tell theirs."""
+    rare = [code for code in other if before[code] < least]
+    if rare:
+        what = "1 rare category" if len(rare) == 1 else f"{len(rare):,} rare categories"
+        each = " each" if len(rare) > 1 else ""
+        released = _released(int(after[rare].sum()), least)
+        yield CategoryRow(what, f"fewer than {least:,}{each}", released)
+    for code in sorted(set(other) - set(rare)):
+        yield CategoryRow(names[code], f"{least:,} or more", _released(int(after[code]), least))
+
+
+def _released(count: int, least: int) -> str:
+    return f"fewer than {least:,}" if 0 < count < least else f"{count:,}"
 
 
 def _all_others(other: list[int], after: Counts) -> Iterator[CategoryRow]:
