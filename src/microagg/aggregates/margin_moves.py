@@ -9,10 +9,10 @@ from microagg.core.arrays import Floats, Rows
 
 # Smaller gains are rounding error; a record counts as 1.
 _NOTHING = 1e-9
-_MOST_ROUNDS = 1_000
-# Changes that are tried in one search for two that help together, and the work that may take.
-_MOST_FIRST = 256
-_MOST_WORK = 20_000_000
+# Changes that are tried in one search for two that help together.
+_FEWEST_TRIED, _MOST_TRIED = 4, 256
+# Categories of candidates looked at in one such search, and in all.
+_WORK_IN_SEARCH, _WORK = 20_000_000, 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,14 @@ class _Search:
         counts = np.bincount(problem.groups)
         self.open = np.flatnonzero(counts[problem.groups] > 1)
         self.own_sizes = problem.sizes[problem.groups[self.open]]
+        self.work_of_gains = max(1, len(self.open) * problem.margins.shape[1])
+        self.work = 0
 
     def gains(self) -> tuple[Floats, Floats]:
         """Return what each open candidate would add to the merit, and to the loss, if chosen."""
         problem, now = self.problem, self.chosen[self.problem.groups[self.open]]
         added = np.zeros(len(self.open))
+        self.work += self.work_of_gains
         for column in problem.margins.T:
             to, away = column[self.open], column[now]
             change = np.abs(self.excess[to] + self.own_sizes) - np.abs(self.excess[to])
@@ -117,11 +120,8 @@ def improve(problem: MarginProblem, chosen: Rows, least: Rows) -> Rows:
     `least` are the candidates that lose least: groups return to them if too much is lost.
     """
     search = _Search(problem, _within_limit(problem, chosen, least))
-    for _ in range(_MOST_ROUNDS):
-        while _single_moves(search):
-            pass
-        if not _double_move(search):
-            break
+    while _single_moves(search) or (search.work < _WORK and _double_move(search)):
+        pass
     return search.chosen
 
 
@@ -160,7 +160,7 @@ def _double_move(search: _Search) -> bool:
     """Change two groups that help together, if such are found among the least harmful changes."""
     added, _ = search.gains()
     finite = np.flatnonzero(np.isfinite(added))
-    most = int(np.clip(_MOST_WORK // max(1, added.size * 10), 4, _MOST_FIRST))
+    most = int(np.clip(_WORK_IN_SEARCH // search.work_of_gains, _FEWEST_TRIED, _MOST_TRIED))
     if len(finite) > most:
         finite = finite[np.argpartition(added[finite], most - 1)[:most]]
     for at in finite[np.lexsort((finite, added[finite]))]:

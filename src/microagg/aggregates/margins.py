@@ -17,6 +17,7 @@ from microagg.aggregates.candidates import Candidates
 from microagg.aggregates.margin_moves import MarginProblem, improve
 from microagg.aggregates.margin_program import lower_bound, relaxed
 from microagg.core.arrays import Rows
+from microagg.core.progress import report
 
 EXTRA_LOSS = 0.1
 # What all of the extra loss is worth, just enough to prefer less of it: so much of the deviation of
@@ -55,9 +56,14 @@ def keep_margins(candidates: Candidates, least: Rows, others: Rows) -> KeptMargi
         return KeptMargins(least, before * unit, before * unit, before * unit, loss, loss)
     worth = max(_WORTH_RECORDS, _WORTH_SHARE * before)
     problem = replace(problem, rate=worth / (EXTRA_LOSS * loss))
+    report("keeping margins", 0, 3)
     start, prices = relaxed(problem, least)
     bound = lower_bound(problem, prices)
-    ends = [improve(problem, chosen, least) for chosen in (start, least)]
+    ends = []
+    for chosen in (start, least):
+        report("keeping margins", 1 + len(ends), 3)
+        ends.append(improve(problem, chosen, least))
+    report("keeping margins", 3, 3)
     best = min(ends, key=lambda end: problem.deviation(end) + problem.rate * problem.loss(end))
     deviation = problem.deviation(best)
     return KeptMargins(

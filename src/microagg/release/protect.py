@@ -85,8 +85,8 @@ def protect(
     """Release a table in which every combination of quasi-identifiers stands for k records or more.
 
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
-    its group's mean (whole numbers stay whole, rounded half away from zero), median or most
-    frequent value, depending on the type of the column. The finished table is checked before it is
+    its group's mean (whole numbers stay whole, rounded half away from zero) or median, and the
+    categories of one of the group's records. The finished table is checked before it is
     returned; `table` itself is not changed. Only `blocks`, `hybrid`, and the methods "fcm" and
     "efcm", whose records draw their values, guarantee less.
 
