@@ -59,7 +59,7 @@ def keep_margins(candidates: Candidates, least: Rows, others: Rows) -> KeptMargi
     report("keeping margins", 0, 3)
     start, prices = relaxed(problem, least)
     bound = lower_bound(problem, prices)
-    ends = []
+    ends: list[Rows] = []
     for chosen in (start, least):
         report("keeping margins", 1 + len(ends), 3)
         ends.append(improve(problem, chosen, least))
