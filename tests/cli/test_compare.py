@@ -300,14 +300,14 @@ def test_what_was_drawn_is_never_the_best(run):
     assert "! k is not guaranteed: records drew their values" in out
 
 
-def test_a_seed_and_valid_combinations_without_effect_are_listed(run):
-    more = ("--seed", "1", "--valid-combinations")
+def test_a_seed_and_choices_of_categories_without_effect_are_listed(run):
+    more = ("--seed", "1", "--no-valid-combinations", "--keep-margins")
     assert json.loads(run(*TWO, *more, "--json").out)["not_used"] == [
-        *("random_state", "valid_combinations")
+        *("random_state", "valid_combinations", "keep_margins")
     ]
     text = run("protect", "people.csv", "-k", "4", *ROLES, *MDAV, *more).out
     assert re.search(r"not used +the seed: 'mdav' uses no randomness here\n", text)
-    assert re.search(r"not used +--valid-combinations: no protected column has categories\n", text)
+    assert re.search(r"not used +--keep-margins: no protected column has categories\n", text)
     more = ("--seed", "1", "--method", "reporder", "--force")
     assert "not used" not in run("protect", "people.csv", "-k", "4", *ROLES, *more).out
 

@@ -17,3 +17,37 @@ from tests.manifests import manifest
 def test_merged_strata_are_counted(merged, words):
     strata = {"columns": ["region"], "count": 3, "smallest": 5, "merged": merged}
     assert ("strata", words) in table_rows(manifest(strata_found=strata))
+
+
+def test_groups_without_a_complete_record_are_counted():
+    chosen = {"valid_combinations": True, "incomplete_groups": 1}
+    words = "1 group has no complete record; it releases each column on its own"
+    assert ("categories", words) in table_rows(manifest(categories=chosen))
+    words = "2 groups have no complete record; they release each column on its own"
+    chosen["incomplete_groups"] = 2
+    assert ("categories", words) in table_rows(manifest(categories=chosen))
+
+
+def test_margins_are_told_with_their_bound():
+    margins = {
+        "deviation": 40.0,
+        "least_loss_deviation": 1220.0,
+        "lower_bound": 2.84,
+        "extra_loss": 9.92,
+    }
+    chosen = {"valid_combinations": True, "margins": margins}
+    words = (
+        "totals of categories differ by 40 records in all, not by 1,220 (lower bound 2.84); the "
+        "categories lose 9.9 % more"
+    )
+    assert ("margins", words) in table_rows(manifest(categories=chosen))
+
+
+def test_what_avoids_new_combinations_is_named_where_it_would():
+    new = {"combinations": 2, "records": 9}
+    free = manifest(new_combinations=new, categories={"valid_combinations": False})
+    (row,) = (words for name, words in table_rows(free) if name == "new combinations")
+    assert row.endswith("did not exist before; --valid-combinations avoids it")
+    held = manifest(new_combinations=new, categories={"valid_combinations": True})
+    (row,) = (words for name, words in table_rows(held) if name == "new combinations")
+    assert row.endswith("did not exist before")

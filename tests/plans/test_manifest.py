@@ -55,6 +55,10 @@ class TestKeptFiles:
             loss = said.pop("information_loss")
             assert found.pop("grouping_loss") == loss
             assert found.pop("information_loss") in (None, loss)
+        if "categories" in found.keys() - said.keys():  # then it was not the default
+            said["plan"].setdefault("valid_combinations", False)
+            chosen = found.pop("categories")
+            assert chosen["valid_combinations"] == said["plan"]["valid_combinations"]
         plans = [Plan.of(**each.pop("plan")) for each in (said, found)]
         assert plans[0] == plans[1]
         later = {name: found.pop(name) for name in found.keys() - said.keys()}

@@ -43,8 +43,6 @@ def check_value(
     gone = sum(weights[i] for i in rows) - sum(weights[i] for i in there)
     how = measure(column)
     constrained = any(column.name in terms for terms, _, _ in case.constraints)
-    if case.request["valid_combinations"] and how in ("mode", "lower median"):
-        return  # its record is another matter
     if not there and case.request["missing"] == "impute":
         there = [i for i in range(case.n) if is_there(before[i])]
     elif case.request["missing"] != "impute":

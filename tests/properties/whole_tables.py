@@ -294,7 +294,8 @@ def _request(draw, columns: list[Drawn], n: int, *, has_identifier: bool) -> dic
     request["scale"] = draw(st.sampled_from(["standardise"] * 5 + scales))
     if any(c.role == STRATUM for c in columns):
         request["small_strata"] = draw(st.sampled_from(["merge"] * 5 + ["error"]))
-    request["valid_combinations"] = draw(st.integers(0, 3)) == 3
+    request["valid_combinations"] = draw(st.integers(0, 3)) != 3
+    request["keep_margins"] = draw(st.integers(0, 3)) == 3
     request["keep_key"] = draw(st.integers(0, 3 if has_identifier else 40)) == (
         3 if has_identifier else 37
     )

@@ -302,7 +302,7 @@ REFUSED = {
     ),
     "p per cent": ({"p_percent": {"net": 10}}, "does not work with requirements on groups"),
     "imputation": ({"missing": "impute"}, "does not work with missing values"),
-    "valid combinations": ({"valid_combinations": True}, "does not work with valid_combinations"),
+    "margins": ({"keep_margins": True}, "does not work with keep_margins"),
     "a method that draws": ({"method": "fcm"}, "does not work with the method 'fcm'"),
     "an inequality": (
         {"constraints": ["net + tax = gross", "tax >= 0"]},

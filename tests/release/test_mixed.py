@@ -61,7 +61,7 @@ def members(release):
 
 def test_every_type_is_released_as_its_aggregate():
     table = people()
-    release = protect(table, 4, **ROLES)
+    release = protect(table, 4, **ROLES, valid_combinations=False)
     assert release.table.schema == table.drop("name").schema
     assert min(class_sizes(release.table)) >= 4
     assert release.table["illness"].equals(table["illness"])
@@ -72,11 +72,11 @@ def test_every_type_is_released_as_its_aggregate():
         assert out["age"][0] == int(np.floor(own["age"].mean() + 0.5))
         assert out["income"][0] == pytest.approx(own["income"].mean())
         counts = Counter(own["sex"])
-        most = max(counts.values())
-        assert out["sex"][0] == min(value for value in counts if counts[value] == most)
+        assert counts[out["sex"][0]] == max(counts.values())
         places = sorted(order[value] for value in own["school"])
         assert order[out["school"][0]] == places[(len(places) - 1) // 2]
-        assert out["smoker"][0] == (own["smoker"].sum() * 2 > len(own))
+        smokers = own["smoker"].sum()
+        assert smokers * 2 == len(own) or out["smoker"][0] == (smokers * 2 > len(own))
         days = (own["born"] - dt.date(1970, 1, 1)).dt.total_days().mean()
         assert abs((out["born"][0] - dt.date(1970, 1, 1)).days - days) <= 0.5
 
@@ -110,12 +110,12 @@ def test_new_combinations_are_counted_and_can_be_avoided():
     existing = set(table.select("a", "b", "c").rows())
     # What tells records apart is x: groups are of all combinations.
     asked = {"quasi_identifiers": ["a", "b", "c"], "columns": {"x": {"weight": 50}}}
-    release = protect(table, 5, **asked)
+    release = protect(table, 5, **asked, valid_combinations=False)
     shown = release.table.select("a", "b", "c").rows()
     new = release.manifest.new_combinations
     assert new.combinations == len(set(shown) - existing) > 0
     assert new.records == sum(row not in existing for row in shown)
-    valid = protect(table, 5, **asked, valid_combinations=True)
+    valid = protect(table, 5, **asked)
     assert set(valid.table.select("a", "b", "c").rows()) <= existing
     assert valid.manifest.new_combinations == CombinationFacts(combinations=0, records=0)
     for rows in members(valid):
@@ -149,7 +149,7 @@ class TestMissing:
 
     def test_a_group_releases_a_missing_value_if_most_of_it_miss_it(self):
         table = with_holes(people(), 0.5)
-        release = protect(table, 4, **ROLES, missing="value")
+        release = protect(table, 4, **ROLES, missing="value", valid_combinations=False)
         for name in SHOWN:
             for rows in members(release):
                 absent = table[name][rows].null_count()

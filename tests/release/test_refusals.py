@@ -9,7 +9,7 @@ import pytest
 
 import microagg
 from microagg import Plan, measure, protect
-from microagg.core.errors import DataError, GuaranteeError, ParameterError
+from microagg.core.errors import DataError, ParameterError
 from microagg.files import reading
 from microagg.partitions import MDAV, Univariate
 
@@ -17,24 +17,7 @@ TABLE = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "c": ["a", "b", "c", "a"]})
 LISTS = TABLE.with_columns(several=pl.Series([["a"], ["b"], ["c"], ["a"]]))
 
 
-def no_valid_combination():
-    halves = {"c": ["a", None, "b", None], "d": [None, "a", None, "b"]}
-    protect(
-        pl.DataFrame(halves),
-        2,
-        quasi_identifiers=["c", "d"],
-        missing="impute",
-        valid_combinations=True,
-        method="mdav",
-    )
-
-
 REFUSED = {
-    "no valid combination to release": (
-        no_valid_combination,
-        GuaranteeError,
-        "no record has a value in every .* Leave out --valid-combinations",
-    ),
     "strata of lists": (
         lambda: protect(LISTS, 2, strata="several", quasi_identifiers="c"),
         DataError,

@@ -310,13 +310,13 @@ class TestSweep:
     def test_options_of_a_plan_without_effect_are_named(self):
         drawn = {"method": "fcm", "method_options": {"m1": 1.5}, "strict_k": True}
         plan = plan_of("roles", **drawn, bound="tight", keep_key=True, time_budget=5)
-        found = sweep(TABLE, 3, plan=plan.replace(valid_combinations=True))
+        found = sweep(TABLE, 3, plan=plan.replace(valid_combinations=False, keep_margins=True))
         assert {*found.setting.unused} == {
             *("method", "method_options", "strict_k", "bound", "keep_key", "time_budget"),
         }
-        numbers = Plan.of(k=3, valid_combinations=True)
+        numbers = Plan.of(k=3, valid_combinations=False, keep_margins=True)
         found = sweep(TABLE.select("net", "tax"), 3, plan=numbers)
-        assert found.setting.unused == ("valid_combinations",)
+        assert found.setting.unused == ("valid_combinations", "keep_margins")
         assert swept("roles").setting.unused == ()
         weighted = plan_of("weights", method="auto", bound="fast")
         assert sweep(TABLE, 3, plan=weighted).setting.unused == ("bound",)

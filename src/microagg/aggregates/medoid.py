@@ -1,38 +1,71 @@
-"""The record nearest to the mean of its group, as its representative."""
+"""The combination of categories that loses least in each group, as its representative."""
 
 import numpy as np
 
-from microagg.aggregates.mean import group_means
-from microagg.core.arrays import Floats, Labels, Mask
-from microagg.kernels.neighbours.blocks import make_blocks, nearest_to_each
+from microagg.aggregates.candidates import Candidates
+from microagg.aggregates.values import SAME_SHARE
+from microagg.core.arrays import Floats, Mask, Rows
 
 
-def medoids(
-    X: Floats, labels: Labels, weights: Floats | None, usable: Mask | None = None
-) -> Labels:
-    """Return for every group the row of X that is nearest to its mean; ties go to the lower row.
+def medoids(candidates: Candidates) -> Rows:
+    """Return for every group that has candidates the one that loses least.
 
-    Only `usable` rows qualify; a group without any gets the nearest one from other groups.
+    Of several, it is the one whose categories are most under-represented in what the groups before
+    it, and those without a tie, release: so ties favour no code. If they all are alike, it is the
+    one that is first in the table. Groups are taken in the order of their numbers, which is that of
+    their first records.
 
-    >>> medoids(np.array([[0.0], [1.0], [5.0], [7.0]]), np.array([0, 0, 0, 1]), None).tolist()
-    [1, 3]
+    >>> from microagg.aggregates.candidates import Categories, candidates_of
+    >>> found = candidates_of([Categories(np.array([0, 1, 0, 1]))], np.array([0, 0, 1, 1]))
+    >>> medoids(found).tolist()  # the codes are 0, and then 1
+    [0, 3]
     """
-    centers = np.column_stack([group_means(column, labels, weights) for column in X.T])
-    distances = np.square(X - centers[labels]).sum(axis=1)
-    rows = np.arange(len(X)) if usable is None else np.flatnonzero(usable)
-    order = rows[np.lexsort((rows, distances[rows], labels[rows]))]
-    found, first = np.unique(labels[order], return_index=True)
-    chosen = np.full(len(centers), -1, dtype=np.intp)
-    chosen[found] = order[first]
-    without = np.flatnonzero(chosen < 0)
-    if len(without):
-        chosen[without] = _nearest(X, rows, centers[without])
+    least, starts = candidates.is_least(), candidates.starts
+    # The first of each group that loses least; right for those without a tie.
+    chosen = np.flatnonzero(least)
+    chosen = chosen[np.diff(candidates.groups[chosen], prepend=-1) > 0]
+    n_least = np.add.reduceat(least, starts, dtype=np.intp)
+    tied = np.flatnonzero(n_least > 1)
+    if len(tied):
+        _settle(candidates, least, chosen, tied)
     return chosen
 
 
-def _nearest(X: Floats, rows: Labels, points: Floats) -> Labels:
-    """Return the given row nearest to each point; of equal rows the first."""
-    _, first = np.unique(X[rows], axis=0, return_index=True)
-    found = np.empty(len(points), dtype=np.intp)
-    nearest_to_each(make_blocks(X, np.sort(rows[first])), points, found)
-    return found
+def _settle(candidates: Candidates, least: Mask, chosen: Rows, tied: Rows) -> None:
+    """Choose among equals in the `tied` groups, so that the totals of categories stay fair."""
+    sizes, margins = candidates.sizes, candidates.margins
+    order = np.argsort(candidates.labels, kind="stable")
+    ends = np.bincount(candidates.labels).cumsum()
+    bounds = np.append(candidates.starts, len(least))
+    settled = np.setdiff1d(np.arange(len(chosen)), tied)
+    excess = _excess(candidates, chosen[settled])
+    for at in tied:
+        group = candidates.groups[bounds[at]]
+        members = order[ends[group - 1] if group else 0 : ends[group]]
+        _add(excess, candidates.members[members], -candidates.weights[members])
+        equals = bounds[at] + np.flatnonzero(least[bounds[at] : bounds[at + 1]])
+        equals = equals[np.argsort(candidates.rows[equals])]
+        over = excess[margins[equals]].sum(axis=1)
+        # Sums of weights are rounded, but ties must stay ties.
+        best = equals[np.flatnonzero(over <= over.min() + SAME_SHARE * sizes[group])[0]]
+        chosen[at] = best
+        _add(excess, margins[[best]], sizes[[group]])
+
+
+def _excess(candidates: Candidates, chosen: Rows) -> Floats:
+    """Return by how much the totals of categories rise in the groups of the chosen."""
+    groups = candidates.groups[chosen]
+    excess = np.zeros(candidates.n_margins)
+    _add(excess, candidates.margins[chosen], candidates.sizes[groups])
+    is_chosen = np.zeros(int(candidates.labels.max()) + 1, dtype=np.bool_)
+    is_chosen[groups] = True
+    rows = np.flatnonzero(is_chosen[candidates.labels])
+    _add(excess, candidates.members[rows], -candidates.weights[rows])
+    return excess
+
+
+def _add(totals: Floats, margins: Rows, weights: Floats) -> None:
+    """Add weights to the margins in each row; those below 0 are no categories."""
+    for column in margins.T:
+        known = column >= 0
+        np.add.at(totals, column[known], weights[known])

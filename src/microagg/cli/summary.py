@@ -14,6 +14,7 @@ from microagg.core.words import (
     worst_losses,
 )
 from microagg.plans.manifest import (
+    CategoryFacts,
     CombinationFacts,
     ConstraintFacts,
     DrawFacts,
@@ -243,9 +244,8 @@ def without_effect(plan: Plan, done: Manifest) -> Facts:
     rows: Facts = []
     if plan.random_state is not None and done.random_state is None:
         rows.append(("not used", f"the seed: {done.method!r} uses no randomness here"))
-    is_categorical = any(column.type.is_categorical for column in done.columns.values())
-    if plan.valid_combinations and not is_categorical:
-        rows.append(("not used", "--valid-combinations: no protected column has categories"))
+    if plan.keep_margins and done.categories is None:
+        rows.append(("not used", "--keep-margins: no protected column has categories"))
     return rows
 
 
@@ -271,17 +271,43 @@ def table_rows(done: Manifest) -> Facts:
     if len(done.blocks) > 1:
         rows.append(("blocks", "; ".join(listed_names(block) for block in done.blocks)))
     if new := done.new_combinations:
-        rows.append(("new combinations", _new_combinations(new, blocks=len(done.blocks))))
+        rows.append(("new combinations", _new_combinations(new, done)))
+    if chosen := done.categories:
+        rows += _categories(chosen, has_weights=done.weights is not None)
     if done.key is not None:
         rows.append(("random key", f"instead of {listed_names([done.key])}"))
     return rows
 
 
-def _new_combinations(new: CombinationFacts, *, blocks: int) -> str:
+def _new_combinations(new: CombinationFacts, done: Manifest) -> str:
     if not new.combinations:
         return "none: all combinations of categories existed before"
-    avoids = "" if blocks > 1 else "; --valid-combinations avoids it"
+    is_free = done.categories is not None and not done.categories.valid_combinations
+    avoids = "; --valid-combinations avoids it" if is_free and len(done.blocks) == 1 else ""
     return (
         f"{counted(new.combinations, 'combination')} of categories in "
         f"{counted(new.records, 'record')} did not exist before{avoids}"
     )
+
+
+def _categories(chosen: CategoryFacts, *, has_weights: bool) -> Facts:
+    """Return rows on groups without a complete record, and on the totals of categories."""
+    rows: Facts = []
+    if chosen.incomplete_groups:
+        groups = counted(chosen.incomplete_groups, "group")
+        have = "has" if chosen.incomplete_groups == 1 else "have"
+        each = "it releases" if chosen.incomplete_groups == 1 else "they release"
+        rows.append(
+            ("categories", f"{groups} {have} no complete record; {each} each column on its own")
+        )
+    if kept := chosen.margins:
+        of = "in weight" if has_weights else "records"
+        rows.append(
+            (
+                "margins",
+                f"totals of categories differ by {kept.deviation:,.6g} {of} in all, not by "
+                f"{kept.least_loss_deviation:,.6g} (lower bound {kept.lower_bound:,.3g}); the "
+                f"categories lose {percent(kept.extra_loss, 2)} more",
+            )
+        )
+    return rows

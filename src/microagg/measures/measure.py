@@ -27,6 +27,7 @@ from microagg.measures.risk.probabilistic import ProbabilisticLinkage, probabili
 from microagg.measures.risk.units import UnitRisk, unit_risk
 from microagg.measures.subject import KnownColumns, open_subject
 from microagg.measures.utility import wording as utility_words
+from microagg.measures.utility.associations import Associations, associations
 from microagg.measures.utility.column_loss import ColumnLoss, column_loss
 from microagg.measures.utility.distributions import Distributions, distributions
 from microagg.measures.utility.eigenvalues import Eigenvalues, eigenvalues
@@ -106,6 +107,7 @@ class Utility:
     il1s: IL1s
     eigenvalues: Eigenvalues
     moments: Moments
+    associations: Associations
     distributions: Distributions
     propensity: Propensity
     model: ModelComparison | None
@@ -122,6 +124,7 @@ class Utility:
             *utility_words.unit_loss_rows(self.units),
             *utility_words.sdcmicro_rows(self.il1s, self.eigenvalues),
             *utility_words.moment_rows(self.moments),
+            *utility_words.association_rows(self.associations),
             *utility_words.distribution_rows(self.distributions),
             *utility_words.propensity_rows(self.propensity),
             *utility_words.model_rows(self.model),
@@ -415,6 +418,7 @@ def measure_utility(pair: Pair, *, target: str | None = None, seed: int = 0) -> 
         "il1s": il1s(pair),
         "eigenvalues": eigenvalues(pair),
         "moments": moments(pair),
+        "associations": associations(pair),
         "distributions": distributions(pair),
         "propensity": propensity(pair, seed=seed),
         "units": unit_loss(pair),

@@ -222,7 +222,7 @@ def _check_hybrid(plan: "Plan", method: Method) -> None:
         "a unit": plan.unit_column is not None,
         "requirements on groups": any(_requires(column) for column in plan.columns.values()),
         "missing values": plan.missing is not Missing.ERROR,
-        "valid_combinations (--valid-combinations)": plan.valid_combinations,
+        "keep_margins (--keep-margins)": plan.keep_margins,
         "digits (--digits)": any(isinstance(own.digits, int) for own in plan.columns.values()),
     }
     if found := [what for what, is_there in unfit.items() if is_there]:

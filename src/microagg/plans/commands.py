@@ -51,7 +51,7 @@ def _file(path: str) -> str:
 def _words(option: Option, value: Any) -> Iterator[str]:
     flag = option.flag.name
     if option.kind is Kind.SWITCH:
-        yield flag
+        yield option.flags[0 if value else 1]
     elif option.kind is Kind.ASSIGNMENTS:
         for name, given in value.items():
             yield from (flag, f"{name}={given}")

@@ -150,6 +150,32 @@ class SharedFacts(_Facts):
     combinations: int
 
 
+class MarginFacts(_Facts):
+    """How far the totals of categories are from the original, summed over all of them.
+
+    In records, or their weight: as released, as if each group released what loses least, and as no
+    choice with so little extra loss could be below. `extra_loss` is what keeping them adds to the
+    loss of the categories, in per cent of it.
+    """
+
+    deviation: float
+    least_loss_deviation: float
+    lower_bound: float
+    extra_loss: float
+
+
+class CategoryFacts(_Facts):
+    """How groups chose the categories that they release.
+
+    `incomplete_groups` have no record with a value in every categorical column, so that they
+    release each column on its own. `margins` is None unless totals were to be kept.
+    """
+
+    valid_combinations: bool
+    incomplete_groups: int = 0
+    margins: MarginFacts | None = None
+
+
 class DrawFacts(_Facts):
     """How many records each centre of a draw expected and got."""
 
@@ -238,6 +264,7 @@ class Manifest(_Facts):
     blocks: tuple[tuple[str, ...], ...]
     new_combinations: CombinationFacts | None
     shared_values: dict[str, SharedFacts] = {}
+    categories: CategoryFacts | None = None
     draw: DrawFacts | None
     hybrid: HybridFacts | None = None
     key: str | None
@@ -266,7 +293,7 @@ class Manifest(_Facts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
-        optional = ("created", "output", "hybrid", "markers", "shared_values")
+        optional = ("created", "output", "hybrid", "markers", "shared_values", "categories")
         left_out = {name for name in optional if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
@@ -308,7 +335,7 @@ class Manifest(_Facts):
         try:
             # Version 1 had no number, and older names in its plan, which are still read.
             if version < 4:
-                found = {**found, **_two_losses(found)}
+                found = {**_with_choice_of_then(found), **_two_losses(found)}
             return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
         except (ValidationError, MicroaggError) as error:
             raise DataError(f"the manifest {where} is damaged: {_damage(error)}") from None
@@ -339,6 +366,22 @@ def _releases_plain_means(found: Mapping[str, Any]) -> bool:
         and str(own.get("stored")).lower() in ("float32", "float64")
         for own in columns.values()
     )
+
+
+def _with_choice_of_then(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a manifest that says how categories were chosen, if there are any.
+
+    Before manifests did, each column was chosen on its own unless the plan asked for more.
+    """
+    plan, columns = found.get("plan"), found.get("columns")
+    if "categories" in found or not isinstance(plan, Mapping) or not isinstance(columns, Mapping):
+        return found
+    types = [own.get("type") for own in columns.values() if isinstance(own, Mapping)]
+    if not any(kind.is_categorical for kind in ColumnType if kind in types):
+        return found
+    plan = {"valid_combinations": False, **plan}
+    chosen = {"valid_combinations": plan["valid_combinations"]}
+    return {**found, "plan": plan, "categories": chosen}
 
 
 def _damage(error: ValidationError | MicroaggError) -> str:

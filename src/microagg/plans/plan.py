@@ -293,11 +293,19 @@ class Plan(Model):
         studies=("compare", "sweep"),
     )
     valid_combinations: Annotated[bool, _check(check_flag)] = option(
-        False,
+        True,
         "--valid-combinations",
         "",
         Section.PROTECTION,
-        "Release only combinations of categories that occur in the data.",
+        "Release in each group the categories of one of its records: no new combinations.",
+        studies=("compare", "sweep"),
+    )
+    keep_margins: Annotated[bool, _check(check_flag)] = option(
+        False,
+        "--keep-margins",
+        "",
+        Section.PROTECTION,
+        "Choose categories so that their totals stay nearly as they were, at little extra loss.",
         studies=("compare", "sweep"),
     )
     hybrid: Annotated[bool, _check(check_flag)] = option(

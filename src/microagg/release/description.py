@@ -15,6 +15,7 @@ from microagg.core.estimator import Estimator
 from microagg.core.registry import Guarantee
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.manifest import (
+    CategoryFacts,
     ColumnFacts,
     CombinationFacts,
     ConstraintFacts,
@@ -22,6 +23,7 @@ from microagg.plans.manifest import (
     FileFacts,
     HybridFacts,
     Manifest,
+    MarginFacts,
     MissingFacts,
     RequirementFacts,
     SharedFacts,
@@ -132,6 +134,7 @@ def describe(
             own.column: SharedFacts(shared=own.shared, combinations=own.combinations)
             for own in verified.shared
         },
+        categories=_categories(plan, records, released),
         draw=_draw(groups.estimator) if groups.method.draws else None,
         hybrid=_hybrid(released, verified.moved),
         key=verified.key,
@@ -278,6 +281,27 @@ def _combinations(released: Released) -> CombinationFacts | None:
     if found is None:
         return None
     return CombinationFacts(combinations=found.combinations, records=found.records)
+
+
+def _categories(plan: Plan, records: Records, released: Released) -> CategoryFacts | None:
+    """Say how categories were chosen; None if no column has any."""
+    found = released.categories
+    is_categorical = any(column.type.is_categorical for column in records.columns.values())
+    if found is None or not is_categorical:
+        return None
+    margins = found.margins(records.weight_unit)
+    return CategoryFacts(
+        valid_combinations=plan.valid_combinations,
+        incomplete_groups=found.incomplete_groups,
+        margins=None
+        if margins is None
+        else MarginFacts(
+            deviation=margins.deviation,
+            least_loss_deviation=margins.least_loss_deviation,
+            lower_bound=margins.lower_bound,
+            extra_loss=100.0 * margins.extra_loss,
+        ),
+    )
 
 
 def _draw(fitted: Estimator) -> DrawFacts:

@@ -22,6 +22,7 @@ from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line, python_call
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
+from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.description import describe, plain_options
 from microagg.release.exposure import (
@@ -77,7 +78,8 @@ def protect(
     small_strata: str = "error",
     weights: str | None = None,
     blocks: Iterable[Iterable[str]] = (),
-    valid_combinations: bool = False,
+    valid_combinations: bool = True,
+    keep_margins: bool = False,
     hybrid: bool = False,
     keep_key: bool = False,
     random_state: SeedLike = None,
@@ -90,8 +92,8 @@ def protect(
     """Release a table in which every combination of quasi-identifiers stands for k records or more.
 
     Records are grouped by their quasi-identifiers, at least k to a group, and every record gets
-    its group's mean (rounded to the decimals of the column, halves away from zero), median or most
-    frequent value, depending on the type of the column. The finished table is checked before it is
+    its group's mean (rounded to the decimals of the column, halves away from zero) or median, and
+    the categories of one of the group's records. The finished table is checked before it is
     returned; `table` itself is not changed. Only `blocks`, `hybrid`, and the methods "fcm" and
     "efcm", whose records draw their values, guarantee less.
 
@@ -157,8 +159,11 @@ def protect(
         and the loss take them into account.
     blocks : Columns to group on their own; k then holds within each block only. A list of lists;
         the remaining columns are one more block. A `PrivacyWarning` says what that means.
-    valid_combinations : Release only combinations of categories that occur in the data. They are
-        those of one record of each group.
+    valid_combinations : Release in each group the categories of one of its records: no new
+        combinations. It is the record that loses least. False lets each group release the median
+        or most frequent value of each column on its own.
+    keep_margins : Choose categories so that their totals stay nearly as they were, at little extra
+        loss. The categories lose at most a tenth more; totals are weighted if records are.
     hybrid : Release synthetic records with the means and covariances of groups. Not k-anonymous.
         For those who need variances and correlations rather than k-anonymity, and a
         `PrivacyWarning` says so. All quasi-identifiers are numbers without missing values, and k is
@@ -321,9 +326,7 @@ def go_through(
         if plan.hybrid:
             released = synthesise(records, groups, systems)
         else:
-            released = aggregate(
-                records, groups, systems, valid_combinations=plan.valid_combinations
-            )
+            released = aggregate(records, groups, systems, CategoryChoice.of(plan))
         proof = bound_of(bound, plan, records, groups)
     _warn_afterwards(plan, groups)
     verified = finish(plan, records, groups, released)

@@ -6,24 +6,19 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from microagg.aggregates.choices import Missing
 from microagg.aggregates.hybrid import hybrid_records
 from microagg.aggregates.mean import in_type
-from microagg.aggregates.medoid import medoids
 from microagg.aggregates.released import group_values
 from microagg.aggregates.rounded import points_in_type
 from microagg.aggregates.values import Values
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels
-from microagg.core.errors import GuaranteeError
 from microagg.measures.utility.column_loss import ColumnLoss, column_loss
+from microagg.release.categories import CategoryChoice, ChosenCategories, choose_categories
 from microagg.release.constrained import Constrained, constrained_values, in_table_units
 from microagg.release.grouping import Groups, drawn_centers
-from microagg.release.records import Block, Records
-from microagg.tables.columns import Column
-from microagg.tables.encoding import encode
+from microagg.release.records import Records
 from microagg.tables.pairs import Pair, original_of
 from microagg.tables.units import Units
 
@@ -46,6 +41,7 @@ class Released:
     values: dict[str, Values]
     constrained: Constrained | None
     new_combinations: NewCombinations | None
+    categories: ChosenCategories | None = None
 
     def shown(self, records: Records) -> dict[str, Values]:
         """Return the released quasi-identifiers and the strata of every record."""
@@ -83,8 +79,7 @@ def aggregate(
     records: Records,
     groups: Groups,
     systems: Sequence[System | None],
-    *,
-    valid_combinations: bool = False,
+    asked: CategoryChoice = CategoryChoice(),  # noqa: B008
 ) -> Released:
     """Aggregate every group within the constraints; there is a system, or None, for each block.
 
@@ -92,14 +87,16 @@ def aggregate(
     """
     released: dict[str, Values] = {}
     constrained: list[Constrained] = []
+    chosen: list[ChosenCategories] = []
     for block, labels, system in zip(records.blocks, groups.labels, systems, strict=True):
         points = {}
         if groups.method.draws:
             points = in_table_units(drawn_centers(groups.estimator), system, records)
-        free = [name for name in block.names if system is None or name not in system.columns]
-        values = _values_of_groups(free, labels, records, points)
-        if valid_combinations:
-            values |= _medoids(block, labels, records)
+        chosen.append(choose_categories(block, labels, records, asked))
+        values = dict(chosen[-1].values)
+        done = {*values, *(() if system is None else system.columns)}
+        free = [name for name in block.names if name not in done]
+        values |= _values_of_groups(free, labels, records, points)
         if system is not None:
             satisfying, found = constrained_values(system, block, labels, records, points)
             values |= satisfying
@@ -107,7 +104,10 @@ def aggregate(
         released |= {name: values[name].take(labels) for name in block.names}
     in_order = {name: released[name] for name in records.columns}
     return Released(
-        in_order, Constrained.together(constrained), _new_combinations(records, in_order)
+        in_order,
+        Constrained.together(constrained),
+        _new_combinations(records, in_order),
+        ChosenCategories.together(chosen),
     )
 
 
@@ -151,37 +151,6 @@ def _values_of_groups(
                 name=name,
             )
     return values
-
-
-def _medoids(block: Block, labels: Labels, records: Records) -> dict[str, Values]:
-    """Return for each group the categories of its record that is closest to all of the group."""
-    columns = {name: records.columns[name] for name in block.names}
-    chosen = {name: column for name, column in columns.items() if column.type.is_categorical}
-    if not chosen:
-        return {}
-    X = encode(
-        list(chosen.values()),
-        scale="standardise",
-        missing=records.missing,
-        weights=records.weights,
-    )
-    rows = medoids(X, labels, records.weights, _usable(chosen.values(), records.missing))
-    return {name: column.values.take(rows) for name, column in chosen.items()}
-
-
-def _usable(columns: Iterable[Column], missing: Missing) -> NDArray[np.bool_] | None:
-    """Return which records have a value in every column, if missing ones are imputed."""
-    masks = [column.values.missing for column in columns if column.values.missing is not None]
-    if missing is not Missing.IMPUTE or not masks:
-        return None
-    usable: NDArray[np.bool_] = ~np.logical_or.reduce(masks)
-    if not usable.any():
-        raise GuaranteeError(
-            "no record has a value in every categorical column, so there is no valid combination "
-            "to release; nothing was released. Leave out --valid-combinations, or use --missing "
-            "value."
-        )
-    return usable
 
 
 def _new_combinations(records: Records, released: Mapping[str, Values]) -> NewCombinations | None:

@@ -54,7 +54,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.
         Without it, as many as the column has.
     dates : Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).
-    valid_combinations : Release only combinations of categories that occur in the data.
+    valid_combinations : Release in each group the categories of one of its records: no new
+        combinations.
+    keep_margins : Choose categories so that their totals stay nearly as they were, at little extra
+        loss.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
     time_budget : Seconds for the search of auto and icsm, and for a tight bound.
@@ -101,7 +104,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         na: Iterable[str | float] = (),
         digits: Mapping[str, int | str] | str | None = None,
         dates: str | None = None,
-        valid_combinations: bool = False,
+        valid_combinations: bool = True,
+        keep_margins: bool = False,
         random_state: SeedLike = None,
         effort: str = "balanced",
         time_budget: float | None = None,
@@ -119,6 +123,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.digits = digits
         self.dates = dates
         self.valid_combinations = valid_combinations
+        self.keep_margins = keep_margins
         self.random_state = random_state
         self.effort = effort
         self.time_budget = time_budget

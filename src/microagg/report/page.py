@@ -19,6 +19,7 @@ from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.plans.required import left_out, units_of
 from microagg.report import plots
+from microagg.report.categories import categories_of
 from microagg.report.correlations import Correlations, correlations_of, most_notable
 from microagg.report.guarded import QUANTILE_WINDOWS, reveals_single_values
 from microagg.report.plan_text import names_values, plan_text
@@ -140,6 +141,7 @@ def render(subject: Subject) -> str:
         "relation_figure": _relation_figure(relations),
         "is_heatmap": relations is not None and len(relations.names) <= HEATMAP_COLUMNS,
         "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
+        "categories": categories_of(subject.pair, done, subject.least, public=public),
         "sizes_figure": _sizes_figure(done),
         "risk_rows": _rows(subject.risk_rows, public=public),
         "utility_rows": _rows(subject.utility_rows, public=public),
@@ -295,9 +297,7 @@ def _columns(subject: Subject) -> Iterator[Listed]:
             name,
             "stratum" if name in strata else role,
             _TYPES[column.type],
-            _stratum(subject, column)
-            if name in strata
-            else _released(how, is_hybrid=done.hybrid is not None),
+            _stratum(subject, column) if name in strata else _released(how, done, column),
             "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
             counted_share(column.after.n_missing, n, subject.least),
         )
@@ -330,9 +330,19 @@ def _stratum(subject: Subject, column: PairedColumn) -> str:
     return f"unchanged, except for merged strata ({small_count(count, subject.least)})"
 
 
-def _released(aggregate: str, *, is_hybrid: bool) -> str:
-    if is_hybrid:
+def _released(aggregate: str, done: Manifest, column: PairedColumn) -> str:
+    if done.hybrid is not None:
         return "a synthetic value"
+    chosen = done.categories
+    if (
+        column.type.is_categorical
+        and chosen is not None
+        and (
+            chosen.margins is not None
+            or (chosen.valid_combinations and done.new_combinations is not None)
+        )
+    ):
+        return "value of one record of the group"
     return f"{_plain_aggregate(aggregate)} of the group"
 
 

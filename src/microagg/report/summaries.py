@@ -7,7 +7,7 @@ The rules, with `least` = k, or 3 if k is smaller:
   after. The ends of the grid are derived from means of `least` neighbouring records, not from
   single ones. With fewer than 6 * `least` values there is no histogram.
 - Categories of fewer than `least` records are combined in "all others", which the next smallest
-  ones join until it has `least` records.
+  ones join until it has `least` records, and until any number below `least` is possible for those.
 - A quantile is the mean of `least` neighbouring records (one more if `least` is even) around its
   position; it is left out with fewer than ten times as many records, or if they do not fit around
   it. If all but one of them are equal, that one could be worked out: then it is the value of the
@@ -344,10 +344,13 @@ def _weighted_counts(column: PairedColumn, weights: Floats, *, public: bool) -> 
     )
 
 
-def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:
+def named_categories(
+    counts: Counts, least: int, most: int | None = CATEGORIES
+) -> tuple[list[int], list[int]]:
     """Return the categories that may be named, and the others; unused ones are in neither.
 
-    `counts` has a row for each side; the first decides which categories are large.
+    `counts` has a row for each side; the first decides which categories are large. If there are
+    more than `most`, the smallest are among the others as well.
     """
     used = np.flatnonzero(counts.sum(axis=0))
     rare = set(np.flatnonzero(((counts > 0) & (counts < least)).any(axis=0)).tolist())
@@ -356,14 +359,33 @@ def named_categories(counts: Counts, least: int) -> tuple[list[int], list[int]]:
         (int(code) for code in used if code not in rare),
         key=lambda code: (counts[0, code], -code),
     )
-    held, joined = counts[:, other].sum(axis=1), 0
+    joined = 0
     while joined < len(by_size) and (
-        few(held, least) or len(by_size) - joined + bool(other) > CATEGORIES
+        few(counts[:, other].sum(axis=1), least)
+        or can_be_worked_out(counts[0, other], least)
+        or (most is not None and len(by_size) - joined + bool(other) > most)
     ):
         other.append(by_size[joined])
-        held = held + counts[:, by_size[joined]]
         joined += 1
     return sorted(by_size[joined:]), other
+
+
+def can_be_worked_out(counts: Counts, least: int) -> bool:
+    """Whether the total of counts, and which of them are below `least`, tell more of those.
+
+    >>> can_be_worked_out(np.array([3]), least=5), can_be_worked_out(np.array([1, 5]), least=5)
+    (True, True)
+    >>> can_be_worked_out(np.array([3, 12]), least=5)
+    False
+    """
+    small = counts[(counts > 0) & (counts < least)]
+    n_large = int(np.count_nonzero(counts >= least))
+    if not len(small):
+        return False
+    others = len(small) - 1
+    highest = int(counts.sum()) - others - n_large * least
+    lowest = 1 if n_large else int(counts.sum()) - others * (least - 1)
+    return highest < least - 1 or lowest > 1
 
 
 def _missing_line(column: PairedColumn, least: int, *, public: bool) -> Line:

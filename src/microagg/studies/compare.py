@@ -24,6 +24,7 @@ from microagg.measures.utility.information_loss import Errors
 from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.plan import Plan
+from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, estimator_of, group
 from microagg.release.parts import fit_under
@@ -73,7 +74,8 @@ def compare(
     small_strata: str = "error",
     weights: str | None = None,
     blocks: Iterable[Iterable[str]] = (),
-    valid_combinations: bool = False,
+    valid_combinations: bool = True,
+    keep_margins: bool = False,
     random_state: SeedLike = None,
     effort: str = "balanced",
     plan: Plan | str | PathLike[str] | None = None,
@@ -95,7 +97,7 @@ def compare(
         and so are those whose records draw their values, or that need an option not given
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
 t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
-weights, blocks, valid_combinations : as in `protect`
+weights, blocks, valid_combinations, keep_margins : as in `protect`
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
@@ -175,6 +177,7 @@ class Contest:
         self, compared: Sequence[Method], records: Records, *, uses_randomness: bool
     ) -> tuple[str, ...]:
         """Return the options of the plan that are for releases, or for other methods or columns."""
+        n_categorical = sum(column.type.is_categorical for column in records.columns.values())
         is_compared = self.own.method in {method.name for method in compared}
         without_effect = {
             "method": not is_compared,
@@ -184,9 +187,8 @@ class Contest:
             "time_budget": True,
             "bound": self.plan.bound != NONE,
             "strict_k": not any(method.draws for method in compared),
-            "valid_combinations": not any(
-                column.type.is_categorical for column in records.columns.values()
-            ),
+            "valid_combinations": n_categorical < 2,
+            "keep_margins": n_categorical < 1,
             "hybrid": True,
             "keep_key": True,
         }
@@ -284,8 +286,7 @@ class _Trial:
         if groups.interrupted:
             raise KeyboardInterrupt  # meant for all runs, not for one search among many
         _check_sizes(groups, k)
-        valid = plan.valid_combinations
-        released = aggregate(records, groups, self.systems, valid_combinations=valid)
+        released = aggregate(records, groups, self.systems, CategoryChoice.of(plan))
         pair = self.original.with_released(released.shown(records))
         loss = column_loss(pair).information_loss
         linked = distance_linkage(pair, candidates=(1,), seed=self.seed, n_jobs=self.n_jobs)

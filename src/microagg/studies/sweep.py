@@ -31,6 +31,7 @@ from microagg.partitions.auto import EFFORTS, Auto
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
+from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, errors_of, too_many_categories
 from microagg.release.parts import fit_under
@@ -93,7 +94,8 @@ def sweep(
     small_strata: str = "error",
     weights: str | None = None,
     blocks: Iterable[Iterable[str]] = (),
-    valid_combinations: bool = False,
+    valid_combinations: bool = True,
+    keep_margins: bool = False,
     effort: str | None = None,
     bound: str | None = None,
     random_state: SeedLike = None,
@@ -124,7 +126,7 @@ def sweep(
         records, of the smallest stratum if there are strata, if there are fewer.
     quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
 t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
-weights, blocks, valid_combinations : as in `protect`, for DataFrames only
+weights, blocks, valid_combinations, keep_margins : as in `protect`, for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
@@ -211,9 +213,12 @@ class Work:
     def unused(self, plan: Plan, records: Records) -> tuple[str, ...]:
         """Return the options of a plan that a sweep has no use for."""
         said = [name for name in plan.as_dict() if name in _UNUSED]
-        columns = records.columns.values()
-        if plan.valid_combinations and not any(own.type.is_categorical for own in columns):
-            said.append("valid_combinations")
+        n_categorical = sum(own.type.is_categorical for own in records.columns.values())
+        without_effect = {
+            "valid_combinations": n_categorical < 2,
+            "keep_margins": not n_categorical,
+        }
+        said += [name for name, is_so in without_effect.items() if is_so and name in plan.as_dict()]
         is_weighted = records.weights is not None
         if self.bound is None and (plan.bound == "tight" or (plan.bound == FAST and is_weighted)):
             said.append("bound")
@@ -469,8 +474,7 @@ def _with_released(
     groups = Groups(
         find(DEFAULT), Auto(k=row.k), labels, (), errors, Promise.K_ANONYMITY, seed=None
     )
-    valid = plan.valid_combinations
-    released = aggregate(records, groups, systems, valid_combinations=valid)
+    released = aggregate(records, groups, systems, CategoryChoice.of(plan))
     added = None
     if released.constrained is not None:
         added = Errors(released.constrained.added, errors.sst).information_loss

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from microagg.core.words import percent, worst_losses
+from microagg.measures.utility.associations import Associations
 from microagg.measures.utility.column_loss import ColumnLoss
 from microagg.measures.utility.distributions import Distributions
 from microagg.measures.utility.eigenvalues import Eigenvalues
@@ -98,6 +99,24 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
             f"{pearson.largest:.3g}, on average {pearson.mean:.3g}",
             f"The largest change is between {a!r} and {b!r}. Correlations range from -1 to 1.",
         )
+
+
+def association_rows(found: Associations) -> Iterator[FigureRow]:
+    """Word the largest change of an association, if a column has categories."""
+    if found.largest_change is None or found.most_changed is None:
+        return
+    a, b = found.most_changed
+    changed = found.largest_change > _NOTHING
+    yield FigureRow(
+        _named("associations", is_weighted=found.is_weighted),
+        f"{found.largest_change:.3g}, on average {found.mean_change:.3g}"
+        if changed
+        else "unchanged",
+        f"Of categories with each other (Cramér's V) and with numbers (eta), from 0 to 1. The "
+        f"largest change is between {a!r} and {b!r}."
+        if changed
+        else "Categories go with each other, and with numbers, as before.",
+    )
 
 
 def distribution_rows(found: Distributions) -> Iterator[FigureRow]:
