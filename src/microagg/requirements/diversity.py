@@ -88,7 +88,7 @@ class LDiversity:
 
         column = evidence.table.get_column(self.column)
         labels, sizes = classes_of(evidence)
-        codes = codes_of(values(column, evidence.decimal))
+        codes = codes_of(values(column, evidence))
         pairs, counts = np.unique(np.stack((labels, codes)), axis=1, return_counts=True)
         if self.entropy:
             figures = _perplexity(pairs[0], counts / sizes[pairs[0]], len(sizes))
