@@ -171,15 +171,20 @@ def unpublished_for(plan: Plan, records: Records) -> pl.DataFrame:
 
 
 def _published(frame: Frame, name: str) -> pl.Series:
+    _refuse_index(frame, name)
+    return polars_column(frame[name])
+
+
+def _refuse_index(frame: Frame, name: str) -> None:
     if name in index_names(frame):
         raise DataError(
             f"{name!r} is the table's index; requirements are on columns. Call reset_index() first."
         )
-    return polars_column(frame[name])
 
 
 def _open(source: Source, name: str, plan: Plan) -> Column:
     """Open a sensitive column. Text may hold numbers; they have an order if it is of a file."""
+    _refuse_index(source.frame, name)
     frame, _ = without_entries(source.frame, [name], plan.na)
     if not types_of(frame, name):
         raise DataError(
