@@ -19,7 +19,7 @@ from tests.requirements.asked import ASKED, keywords, meets
 METHODS = [
     name
     for name, method in methods().items()
-    if not (method.draws or method.needs or name == "univariate")
+    if not (method.draws or method.needs or method.single_column)
 ]
 
 
