@@ -168,6 +168,8 @@ class TestSensitiveColumns:
             (["NA", "DE"], ".", ["NA", "DE"]),
             (["NA", "NA"], ".", ["NA", "NA"]),
             (["NA", "01"], ".", ["NA", "01"]),
+            (["", "nan"], ".", [None, "nan"]),
+            (["NaN", "9007199254740993"], ".", [None, 9007199254740993]),
         ],
     )
     def test_what_a_judge_sees(self, entries, decimal, expected):

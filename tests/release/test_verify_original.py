@@ -62,7 +62,7 @@ class TestWithoutTheOriginal:
         found = verify(
             saved / "safe.csv", 3, sensitive=["illness"], l_diversity={"illness": 3}, unit="patient"
         )
-        assert found.verdict.startswith("No: fewer than 3 values of 'illness' are in ")
+        assert found.verdict.startswith("No: there are fewer than 3 values of 'illness' in ")
         assert "Cannot be checked without the original" in found.verdict
 
 

@@ -79,7 +79,7 @@ class LDiversity:
             column=self.column,
             asked=f"at least {values} of {self.column!r}",
             kept=f"every combination has at least {values} of {self.column!r}",
-            broken=f"fewer than {values} of {self.column!r} are in",
+            broken=f"there are fewer than {values} of {self.column!r} in",
         )
 
     def judge(self, evidence: Evidence) -> GroupFinding:

@@ -38,11 +38,9 @@ def values(column: "pl.Series", evidence: Evidence) -> "pl.Series":
 
 def _numbers_or_text(text: "pl.Series", decimal: str) -> "pl.Series":
     """Return numbers if all entries are, or all but the markers of missing values."""
-    numbers = _numbers(text, decimal)
-    if numbers is None:
-        bare = text.set(text.is_in(list(MARKERS)).fill_null(False), None)
-        is_known = bare.null_count() < len(bare)
-        numbers = _numbers(bare, decimal) if is_known else None
+    bare = text.set(text.is_in(list(MARKERS)).fill_null(False), None)
+    is_known = bare.null_count() < len(bare)
+    numbers = _numbers(bare, decimal) if is_known else None
     return text if numbers is None else numbers
 
 
