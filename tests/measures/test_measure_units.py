@@ -99,6 +99,8 @@ def test_without_a_unit_nothing_is_said_of_units():
     plan = RELEASE.manifest.plan
     told = measure(VISITS, RELEASE.table, plan=plan, unit="rows")
     assert told.unit is told.risk.units is None
+    with pytest.raises(ParameterError, match="has a column of that name, too"):
+        measure(VISITS.rename({"patient": "rows"}), ALONE.table, unit="rows")
 
 
 def test_what_the_plan_requires_is_checked():

@@ -148,3 +148,16 @@ def test_rare_values_make_large_groups():
     assert 2 <= model.n_groups_ <= 30
     for label in range(model.n_groups_):
         assert slow.distinct(codes[model.labels_ == label]) == 2
+
+
+@pytest.mark.parametrize("rules", [("l",), ("ordered",)])
+def test_a_time_budget_ends_the_search_and_is_not_spent_on_compiling(rules, monkeypatch):
+    table, compiled = Table(5, 400, rules), []
+    monkeypatch.setattr(
+        "microagg.partitions.auto._compile", lambda _, under_rules: compiled.append(under_rules)
+    )
+    model = METHODS["auto"].cls(3, time_budget=0.05, random_state=0, n_jobs=1)
+    labels = model.fit(table.X, requirements=table.rules).labels_
+    assert compiled == [True]
+    assert model.timed_out_
+    assert all(table.meets(np.flatnonzero(labels == group), 3) for group in np.unique(labels))

@@ -11,11 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from microagg import Plan, protect_file
+from microagg import Plan, methods, protect_file
 from microagg.core.errors import MicroaggError, ParameterError, PrivacyWarning
 from tests.requirements.asked import ASKED, keywords, meets
 
-METHODS = ("auto", "mdav", "v-mdav", "tfrp", "kmeans", "hac", "mst", "igd", "icsm", "tsp-mhm")
+# All that serve any requirement on several columns.
+METHODS = [
+    name
+    for name, method in methods().items()
+    if not (method.draws or method.needs or method.single_column)
+]
 
 
 def columns_of(wanted, *, strata):

@@ -308,6 +308,10 @@ REFUSED = {
         {"constraints": ["net + tax = gross", "tax >= 0"]},
         "constraint 'tax >= 0': hybrid records .* keep equalities, not inequalities",
     ),
+    "an equality of whole numbers in floats": (
+        {"table": NUMBERS.cast(pl.Float64), "constraints": ["net = 2*age"]},
+        r"'age' has whole numbers, .* Use the type continuous \(--type age=continuous\)",
+    ),
     "an equality of whole numbers": (
         {"table": NUMBERS, "constraints": ["net = 2*age"]},
         r"constraint 'net = 2\*age': 'age' has whole numbers",
@@ -315,7 +319,7 @@ REFUSED = {
 }
 
 
-ADVICE = ("Leave out", "Raise k", "Remove", "Give it another role", "Convert")
+ADVICE = ("Use the type", "Leave out", "Raise k", "Remove", "Give it another role", "Convert")
 
 
 class TestRefusals:

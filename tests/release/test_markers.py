@@ -10,6 +10,7 @@ import pytest
 
 from microagg import Plan, measure, protect, protect_file, verify
 from microagg.core.errors import DataError, ParameterError
+from microagg.requirements.base import Evidence
 from microagg.requirements.observed import values
 
 N = 40
@@ -167,7 +168,47 @@ class TestSensitiveColumns:
             (["NA", "DE"], ".", ["NA", "DE"]),
             (["NA", "NA"], ".", ["NA", "NA"]),
             (["NA", "01"], ".", ["NA", "01"]),
+            (["", "nan"], ".", [None, "nan"]),
+            (["NaN", "9007199254740993"], ".", [None, 9007199254740993]),
         ],
     )
     def test_what_a_judge_sees(self, entries, decimal, expected):
-        assert values(pl.Series(entries), decimal).to_list() == expected
+        evidence = Evidence(pl.DataFrame(), (), decimal=decimal)
+        assert values(pl.Series(entries), evidence).to_list() == expected
+
+    @pytest.mark.parametrize(
+        ("entries", "expected"),
+        [
+            (["x", " unknown", None], ["x", None, None]),
+            (["7", "-9.0", "unknown"], [7.0, None, None]),
+            ([7, -9, None], [7, None, None]),
+            (pl.Series(["x", "unknown"], dtype=pl.Categorical), ["x", None]),
+        ],
+    )
+    def test_what_is_named_is_missing_for_a_judge(self, entries, expected):
+        evidence = Evidence(pl.DataFrame(), (), na=("unknown", "-9"))
+        assert values(pl.Series(entries), evidence).to_list() == expected
+
+    @pytest.mark.parametrize("kind", [str, int, pl.Categorical, pl.Enum(["x", "", "?", "y"])])
+    def test_what_is_named_is_one_missing_value(self, kind, tmp_path):
+        """Two ways to say that a value is missing are not two values."""
+        rng = np.random.default_rng(2)
+        kept = rng.choice(["x", "?", None], 60, p=[0.2, 0.4, 0.4])
+        column = pl.Series("kept", kept.tolist(), dtype=pl.String)
+        if kind is int:
+            column = column.replace_strict({"x": 1, "?": -9}, default=None, return_dtype=pl.Int64)
+        elif kind is not str:
+            column = column.cast(kind)
+        table = pl.DataFrame({"age": rng.normal(size=60).round(3), "kept": column})
+        asked = {"sensitive": "kept", "method": "mdav", "l_diversity": {"kept": 2}}
+        release = protect(table, 3, na=["?", -9], **asked)
+        release.save(tmp_path / "out.csv")
+        behind = {}
+        for age, value in release.table.iter_rows():
+            behind.setdefault(age, set()).add(value in ("x", 1))
+        assert {len(own) for own in behind.values()} == {2}
+        assert verify(tmp_path / "out.csv")
+        (found,) = measure(table, release.table, plan=release.manifest.plan).requirements
+        assert found.worst == 2
+        careless = protect(table, 3, **asked)  # "?" and a missing value are two
+        assert not verify(careless.table, plan=release.manifest.plan)

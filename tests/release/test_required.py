@@ -279,6 +279,12 @@ class TestValues:
                 columns={"day": {"type": "date"}},
             )
 
+    @pytest.mark.parametrize("asked", [{"l_diversity": {"s": 2}}, {"t_closeness": {"s": 0.3}}])
+    def test_an_index_is_refused(self, asked):
+        table = pl.DataFrame({"x": range(6), "s": list("abcabc")}).to_pandas().set_index("s")
+        with pytest.raises(DataError, match="'s' is the table's index"):
+            protect(table, 3, sensitive="s", method="mdav", **asked)
+
     def test_lists_are_refused(self):
         table = pl.DataFrame({"x": range(6), "list": [[1], [2]] * 3})
         with pytest.raises(DataError, match="numbers, text, categories and dates"):

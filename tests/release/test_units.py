@@ -270,6 +270,18 @@ class TestRows:
         with pytest.raises(ParameterError, match="a column named 'rows' cannot be the unit"):
             protect(table, K, columns={"rows": {"role": "unit"}}, **ASKED)
 
+    @pytest.mark.parametrize("identifiers", [(), "rows"], ids=["no role", "identifier"])
+    def test_it_is_not_clear_beside_a_column_of_that_name(self, identifiers):
+        table = VISITS.rename({"patient": "rows"})
+        with pytest.raises(ParameterError, match="has a column of that name, too"):
+            protect(table, K, unit="rows", identifiers=identifiers, **ASKED)
+
+    def test_a_column_of_that_name_may_have_another_role(self):
+        table = VISITS.rename({"age": "rows"})
+        asked = {**ASKED, "drop": ["visit", "patient"]}
+        release = protect(table, K, unit="rows", quasi_identifiers="rows", **asked)
+        assert "rows" in release.manifest.quasi_identifiers
+
     def test_not_beside_a_column(self):
         with pytest.raises(ParameterError, match="the unit is given twice"):
             protect(VISITS, K, unit="rows", columns={"patient": {"role": "unit"}}, **ASKED)

@@ -62,7 +62,7 @@ class TestWithoutTheOriginal:
         found = verify(
             saved / "safe.csv", 3, sensitive=["illness"], l_diversity={"illness": 3}, unit="patient"
         )
-        assert found.verdict.startswith("No: fewer than 3 values of 'illness' are in ")
+        assert found.verdict.startswith("No: there are fewer than 3 values of 'illness' in ")
         assert "Cannot be checked without the original" in found.verdict
 
 
@@ -107,7 +107,7 @@ class TestWithTheOriginal:
         [
             (VISITS.head(9), "the original has 9 records, the protected table has"),
             (VISITS.reverse(), "'illness' is published unchanged, but differs from the original"),
-            (VISITS.drop("patient"), "of the original, the table has no column 'patient'"),
+            (VISITS.drop("patient"), "the original has no column 'patient'"),
             (VISITS.with_columns(cost=pl.lit("x")), "'cost' must be numbers in the original"),
         ],
     )

@@ -36,7 +36,7 @@ def test_equal_shares_have_the_entropy_of_their_number():
 def test_what_it_says():
     table = pl.DataFrame({"a": [1, 1, 2, 2, 2], "s": ["x", "x", "x", "y", None]})
     found = LDiversity.of("s", 2).judge(Evidence(table, ("a",)))
-    assert found.verdict == "fewer than 2 values of 's' are in 1 of 2 combinations"
+    assert found.verdict == "there are fewer than 2 values of 's' in 1 of 2 combinations"
     assert found.rows() == [
         ("l-diversity", "at least 2 values of 's': 1 at worst; 1 of 2 combinations fail")
     ]

@@ -40,7 +40,7 @@ def required_of(
     unpublished = pl.DataFrame(_unpublished(plan, original))
     if matches is not None:
         unpublished = unpublished[matches]
-    each = [Evidence(table, tuple(block), unpublished) for block in blocks]
+    each = [Evidence(table, tuple(block), unpublished, na=plan.na) for block in blocks]
     return tuple(required.judge(evidence) for required in on_groups for evidence in each)
 
 

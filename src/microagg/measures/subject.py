@@ -14,7 +14,7 @@ from microagg.plans.beside import existing_manifest, manifest_beside
 from microagg.plans.columns import ColumnPlan, columns_by_name
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
-from microagg.plans.units import ROWS
+from microagg.plans.units import ROWS, refuse_ambiguous_rows
 from microagg.requirements.found import GroupFinding
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, open_frame
@@ -261,6 +261,7 @@ def _unit(named: Sequence[str], roles: KnownColumns, given: str | None) -> str |
         asked = None if roles.plan is None else roles.plan.unit_column
         return asked if asked in named else None
     if given == ROWS:
+        refuse_ambiguous_rows(named)
         return None
     if given not in named:
         raise no_such_column(given, named)

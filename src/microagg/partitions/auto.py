@@ -161,6 +161,8 @@ class Auto(Partitioner):
 
         check_choice("effort", self.effort, EFFORTS)
         n_jobs, rng = check_jobs(self.n_jobs), check_rng(self.random_state)
+        if self.time_budget is not None:
+            _compile(n_jobs, under_rules=True)
         limits = Limits.checked(None, self.time_budget)
         self.interrupted_ = self.timed_out_ = False
         self.near_ = None
@@ -211,11 +213,16 @@ class Auto(Partitioner):
         return improving.labels
 
 
-def _compile(n_jobs: int) -> None:
+def _compile(n_jobs: int, *, under_rules: bool = False) -> None:
     """Group a few records, so that a first run does not spend its time budget on compiling."""
-    few = np.random.default_rng(0).normal(size=(8, 2))
+    few = np.random.default_rng(0).normal(size=(_MOST_FOR_ALL + 4, 2))
+    rules = None
+    if under_rules:
+        from microagg.requirements.coded import GroupRule
+
+        rules = [GroupRule.distinct(np.arange(len(few)) % 2, 2)]
     with listening(None):
-        Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few)
+        Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few, requirements=rules)
 
 
 def needs_no_search(X: Floats, k: int) -> bool:

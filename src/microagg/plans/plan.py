@@ -38,7 +38,7 @@ from microagg.plans.digits import only_all, with_digits
 from microagg.plans.options import Kind, Section, option
 from microagg.plans.refusals import in_file, refusal
 from microagg.plans.toml import read_plan, toml_plan
-from microagg.plans.units import ROWS, UnitOfRecords, with_unit
+from microagg.plans.units import ROWS, UnitOfRecords, refuse_ambiguous_rows, with_unit
 from microagg.requirements.base import Requirement
 from microagg.requirements.closeness import TCloseness
 from microagg.requirements.contributions import Dominance, PPercent
@@ -424,6 +424,8 @@ class Plan(Model):
         for name in self.columns:
             if name not in columns:
                 raise no_such_column(name, columns)
+        if self.counts_rows and self._role_of(ROWS) in (None, IDENTIFIER):
+            refuse_ambiguous_rows(columns)
         in_order = [name for name in columns if name in self.columns]
         role_of = {name: column.role_in_plan for name, column in self.columns.items()}
         by_role = {role: tuple(n for n in in_order if role_of[n] == role) for role in ROLES}
@@ -437,6 +439,9 @@ class Plan(Model):
             unit=next(iter(by_role[UNIT]), None),
             left_out=by_role[DROP],
         )
+
+    def _role_of(self, name: str) -> str | None:
+        return None if name not in self.columns else self.columns[name].role
 
     def columns_as(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role, in the order of the plan."""

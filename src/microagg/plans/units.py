@@ -1,5 +1,6 @@
 """Whom a record is about: the column that says so, or a promise that every record differs."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -39,3 +40,12 @@ def with_unit(given: dict[str, Any]) -> dict[str, Any]:
         )
     said[unit] = {**said[unit], "role": UNIT}
     return {**{name: value for name, value in given.items() if name != "unit"}, "columns": said}
+
+
+def refuse_ambiguous_rows(columns: Collection[str]) -> None:
+    """Refuse the promise that every record differs if it may have been meant as a column."""
+    if ROWS in columns:
+        raise ParameterError(
+            f"the unit {ROWS!r} says that every record is about somebody else, but the table has a "
+            "column of that name, too, which may be the one that says whom. Rename the column."
+        )

@@ -82,7 +82,8 @@ def original_columns(
 def _check_columns(needed: list[str], columns: Any) -> None:
     for name in needed:
         if name not in columns:
-            raise DataError(f"of the original, {no_such_column(name, list(columns))}")
+            missing = str(no_such_column(name, list(columns)))
+            raise DataError(missing.replace("the table", "the original", 1))
 
 
 def _check_records(frame: Frame, protected: Frame, unchanged: list[str]) -> None:

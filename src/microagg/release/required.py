@@ -10,7 +10,6 @@ import polars as pl
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.words import counted
-from microagg.plans.columns import ColumnPlan
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
 from microagg.release.source import Source
@@ -19,6 +18,7 @@ from microagg.requirements.found import GroupFinding
 from microagg.requirements.units import KUnits
 from microagg.tables.columns import Column, ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, polars_column
+from microagg.tables.markers import without_entries
 from microagg.tables.numerals import as_numbers
 from microagg.tables.typed import open_column, order_of, types_of
 from microagg.tables.units import naming_column
@@ -38,7 +38,7 @@ def with_types_of_values(plan: Plan, source: Source) -> Plan:
     for name, said in plan.columns.items():
         if said.t_closeness is None or name not in source.frame.columns:
             continue
-        column = _open(source, name, said)
+        column = _open(source, name, plan)
         if said.type is None and said.order is None:
             order = None
             if column.type is ColumnType.ORDINAL:
@@ -147,10 +147,11 @@ class _Facts:
             (name,),
             unpublished_for(self.plan, self.records),
             decimal_of(self.records.source),
+            self.plan.na,
         )
 
     def _column(self, name: str) -> Column:
-        return _open(self.records.source, name, self.plan.columns[name])
+        return _open(self.records.source, name, self.plan)
 
 
 def decimal_of(source: Source) -> str:
@@ -170,22 +171,27 @@ def unpublished_for(plan: Plan, records: Records) -> pl.DataFrame:
 
 
 def _published(frame: Frame, name: str) -> pl.Series:
+    _refuse_index(frame, name)
+    return polars_column(frame[name])
+
+
+def _refuse_index(frame: Frame, name: str) -> None:
     if name in index_names(frame):
         raise DataError(
             f"{name!r} is the table's index; requirements are on columns. Call reset_index() first."
         )
-    return polars_column(frame[name])
 
 
-def _open(source: Source, name: str, said: ColumnPlan) -> Column:
+def _open(source: Source, name: str, plan: Plan) -> Column:
     """Open a sensitive column. Text may hold numbers; they have an order if it is of a file."""
-    frame = source.frame
+    _refuse_index(source.frame, name)
+    frame, _ = without_entries(source.frame, [name], plan.na)
     if not types_of(frame, name):
         raise DataError(
             f"l_diversity and t_closeness are for numbers, text, categories and dates; {name!r} "
             "holds something else. Convert it first, or leave them out."
         )
-    options = said.options or ColumnOptions()
+    options = plan.columns[name].options or ColumnOptions()
     is_category = frame[name].dtype in (nw.Categorical, nw.Enum)
     is_nominal = options.stated_type in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
     is_nominal |= options.stated_type is None and order_of(frame, name) is None
@@ -202,6 +208,7 @@ def _open(source: Source, name: str, said: ColumnPlan) -> Column:
         if options.order is None:
             found = _numbers_or_text(polars_column(frame[name]), decimal_of(source))
             frame = nw.from_native(found.alias(name).to_frame(), eager_only=True)
+            frame, _ = without_entries(frame, [name], plan.na)
             if source.dialect is None and options.type is None:
                 options = replace(options, type=ColumnType.NOMINAL)
     return open_column(frame, name, options)

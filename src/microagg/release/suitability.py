@@ -109,10 +109,12 @@ def _check_equalities(system: System, records: Records) -> None:
     for constraint in system.constraints:
         for name in constraint.coefficients:
             if numbers[name].dtype.kind in "iu":
+                is_float = records.columns[name].stored.startswith("Float")
+                use = "Use" if is_float else "Convert the column to floats and use"
                 raise ParameterError(
                     f"constraint {constraint.text!r}: {name!r} has whole numbers, to which hybrid "
-                    "records (--hybrid) are rounded, so that totals no longer add up. Convert the "
-                    "column to floats, or remove the constraint."
+                    f"records (--hybrid) are rounded, so that totals no longer add up. {use} the "
+                    f"type continuous (--type {name}=continuous), or remove the constraint."
                 )
     for text, count in system.violations(numbers).items():
         if count:

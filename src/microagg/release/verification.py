@@ -65,6 +65,7 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         unpublished_for(plan, records),
         needed=plan.judged_columns,
         decimal=decimal_of(records.source),
+        na=plan.na,
     )
     in_blocks = [[judge.judge(own) for own in each] for judge in plan.requirements]
     findings = [found for blocks in in_blocks for found in blocks]
@@ -154,11 +155,12 @@ def evidence_on(
     *,
     needed: Iterable[str] = (),
     decimal: str = ".",
+    na: tuple[str, ...] = (),
 ) -> list[Evidence]:
     """Return the evidence for judging a finished table by the columns of each block."""
     combinations = [tuple(names) for names in blocks]
     table = _published(frame, {*needed, *(name for names in combinations for name in names)})
-    return [Evidence(table, names, unpublished, decimal) for names in combinations]
+    return [Evidence(table, names, unpublished, decimal, na) for names in combinations]
 
 
 def _published(frame: Frame, needed: Collection[str]) -> pl.DataFrame:

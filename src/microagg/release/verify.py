@@ -365,7 +365,8 @@ def _evidence(
     for name in needed:
         if name not in frame.columns:
             raise no_such_column(name, frame.columns)
-    published = evidence_on(frame, blocks, needed=needed, decimal=opened.decimal)
+    na = () if asked.plan is None else asked.plan.na
+    published = evidence_on(frame, blocks, needed=needed, decimal=opened.decimal, na=na)
     if original is None:
         return published
     if asked.plan is None or not asked.plan.needs_original:

@@ -17,15 +17,17 @@ class Evidence:
 
     A `combination` is what a record shows in these columns together: the quasi-identifiers of one
     block, and the strata. `table` has all published columns that polars can hold; the fields of a
-    CSV file are text, as they are written, with this `decimal` mark. `unpublished` has the unit of
-    the same records, and the original values of quasi-identifiers that a requirement is about; it
-    is None where they are not at hand: `verify` may have the published table only.
+    CSV file are text, as they are written, with this `decimal` mark; the texts and numbers in `na`
+    mean a missing value. `unpublished` has the unit of the same records, and the original values of
+    quasi-identifiers that a requirement is about; it is None where they are not at hand: `verify`
+    may have the published table only.
     """
 
     table: "pl.DataFrame"
     combination: tuple[str, ...]
     unpublished: "pl.DataFrame | None" = None
     decimal: str = "."
+    na: tuple[str, ...] = ()
 
     def combinations(self) -> "pl.DataFrame":
         """Return what every record shows, in columns named by number.

@@ -53,7 +53,7 @@ class TCloseness:
         """Compare the distribution in every combination with that in the whole table."""
         from microagg.requirements.observed import classes_of, codes_of, values
 
-        column = values(evidence.table.get_column(self.column), evidence.decimal)
+        column = values(evidence.table.get_column(self.column), evidence)
         ordered = self.ordered
         if ordered is None:
             ordered = column.dtype.is_numeric() or column.dtype.is_temporal()

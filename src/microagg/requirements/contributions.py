@@ -172,10 +172,10 @@ class _Contributions:
 
         assert evidence.unpublished is not None
         labels, sizes = classes_of(evidence)
-        numbers = values(evidence.unpublished.get_column(column), evidence.decimal)
+        numbers = values(evidence.unpublished.get_column(column), evidence)
         known = numbers.cast(pl.Float64).abs().fill_null(0.0)
         if weights is not None:
-            known *= values(evidence.table.get_column(weights), evidence.decimal).cast(pl.Float64)
+            known *= values(evidence.table.get_column(weights), evidence).cast(pl.Float64)
         largest = float(known.max() or 0.0)  # type: ignore[arg-type]
         scaled = known / largest if largest > 0.0 else known  # sums must not overflow
         table = pl.DataFrame({"of": labels, "amount": scaled})

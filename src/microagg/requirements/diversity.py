@@ -79,7 +79,7 @@ class LDiversity:
             column=self.column,
             asked=f"at least {values} of {self.column!r}",
             kept=f"every combination has at least {values} of {self.column!r}",
-            broken=f"fewer than {values} of {self.column!r} are in",
+            broken=f"there are fewer than {values} of {self.column!r} in",
         )
 
     def judge(self, evidence: Evidence) -> GroupFinding:
@@ -88,7 +88,7 @@ class LDiversity:
 
         column = evidence.table.get_column(self.column)
         labels, sizes = classes_of(evidence)
-        codes = codes_of(values(column, evidence.decimal))
+        codes = codes_of(values(column, evidence))
         pairs, counts = np.unique(np.stack((labels, codes)), axis=1, return_counts=True)
         if self.entropy:
             figures = _perplexity(pairs[0], counts / sizes[pairs[0]], len(sizes))

@@ -103,7 +103,7 @@ class GroupFinding:
         said = self.wording
         if self.worst is None:
             return [(said.name, f"{said.asked}: not checkable, as {said.needs} is not published")]
-        found = f"{rounded(self.worst, round)} at worst"
+        found = f"{rounded(self.worst, round)}{said.sign} at worst"
         if self.n_failing:
             found += f"; {self.n_failing:,} of {self.n_combinations:,} combinations fail"
         return [(said.name, f"{said.asked}: {found}")]

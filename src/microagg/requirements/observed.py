@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # a plan has requirements, and loads quickly
     from microagg.core.arrays import Rows
 
 
-def values(column: "pl.Series", decimal: str) -> "pl.Series":
+def values(column: "pl.Series", evidence: Evidence) -> "pl.Series":
     """Return a column in which equal values are equal and missing ones are null.
 
     Text is numbers if all of it can be read as such, but for markers of missing values such as NA.
@@ -23,19 +23,24 @@ def values(column: "pl.Series", decimal: str) -> "pl.Series":
 
     column = _text(column.alias(""))  # polars takes a name such as "^a$" for a pattern
     if column.dtype == pl.String:
-        return _numbers_or_text(column, decimal)
+        column = column.set(column.is_in(list(evidence.na)).fill_null(False), None)
+        column = _numbers_or_text(column, evidence.decimal)
     if column.dtype.is_decimal():
-        return column.cast(pl.Float64)
-    return column.fill_nan(None) if column.dtype.is_float() else column
+        column = column.cast(pl.Float64)
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    if column.dtype.is_numeric() and evidence.na:
+        entries = pl.Series(evidence.na).cast(pl.Float64, strict=False).drop_nulls()
+        is_missing = column.cast(pl.Float64).is_in(entries.to_list()).fill_null(False)
+        column = column.set(is_missing, None)
+    return column
 
 
 def _numbers_or_text(text: "pl.Series", decimal: str) -> "pl.Series":
     """Return numbers if all entries are, or all but the markers of missing values."""
-    numbers = _numbers(text, decimal)
-    if numbers is None:
-        bare = text.set(text.is_in(list(MARKERS)).fill_null(False), None)
-        is_known = bare.null_count() < len(bare)
-        numbers = _numbers(bare, decimal) if is_known else None
+    bare = text.set(text.is_in(list(MARKERS)).fill_null(False), None)
+    is_known = bare.null_count() < len(bare)
+    numbers = _numbers(bare, decimal) if is_known else None
     return text if numbers is None else numbers
 
 

@@ -21,8 +21,8 @@ def without_entries(
     kept = []
     for name in names:
         column = nw.col(name)
-        if dtype_of(frame, name) == nw.String:
-            found = column.str.strip_chars().is_in(list(entries))
+        if dtype_of(frame, name) in (nw.String, nw.Categorical, nw.Enum):
+            found = column.cast(nw.String).str.strip_chars().is_in(list(entries))
         elif is_number(frame, name) and (own := _possible(dtype_of(frame, name), numbers)):
             # Libraries differ in how they look for whole numbers in a list among others.
             found = reduce(or_, (column == number for number in own))
