@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from microagg import protect
-from microagg.core.errors import ParameterError, PrivacyWarning
+from microagg.core.errors import ManifestWarning, ParameterError, PrivacyWarning
 
 protect = partial(protect, method="mdav")
 TABLE = pl.DataFrame(
@@ -54,16 +54,43 @@ def test_what_is_saved_reads_back(release, tmp_path, name):
 
 def test_neither_file_is_replaced_unless_asked(release, tmp_path):
     (tmp_path / "out.manifest.json").write_text("mine")
-    with pytest.raises(ParameterError, match="exists already"):
+    with pytest.raises(ParameterError, match="exists already"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ManifestWarning)
         release.save(tmp_path / "out.csv")
     assert os.listdir(tmp_path) == ["out.manifest.json"]
-    release.save(tmp_path / "out.csv", force=True)
+    with pytest.warns(ManifestWarning, match="'out.manifest.json' .* could not be read"):
+        release.save(tmp_path / "out.csv", force=True)
     assert (tmp_path / "out.manifest.json").read_text() != "mine"
 
 
 def test_a_second_release_of_the_same_table_is_warned_of(release, tmp_path):
     release.save(tmp_path / "one.csv")
     with pytest.warns(PrivacyWarning, match=r"earlier release .*'one.manifest.json', k = 3, mdav"):
+        protect(TABLE, 4, identifiers="who").save(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "deep", "binary", "large number"])
+def test_whatever_lies_beside_the_run_goes_on(release, tmp_path, kind):
+    beside = tmp_path / "odd.manifest.json"
+    if kind == "pipe":
+        os.mkfifo(beside)
+    elif kind == "deep":
+        beside.write_text("[" * 100_000)
+    elif kind == "binary":
+        beside.write_bytes(b"\xff\x00")
+    else:
+        beside.write_text('{"k": ' + "9" * 10_000 + "}")
+    with pytest.warns(ManifestWarning, match="'odd.manifest.json' .* could not be read"):
+        release.save(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_an_earlier_manifest_says_nothing_that_it_makes_up(release, tmp_path):
+    release.save(tmp_path / "one.csv")
+    path = tmp_path / "one.manifest.json"
+    earlier = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**earlier, "k": "\x1b[2J", "method": ["x"], "schema_version": 99}))
+    with pytest.warns(PrivacyWarning, match=r"earlier release .*'one.manifest.json'\): anyone"):
         protect(TABLE, 4, identifiers="who").save(tmp_path / "two.csv")
 
 

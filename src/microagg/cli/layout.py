@@ -17,6 +17,7 @@ from microagg.core.errors import (
     ManifestWarning,
     PrivacyWarning,
 )
+from microagg.core.words import printable
 
 _SHOWN = (AnnotationWarning, InterruptedSearchWarning, ManifestWarning, PrivacyWarning)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
@@ -61,6 +62,11 @@ def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
     return "\n".join(lines)
 
 
+def show(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for people; what comes from a file cannot control the terminal."""
+    typer.echo(printable(text), err=err, nl=nl)
+
+
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
     typer.echo(json.dumps(values, allow_nan=False))
@@ -94,4 +100,4 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
         yield
     if not quiet:
         for message in heard:
-            typer.echo(f"microagg: warning: {message}", err=True)
+            show(f"microagg: warning: {message}", err=True)

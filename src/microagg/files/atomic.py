@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microagg.core.errors import ParameterError
+from microagg.files.regular import irregular_kind
 from microagg.files.temporary import (
     one_run_at_a_time,
     remove_leftovers,
@@ -37,13 +38,6 @@ class Private:
 # Permissions of a file that only its owner may read.
 _PRIVATE = 0o600
 _ANYONE = 0o666  # less what the process's mask takes away
-
-_KINDS = {
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
-    stat.S_ISFIFO: "a named pipe",
-    stat.S_ISSOCK: "a socket",
-}
 
 
 def check_target(path: Path, *, force: bool, source: Path | int | None = None) -> None:
@@ -108,7 +102,7 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
             with _writing(path):
                 beside = temporary_file(_followed(path).parent, _mode_for(path, write) | _PRIVATE)
                 besides[path] = temporary.enter_context(beside)
-        for path, write in reversed(writers.items()):
+        for path, write in reversed(list(writers.items())):
             with _writing(path):
                 write(besides[path])
         with one_run_at_a_time(folders):
@@ -206,8 +200,7 @@ def _mode_for(path: Path, write: Writer) -> int:
 def _check_replaceable(path: Path, *, force: bool) -> None:
     """Refuse what exists, unless it may be replaced: a regular file, with `force`."""
     with suppress(OSError):
-        mode = path.stat().st_mode
-        if kind := next((words for holds, words in _KINDS.items() if holds(mode)), None):
+        if kind := irregular_kind(path.stat().st_mode):
             raise ParameterError(
                 f"the output {str(path)!r} is {kind}, and only regular files are replaced. Name a "
                 "file, or - for standard output."
