@@ -33,7 +33,8 @@ class Equalities:
         """Return the equalities A v = b; redundant rows are allowed."""
         A, b = _as_floats(A, b)
         lengths, units = unit_rows(A)
-        sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
+        with np.errstate(over="ignore"):  # tiny coefficients: infinitely far away
+            sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
         point = np.linalg.pinv(units, rcond=NEGLIGIBLE) @ sides
         terms = np.abs(units) @ np.abs(point) + np.abs(sides)
         if (np.abs(units @ point - sides) > _APART * terms).any():

@@ -158,8 +158,9 @@ def protect(
         records it, or None if nothing uses randomness.
     effort : How hard auto searches: fast, balanced, best. "fast" takes about a second for a
         thousand records, "balanced" ten times as long, "best" eight times as long again.
-    time_budget : Seconds for the search of auto and icsm, and for a tight bound. The best groups
-        so far are released then, and depend on the machine. Without it, a tight bound has 600.
+    time_budget : Seconds for the search of auto, icsm and reporder, and for a tight bound. The best
+        groups so far are released then, and depend on the machine. Without it, a tight bound has
+        600.
     bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
         auto. "tight" is for a few thousand records and small k. "auto" is fast wherever that takes
         less time than grouping: up to 50,000 records with the method "auto", 10,000 with other

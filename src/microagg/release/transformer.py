@@ -54,7 +54,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     valid_combinations : Release only combinations of categories that occur in the data.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
-    time_budget : Seconds for the search of auto and icsm, and for a tight bound.
+    time_budget : Seconds for the search of auto, icsm and reporder, and for a tight bound.
     bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
         auto.
 
