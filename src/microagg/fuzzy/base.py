@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.constraints.equalities import Equalities
+from microagg.constraints.equalities import Equalities, too_far_away
 from microagg.core.arrays import Floats, Labels
 from microagg.core.clusterer import Clusterer
 from microagg.core.errors import DataError, ParameterError
@@ -182,11 +182,7 @@ class FuzzyMicroaggregator(Clusterer):
             inside = self._frame.equalities(equalities)
             nearest = inside.project(np.zeros((1, len(self._frame.origin))))
         if not (np.abs(nearest) <= _FARTHEST).all():
-            raise DataError(
-                "the constraints hold only at points too far from the records to compare: more "
-                f"than {_FARTHEST:g} times as far as these are from their mean. Check the "
-                "constraints and the units of the columns."
-            )
+            raise too_far_away()
         return inside
 
     def _default_fuzziness(self, Z: Floats, centers: Floats, copies: Labels) -> Fuzziness:
