@@ -41,6 +41,7 @@ from microagg.release.verification import Verified, finish
 from microagg.tables.frames import dtype_of, open_frame, polars_column
 from microagg.tables.roles import Names
 from microagg.tables.typed import INTEGERS
+from microagg.tables.used_categories import with_all_of
 
 
 @alone_with_plan()
@@ -277,6 +278,11 @@ class Stages:
     records: Records
     groups: Groups
     release: Release
+
+    @property
+    def with_all_categories(self) -> Any:
+        """The released table, whose types list all categories of the original."""
+        return with_all_of(self.records.frame.to_native(), self.release.table)
 
 
 def go_through(

@@ -136,7 +136,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "reset_index(drop=True) before you publish it.",
                 PrivacyWarning,
             )
-        return features.in_form(stages.release.table, self._output)
+        return features.in_form(stages.with_all_categories, self._output)
 
     def transform(self, X: Any) -> Any:
         """Return for every record of X what the nearest group released, without any promise.
