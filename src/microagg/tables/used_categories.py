@@ -25,7 +25,7 @@ def of_polars(column: pl.Series) -> pl.Series:
 
 def of_arrow(column: Any) -> Any:
     """Return a column of Arrow whose dictionary has no entry without a record."""
-    import pyarrow as pa  # type: ignore[import-not-found,unused-ignore]
+    import pyarrow as pa
     from pyarrow import compute
 
     if not pa.types.is_dictionary(column.type):
