@@ -13,13 +13,20 @@ import typer
 
 from microagg.core.errors import (
     AnnotationWarning,
+    DamagedCacheWarning,
     InterruptedSearchWarning,
     ManifestWarning,
     PrivacyWarning,
 )
 from microagg.core.words import printable
 
-_SHOWN = (AnnotationWarning, InterruptedSearchWarning, ManifestWarning, PrivacyWarning)
+_SHOWN = (
+    AnnotationWarning,
+    DamagedCacheWarning,
+    InterruptedSearchWarning,
+    ManifestWarning,
+    PrivacyWarning,
+)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 
 

@@ -33,6 +33,10 @@ class AnnotationWarning(UserWarning):
     """Labels or formats of columns in the input could not be kept in the output."""
 
 
+class DamagedCacheWarning(UserWarning):
+    """Compiled code that was stored could not be used, and was compiled again."""
+
+
 class InterruptedSearchWarning(UserWarning):
     """The search was interrupted with Ctrl-C; the result is valid, and the best so far."""
 
