@@ -147,8 +147,12 @@ def read_until(descriptor, wanted, seconds):
 
 
 @pytest.mark.slow
-def test_interrupt_during_work_leaves_nothing(folder):
-    """The bar on the terminal says that grouping has begun; then comes the interrupt."""
+@pytest.mark.parametrize(
+    ("sent", "said", "code"),
+    [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)],
+)
+def test_a_signal_during_work_leaves_nothing(folder, sent, said, code):
+    """The bar on the terminal says that grouping has begun; then comes the signal."""
     chance = random.Random(3)
     rows = (",".join(f"{chance.random():.6f}" for _ in range(6)) for _ in range(150_000))
     (folder / "big.csv").write_text("a,b,c,d,e,f\n" + "\n".join(rows) + "\n")
@@ -164,16 +168,39 @@ def test_interrupt_during_work_leaves_nothing(folder):
     try:
         shown = read_until(ours, b"grouping", 120)
         assert b"grouping" in shown, shown
-        process.send_signal(signal.SIGINT)
-        shown = read_until(ours, b"interrupted", 60)
-        assert process.wait(60) == 130
+        process.send_signal(sent)
+        shown = read_until(ours, said.encode(), 60)
+        assert process.wait(60) == code
     finally:
         process.kill()
         os.close(ours)
     printed = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
-    assert printed.count("microagg: interrupted") == 1
+    assert printed.count(f"microagg: {said}") == 1
     assert "Traceback" not in printed
     assert process.stdout.read() == b""
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_a_signal_while_files_are_written_removes_what_was_begun(folder):
+    """The table is being written to its temporary file when the signal comes."""
+    script = (
+        "import os, signal, sys\n"
+        "from microagg.cli.main import main\n"
+        "from microagg.release import saving\n"
+        "def end(_path):\n"
+        "    print(*(name for name in os.listdir() if name.endswith('.tmp')))\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "saving.table_writer = lambda *_, **__: end\n"
+        "main(['protect', 't.csv', '-k', '3', '--method', 'mdav'])\n"
+    )
+    (folder / "t.csv").write_text("a,b\n" + "".join(f"{i}.5,{i * i}\n" for i in range(12)))
+    before = sorted(os.listdir(folder))
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.endswith("microagg: terminated; nothing half-written was left behind.\n")
+    assert done.returncode == 143
+    assert len(done.stdout.split()) == 2
     assert sorted(os.listdir(folder)) == before
 
 

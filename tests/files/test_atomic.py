@@ -1,11 +1,15 @@
 """A file is written whole or not at all."""
 
 import os
+import socket
+import subprocess
+import sys
 
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.files.atomic import atomic_write_all, check_target
+from microagg.files import atomic, temporary
+from microagg.files.atomic import Private, atomic_write_all, check_target
 
 
 def _write(target, *, force=False, then=lambda: None):
@@ -45,13 +49,25 @@ def test_a_file_made_in_the_meantime_is_kept(tmp_path):
     assert os.listdir(tmp_path) == ["out.csv"]
 
 
-def test_the_bytes_reach_the_disk_before_the_name(tmp_path, monkeypatch):
-    calls = []
-    real_sync, real_replace = os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
-    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
-    _write(tmp_path / "out.csv")
-    assert calls[:2] == ["fsync", "replace"]
+@pytest.fixture
+def calls(monkeypatch):
+    """What the system is asked to do: bytes are synced, names are given."""
+    made = []
+    for name in ("fsync", "replace", "link"):
+        real = getattr(os, name)
+
+        def record(*args, name=name, real=real):
+            made.append("sync" if name == "fsync" else f"name {args[1].name}")
+            return real(*args)
+
+        monkeypatch.setattr(os, name, record)
+    return made
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_the_bytes_reach_the_disk_before_the_name(tmp_path, calls, force):
+    _write(tmp_path / "out.csv", force=force)
+    assert calls[:2] == ["sync", "name out.csv"]
 
 
 def test_checking_leaves_nothing(tmp_path):
@@ -128,25 +144,15 @@ def _failing(*_args):
     raise OSError(5, "Input/output error")
 
 
-def test_several_files_appear_together_and_the_last_last(tmp_path, monkeypatch):
-    names = []
-    real = os.replace
-    monkeypatch.setattr(os, "replace", lambda a, b: (names.append(b.name), real(a, b)))
-    atomic_write_all({tmp_path / "m.json": _text("m"), tmp_path / "a.csv": _text("a")}, force=False)
-    assert names == ["m.json", "a.csv"]
+@pytest.mark.parametrize("force", [True, False])
+def test_several_files_appear_together_and_the_last_last(tmp_path, calls, force):
+    both = {tmp_path / "m.json": _text("m"), tmp_path / "a.csv": _text("a")}
+    atomic_write_all(both, force=force)
+    assert calls[:4] == ["sync", "sync", "name m.json", "name a.csv"]
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "m.json": "m",
         "a.csv": "a",
     }
-
-
-def test_all_bytes_reach_the_disk_before_the_first_name(tmp_path, monkeypatch):
-    calls = []
-    real_sync, real_replace = os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("fsync"), real_sync(fd)))
-    monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), real_replace(a, b)))
-    atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
-    assert calls[:4] == ["fsync", "fsync", "replace", "replace"]
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
@@ -206,3 +212,120 @@ def test_what_waits_to_be_renamed_can_be_told_by_its_name(tmp_path):
     (name,) = names
     assert name.startswith(".microagg-")
     assert name.endswith(".tmp")
+
+
+def _mode(path):
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize("existing", [None, 0o644, 0o400])
+def test_a_private_file_is_private_from_its_first_byte(tmp_path, existing):
+    target = tmp_path / "audit.csv"
+    if existing is not None:
+        target.write_bytes(b"old")
+        target.chmod(existing)
+    modes = []
+
+    def write(place):
+        modes.append(_mode(place))
+        place.write_bytes(b"who is who")
+
+    atomic_write_all({target: Private(write)}, force=True)
+    assert modes == [0o600]
+    assert _mode(target) == 0o600
+
+
+def test_a_temporary_file_is_no_looser_than_the_finished_one(tmp_path):
+    target, modes = tmp_path / "out.csv", []
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    _write(
+        target,
+        force=True,
+        then=lambda: modes.extend(_mode(p) for p in tmp_path.iterdir() if p != target),
+    )
+    assert modes == [0o640]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_of_two_runs_that_take_one_name_the_first_wins(tmp_path, monkeypatch, links):
+    """The other run comes after the last check, which only the system itself can tell."""
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: _failing())
+    both = {tmp_path / "m": _text("ours"), tmp_path / "a": _text("ours")}
+    monkeypatch.setattr(
+        "microagg.files.atomic._sync", lambda _beside: (tmp_path / "a").write_text("theirs")
+    )
+    monkeypatch.setattr("microagg.files.atomic._check_replaceable", lambda *_, **__: None)
+    with pytest.raises(ParameterError, match="exists already"):
+        atomic_write_all(both, force=False)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "theirs"}
+
+
+def test_undoing_keeps_the_file_of_another_run(tmp_path, monkeypatch):
+    def fail_late(_beside, path):
+        if path.name == "a":
+            (tmp_path / "m").unlink()
+            (tmp_path / "m").write_text("theirs")
+            raise OSError(5, "Input/output error")
+        real(_beside, path)
+
+    real = atomic._rename_to_free_name
+    monkeypatch.setattr(atomic, "_rename_to_free_name", fail_late)
+    with pytest.raises(ParameterError, match="Input/output error"):
+        atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"m": "theirs"}
+
+
+@pytest.mark.parametrize("force", [True, False])
+@pytest.mark.parametrize("kind", ["pipe", "socket", "link to a device"])
+def test_only_regular_files_are_replaced(tmp_path, kind, force):
+    target = tmp_path / "out.csv"
+    with socket.socket(socket.AF_UNIX) as listener:
+        if kind == "pipe":
+            os.mkfifo(target)
+        elif kind == "socket":
+            listener.bind(str(target))
+        else:
+            target.symlink_to("/dev/null")
+        for attempt in (lambda: check_target(target, force=force), lambda: _write(target)):
+            with pytest.raises(ParameterError, match="only regular files are replaced"):
+                attempt()
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def _killed(folder):
+    """Leave a temporary file behind, as a run that is killed does."""
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from microagg.files.temporary import temporary_file\n"
+        "with temporary_file(Path(sys.argv[1]), 0o600):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(folder)], check=False)
+    (left,) = folder.glob(".microagg-*.tmp")
+    return left
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    left = _killed(tmp_path)
+    _write(tmp_path / "first.csv")
+    assert left.exists()  # so young that a run may be about to lock it
+    monkeypatch.setattr(temporary, "_SECONDS_YOUNG", -1.0)
+    (tmp_path / ".microagg-notes.tmp").write_text("somebody else's")
+    _write(tmp_path / "second.csv")
+    assert sorted(os.listdir(tmp_path)) == [".microagg-notes.tmp", "first.csv", "second.csv"]
+
+
+def test_what_a_living_run_writes_is_not_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(temporary, "_SECONDS_YOUNG", -1.0)
+    _write(tmp_path / "out.csv", then=lambda: _write(tmp_path / "other.csv"))
+    assert sorted(os.listdir(tmp_path)) == ["other.csv", "out.csv"]
+
+
+def test_a_lock_that_is_never_released_does_not_stop_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(temporary, "_SECONDS_TO_WAIT", 0.05)
+    with temporary.one_run_at_a_time([tmp_path]):
+        _write(tmp_path / "out.csv")
+    assert os.listdir(tmp_path) == ["out.csv"]

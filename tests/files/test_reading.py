@@ -2,15 +2,12 @@
 
 import io
 import os
-import stat
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.files import reading
 from microagg.files.dialect import Dialect
 from microagg.files.formats import open_table, write_table
 
@@ -62,12 +59,12 @@ def test_a_file_without_permission_is_refused_before_it_is_opened(tmp_path, monk
         open_table(str(path))
 
 
-def test_a_named_pipe_can_be_read(tmp_path):
+@pytest.mark.parametrize("kind", ["a named pipe", "a device"])
+def test_what_may_never_end_is_not_read(tmp_path, kind):
     path = tmp_path / "t.csv"
-    os.mkfifo(path)
-    assert stat.S_ISFIFO(reading.check_readable(path).st_mode)
-    with ThreadPoolExecutor(1) as other:
-        other.submit(path.write_text, "a,b\n1,2\n")
-        source = open_table(str(path))
-    assert source.table().rows() == [(1, 2)]
-    assert len(source.sha256) == 64
+    if kind == "a device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(ParameterError, match=f"{kind}, not a regular file. Pipe it into"):
+        open_table(str(path))

@@ -217,6 +217,7 @@ def test_limits_end_it_with_valid_groups():
     assert errors[0] > errors[1] > errors[2]
     hurried = ICSM(k=3, time_budget=0).fit(X)
     assert hurried.n_iterations_ == 0
+    assert hurried.timed_out_
     assert hurried.sse_ <= MDAV(k=3).fit(X).sse_
 
 

@@ -136,3 +136,12 @@ def test_the_uncompiled_kernels_agree(monkeypatch):
                 monkeypatch.setattr(module, name, getattr(module, name).py_func)
     found = [cut_sequence(matrix, np.arange(40), 3, tour=True).tolist() for matrix in matrices]
     assert found == expected
+
+
+def test_a_tour_is_cut_as_a_path_once_the_time_is_up():
+    X = np.random.default_rng(3).normal(size=(40, 2))
+    order = np.random.default_rng(4).permutation(40)
+    asked = iter([False] * 3 + [True])
+    hurried = cut_sequence(X, order, 4, tour=True, enough=lambda: next(asked))
+    assert (hurried == cut_sequence(X, order, 4)).all()
+    assert sse(X, cut_sequence(X, order, 4, tour=True)) < sse(X, hurried)

@@ -119,3 +119,12 @@ def test_the_seed_decides():
     )
     assert first == second
     assert first != other
+
+
+def test_a_time_budget_ends_it_after_one_round_at_least():
+    hurried = RepOrdMic(k=3, time_budget=0, random_state=0, n_jobs=1).fit(X)
+    assert hurried.timed_out_
+    assert hurried.n_rounds_ == 1
+    patient = RepOrdMic(k=3, time_budget=600, n_starts=2, random_state=0).fit(X)
+    assert not patient.timed_out_
+    assert patient.sse_ == RepOrdMic(k=3, n_starts=2, random_state=0).fit(X).sse_ < hurried.sse_

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from microagg import compare, protect
-from microagg.core.errors import ParameterError, PrivacyWarning
+from microagg.core.errors import DataError, ParameterError, PrivacyWarning
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -115,3 +115,19 @@ def test_draws_are_compared_when_they_are_named():
 def test_groups_that_were_drawn_are_no_start_for_other_methods():
     with pytest.raises(ParameterError, match="initial must be one of"):
         protect(TABLE, 5, method="icsm", method_options={"initial": "fcm"})
+
+
+def test_a_huge_lambda_is_recorded_as_it_was_given():
+    huge = pl.DataFrame({"a": RNG.normal(size=N) * 1e10})
+    options = {"lambda1": 1e300, "lambda2": 1e300}
+    release = protect(huge, 5, method="efcm", scale="none", method_options=options, random_state=0)
+    assert release.manifest.draw.fuzziness == options
+    assert json.dumps(release.manifest.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("strict_k", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_constraints_beyond_all_records_are_refused(method, strict_k):
+    tiny = pl.DataFrame({"c0": [1e-310, 0.0]})
+    with pytest.raises(DataError, match="too far from the records to compare"):
+        protect(tiny, 2, method=method, strict_k=strict_k, constraints=["c0 = 2"], random_state=0)

@@ -1,6 +1,8 @@
 """What gives units away although they are not published: their order, values of their own."""
 
 import warnings
+from datetime import date, datetime, timedelta
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -38,8 +40,8 @@ def test_records_in_the_order_of_units():
 
 @pytest.mark.parametrize("role", ["sensitive", "publish", "weights"])
 def test_a_value_of_its_own_for_every_unit(role):
-    (told,) = warned(SHUFFLED, **{"columns": {"ward": {"type": "integer"}}, role: "code"})
-    assert told.startswith("column 'code' is published unchanged, and nearly every 'patient' has")
+    told = warned(SHUFFLED, **{"columns": {"ward": {"type": "integer"}}, role: "code"})
+    assert told[0].startswith("column 'code' is published unchanged, and nearly every 'patient'")
 
 
 class TestContributionsWithWeights:
@@ -76,3 +78,47 @@ def test_amounts_without_a_unit_may_be_of_the_largest():
     ).drop("code", "ward")
     with pytest.raises(DataError, match=r"records have none\. Fill them in or remove"):
         protect(table, 3, unit="patient", p_percent={"cost": 5})
+
+
+class TestColumnsThatNameRecords:
+    N = 40
+    VALUES: ClassVar = {
+        "floats": pl.Series(np.linspace(0.0, 1.0, N) ** 2),
+        "dates": pl.Series([date(2024, 1, 1) + timedelta(days=i) for i in range(N)]),
+        "times": pl.Series([datetime(2024, 1, 1) + timedelta(minutes=i) for i in range(N)]),
+        "categories": pl.Series([f"c{i}" for i in range(N)], dtype=pl.Categorical),
+        "text": pl.Series([f"c{i}" for i in range(N)]),
+        "numbers": pl.Series(range(N)),
+    }
+
+    def _told(self, values, **roles):
+        table = pl.DataFrame({"a": [i % 5 + 0.5 for i in range(self.N)], "v": values})
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            protect(table, 2, method="mdav", **roles)
+        return [str(own.message) for own in heard if issubclass(own.category, PrivacyWarning)]
+
+    @pytest.mark.parametrize("role", ["sensitive", "publish"])
+    @pytest.mark.parametrize("kind", VALUES)
+    def test_whatever_their_type(self, kind, role):
+        (told,) = self._told(self.VALUES[kind], **{role: "v"})
+        assert told.startswith("column 'v' is published unchanged, and nearly every record has")
+
+    def test_weights(self):
+        (told,) = self._told(self.VALUES["floats"] + 1.0, weights="v")
+        assert told.startswith("the weight 'v' is published unchanged, and nearly every record has")
+
+    def test_nearly_every_record_is_enough(self):
+        values = self.VALUES["floats"].to_list()
+        assert self._told([*values[:-2], values[0], None], sensitive="v") == []
+        assert len(self._told([*values[:-1], None], sensitive="v")) == 1
+
+
+def test_a_record_whose_weight_makes_it_most_of_its_group():
+    table = pl.DataFrame({"a": [0.5, 1.5, 2.5, 9, 11, 12], "w": [8.0, 4, 1, 1, 1, 1]})
+    with pytest.warns(PrivacyWarning, match="in 1 group one record has more than half of the"):
+        release = protect(table, 3, weights="w", method="mdav")
+    assert release.table["a"][0] == pytest.approx(0.5 + 6 / 13, abs=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        protect(table.with_columns(w=pl.lit(1.0)), 3, weights="w", method="mdav")

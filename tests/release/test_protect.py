@@ -396,9 +396,12 @@ def test_missing_values_are_refused_by_count():
 
 
 class TestPandasIndex:
-    def test_row_numbers_are_kept_and_other_labels_need_a_name(self):
-        table = pd.DataFrame({"a": [1, 2, 3, 4]}, index=[7, 7, -1, 0])
-        assert protect(table, 2).table.index.tolist() == [7, 7, -1, 0]
+    def test_row_numbers_begin_anew_and_other_labels_need_a_name(self):
+        table = pd.DataFrame({"a": [1, 2, 3, 4]}, index=[900101175, 7, -1, 0])
+        released = protect(table, 2).table
+        assert released.index.tolist() == [0, 1, 2, 3]
+        assert released["a"].tolist() == [2, 2, 4, 4]
+        assert table.index.tolist() == [900101175, 7, -1, 0]
         with pytest.raises(DataError, match=r"Name it .* role, or call reset_index\(drop=True\)"):
             protect(table.set_axis(list("wxyz")), 2)
 

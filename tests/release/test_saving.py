@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from microagg import Manifest, measure, protect, verify
-from microagg.core.errors import ParameterError, PrivacyWarning
+from microagg.core.errors import ManifestWarning, ParameterError, PrivacyWarning
 
 protect = partial(protect, method="mdav")
 TABLE = pl.DataFrame(
@@ -83,6 +83,7 @@ def test_the_manifest_says_when_it_was_made(tmp_path):
     assert Manifest.load(tmp_path / "out.csv.manifest.json").created == release.manifest.created
 
 
+@pytest.mark.filterwarnings("ignore::microagg.core.errors.ManifestWarning")
 def test_neither_file_is_replaced_unless_asked(release, tmp_path):
     (tmp_path / "out.csv.manifest.json").write_text("mine")
     with pytest.raises(ParameterError, match="exists already"):
@@ -95,6 +96,31 @@ def test_neither_file_is_replaced_unless_asked(release, tmp_path):
 def test_a_second_release_of_the_same_table_is_warned_of(release, tmp_path):
     release.save(tmp_path / "one.csv")
     with pytest.warns(PrivacyWarning, match=r"earlier .*'one.csv.manifest.json', k = 3, mdav"):
+        protect(TABLE, 4, identifiers="who").save(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "deep", "binary", "large number"])
+def test_whatever_lies_beside_the_run_goes_on(release, tmp_path, kind):
+    beside = tmp_path / "odd.manifest.json"
+    if kind == "pipe":
+        os.mkfifo(beside)
+    elif kind == "deep":
+        beside.write_text("[" * 100_000)
+    elif kind == "binary":
+        beside.write_bytes(b"\xff\x00")
+    else:
+        beside.write_text('{"k": ' + "9" * 10_000 + "}")
+    with pytest.warns(ManifestWarning, match="'odd.manifest.json' .* could not be read"):
+        release.save(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_an_earlier_manifest_says_nothing_that_it_makes_up(release, tmp_path):
+    release.save(tmp_path / "one.csv")
+    path = tmp_path / "one.csv.manifest.json"
+    earlier = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**earlier, "k": "\x1b[2J", "method": ["x"], "schema_version": 99}))
+    with pytest.warns(PrivacyWarning, match=r"earlier release .*'one.csv.manifest.json'\): anyone"):
         protect(TABLE, 4, identifiers="who").save(tmp_path / "two.csv")
 
 

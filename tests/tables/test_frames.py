@@ -12,6 +12,7 @@ import pytest
 
 from microagg import protect
 from microagg.core.errors import DataError, ParameterError
+from microagg.files.formats import write_table
 from microagg.tables.frames import index_names, open_frame, to_polars, with_released
 
 
@@ -72,7 +73,7 @@ def test_released_columns_take_their_places_and_types():
     assert result["i"].tolist() == [3, 3]
     assert result["n"].tolist() == [4, 4]
     assert result["p"].tolist() == [1.5, 1.5]
-    assert result.index.tolist() == [5, 5]
+    assert result.index.tolist() == [0, 1]
     pd.testing.assert_frame_equal(table, before)
 
 
@@ -224,3 +225,73 @@ def test_a_key_takes_the_place_of_an_index(tmp_path):
     assert list(release.table.index) == [0, 1, 2, 3]
     assert sorted(release.table["who"]) == [1, 2, 3, 4]
     assert "Sentinella" not in release.save(tmp_path / "out.csv").read_text()
+
+
+class TestWhatLiesBeside:
+    """Nothing that no released record holds stays in the table, or in a file of it."""
+
+    GONE, THERE = "Sentinella", ["low", "high"]
+
+    def _released(self, table):
+        return with_released(open_frame(table), {}, dropped=[])
+
+    @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+    def test_categories_of_polars(self, suffix, tmp_path):
+        names = pl.Enum(["low", self.GONE, "high"])
+        released = self._released(pl.DataFrame({"c": ["high", "low"]}, schema={"c": names}))
+        assert released["c"].dtype == pl.Enum(self.THERE)
+        assert released["c"].to_list() == ["high", "low"]
+        write_table(released, str(tmp_path / f"t.{suffix}"))
+        assert self.GONE.encode() not in (tmp_path / f"t.{suffix}").read_bytes()
+
+    @pytest.mark.parametrize("ordered", [True, False])
+    def test_categories_of_pandas(self, ordered):
+        own = pd.Categorical(["high", None, "low"], ["low", self.GONE, "high"], ordered=ordered)
+        table = pd.DataFrame({"c": own}, index=[3, 2, 1])
+        released = self._released(table)
+        assert released["c"].dtype == pd.CategoricalDtype(self.THERE, ordered)
+        assert released["c"].tolist() == ["high", np.nan, "low"]
+        assert self.GONE in table["c"].cat.categories
+
+    @pytest.mark.parametrize("ordered", [True, False])
+    def test_dictionaries_of_arrow(self, ordered):
+        def entries(places, names):
+            indices = pa.array(places, pa.int8())
+            return pa.DictionaryArray.from_arrays(indices, names, ordered=ordered)
+
+        names = pa.array(["low", self.GONE, "high"])
+        column = pa.chunked_array([entries([2, None], names), entries([0, 0], names)])
+        released = self._released(pa.table({"c": column}))["c"]
+        assert released.type == column.type
+        assert released.to_pylist() == ["high", None, "low", "low"]
+        assert all(chunk.dictionary.to_pylist() == self.THERE for chunk in released.chunks)
+        in_pandas = pd.DataFrame({"c": pd.arrays.ArrowExtensionArray(column)}, index=[9, 8, 7, 6])
+        released = self._released(in_pandas)["c"]
+        assert released.dtype == in_pandas["c"].dtype
+        assert released.tolist()[::2] == ["high", "low"]
+        assert self.GONE not in str(released.array.__arrow_array__())
+
+    def test_levels_of_an_index(self):
+        index = pd.MultiIndex.from_tuples([("a", 1), (self.GONE, 2)], names=["g", "h"])
+        released = self._released(pd.DataFrame({"v": [1, 2]}, index=index).iloc[:1])
+        assert [list(level) for level in released.index.levels] == [["a"], [1]]
+        named = pd.CategoricalIndex(["a", self.GONE], name="g")
+        released = self._released(pd.DataFrame({"v": [1, 2]}, index=named).iloc[:1])
+        assert released.index.categories.tolist() == ["a"]
+
+    def test_names_and_attributes_of_pandas(self):
+        class Noted(pd.DataFrame):
+            _metadata = ("note",)
+
+            @property
+            def _constructor(self):
+                return Noted
+
+        table = Noted({"v": [1, 2]})
+        table.note = table.columns.name = self.GONE
+        table.attrs["source"] = self.GONE
+        released = self._released(table)
+        assert type(released) is pd.DataFrame
+        assert (released.columns.name, released.attrs) == (None, {})
+        assert not hasattr(released, "note")
+        assert table.columns.name == self.GONE

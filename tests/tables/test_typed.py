@@ -257,6 +257,8 @@ def test_categories_of_which_none_is_there_stay_missing(empty, said):
     table = kind({"level": empty, "x": [1.0, 2.0]})
     said = {"level": {"role": "quasi-identifier", **said}}
     released = protect(table, 2, columns=said, missing="value").table
+    if isinstance(empty, pl.Series):  # an Enum lists only categories that are there
+        released, table = released.cast({"level": pl.String}), table.cast({"level": pl.String})
     assert released["level"].equals(table["level"])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import Asked, plan_from
-from microagg.cli.layout import bar, facts, print_json
+from microagg.cli.layout import bar, facts, print_json, show
 from microagg.cli.options import (
     FIGURES_FILE,
     FILES_SECTION,
@@ -93,10 +93,10 @@ def compare(
         if given["json"]:
             print_json(_facts(done, plan, given["output"]))
         elif not given["quiet"] and given["output"] != "-":
-            typer.echo(_summary(done, given["output"], figure, began=context.obj))
+            show(_summary(done, given["output"], figure, began=context.obj))
             says_why = True
     for line in () if says_why else done.failures():
-        typer.echo(f"microagg: {line}", err=True)
+        show(f"microagg: {line}", err=True)
     raise typer.Exit(done.exit_code)
 
 

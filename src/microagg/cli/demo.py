@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import bar, facts, warnings_as_lines
+from microagg.cli.layout import bar, facts, show, warnings_as_lines
 from microagg.cli.options import FORCE, QUIET, parameters, parsed, plan_options, takes
 from microagg.cli.summary import outcome, title
 from microagg.core.words import counted, listed_names
@@ -46,7 +46,7 @@ def demo(
             write_table(table, str(original), force=force)
             release.save(protected, force=force, report=report)
     if not quiet:
-        typer.echo(_story(table, release, original, protected, report))
+        show(_story(table, release, original, protected, report))
 
 
 @contextmanager

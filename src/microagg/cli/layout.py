@@ -14,14 +14,17 @@ import typer
 from microagg.core.errors import (
     AnnotationWarning,
     ConstraintWarning,
+    DamagedCacheWarning,
     InterruptedSearchWarning,
     ManifestWarning,
     PrivacyWarning,
 )
+from microagg.core.words import printable
 
 _SHOWN = (
     AnnotationWarning,
     ConstraintWarning,
+    DamagedCacheWarning,
     InterruptedSearchWarning,
     ManifestWarning,
     PrivacyWarning,
@@ -68,6 +71,11 @@ def facts(rows: Sequence[tuple[str, str]], *, indent: int = 2) -> str:
     return "\n".join(lines)
 
 
+def show(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for people; what comes from a file cannot control the terminal."""
+    typer.echo(printable(text), err=err, nl=nl)
+
+
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
     typer.echo(json.dumps(values, allow_nan=False))
@@ -101,4 +109,4 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
         yield
     if not quiet:
         for message in heard:
-            typer.echo(f"microagg: warning: {message}", err=True)
+            show(f"microagg: warning: {message}", err=True)

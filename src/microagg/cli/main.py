@@ -5,19 +5,27 @@ from the start.
 """
 
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from microagg.core.errors import MicroaggError
+from microagg.core.words import printable
 
 UNWRITABLE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+TERMINATED = 143
 
 _WRITERS = ("protect", "demo")
+
+
+class _TerminatedError(BaseException):
+    """SIGTERM: unlike Ctrl-C it never means to go on with the best groups so far."""
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
@@ -26,16 +34,18 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     try:
-        code = _run(arguments, began)
-        sys.stdout.flush()
+        with _raising_when_terminated():
+            code = _run(arguments, began)
+            sys.stdout.flush()
     except MicroaggError as error:
         _say(str(error))
         code = error.exit_code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _TerminatedError) as ended:
+        is_terminated = isinstance(ended, _TerminatedError)
         writes = bool(arguments) and arguments[0] in _WRITERS
         wrote = "; nothing half-written was left behind" if writes else ""
-        _say(f"interrupted{wrote}.")
-        code = INTERRUPTED
+        _say(f"{'terminated' if is_terminated else 'interrupted'}{wrote}.")
+        code = TERMINATED if is_terminated else INTERRUPTED
     except BrokenPipeError:
         _give_up_output()
         code = BROKEN_PIPE
@@ -44,6 +54,23 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         _say(_system_line(error))
         code = UNWRITABLE
     sys.exit(code)
+
+
+@contextmanager
+def _raising_when_terminated() -> Iterator[None]:
+    """Have SIGTERM end the block like an exception, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what signals do
+        return
+
+    def end(*_: object) -> NoReturn:
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _open_streams() -> None:
@@ -110,5 +137,5 @@ def _nearest_option(option: str, known: Iterable[str]) -> str:
 
 def _say(message: str) -> None:
     with suppress(OSError):  # nobody is listening any more
-        sys.stderr.write(f"microagg: {' '.join(message.splitlines())}\n")
+        sys.stderr.write(f"microagg: {printable(' '.join(message.splitlines()))}\n")
         sys.stderr.flush()

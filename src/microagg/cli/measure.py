@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
+from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
     FILES,
@@ -101,7 +101,7 @@ def measure(
     if given["json"]:
         print_json({**found.as_dict(), "original": original, "protected": protected})
     elif not given["quiet"]:
-        typer.echo(_summary(found))
+        show(_summary(found))
 
 
 def _assumed(found: "Measures") -> str:

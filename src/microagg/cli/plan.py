@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.layout import bar
+from microagg.cli.layout import bar, show
 from microagg.cli.options import (
     DIALECT,
     FILES_SECTION,
@@ -56,7 +56,7 @@ def plan(
     with bar(quiet=given["quiet"] or output == STANDARD):
         text = _draft(source, asked, dialect_of(given))
     if output == STANDARD:
-        typer.echo(text, nl=False)
+        show(text, nl=False)
         return
     from microagg.files.atomic import atomic_write_all
     from microagg.files.writing import text_writer
@@ -64,7 +64,7 @@ def plan(
     atomic_write_all({Path(output): text_writer(text)}, force=given["force"])
     if not given["quiet"]:
         command = f"microagg protect {source}{_words(dialect_of(given))} --plan {output}"
-        typer.echo(f"Check every line of {output}, then: {command}")
+        show(f"Check every line of {output}, then: {command}")
 
 
 def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:

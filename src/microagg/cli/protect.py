@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import Asked, plan_from
-from microagg.cli.layout import bar, facts, print_json, warnings_as_lines
+from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
     FILES_SECTION,
@@ -116,7 +116,7 @@ def protect(
     if given["json"]:
         print_json(release.manifest.as_dict())
     elif not given["quiet"]:
-        typer.echo(_summary(release, asked, outputs, began=context.obj), err=outputs.table == "-")
+        show(_summary(release, asked, outputs, began=context.obj), err=outputs.table == "-")
     if release.manifest.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import plan_from
-from microagg.cli.layout import bar, facts, print_json
+from microagg.cli.layout import bar, facts, print_json, show
 from microagg.cli.options import (
     FIGURES_FILE,
     FORCE,
@@ -87,7 +87,7 @@ def sweep(
     if given["json"]:
         print_json({**_facts(done, plan), "output": output})
     elif not given["quiet"] and output != "-":
-        typer.echo(_summary(done, output, began=context.obj))
+        show(_summary(done, output, began=context.obj))
 
 
 def _swept(

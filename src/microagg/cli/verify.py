@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.layout import facts, print_json, warnings_as_lines
+from microagg.cli.layout import facts, print_json, show, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
     FILES,
@@ -76,7 +76,7 @@ def verify(
     if given["json"]:
         print_json(found.as_dict())
     elif not given["quiet"]:
-        typer.echo(f"{found.verdict}\n\n{facts(found.rows())}")
+        show(f"{found.verdict}\n\n{facts(found.rows())}")
     if not found.satisfied:
         raise typer.Exit(GuaranteeError.exit_code)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.core.arrays import Floats
-from microagg.core.errors import ParameterError
+from microagg.core.errors import DataError, ParameterError
 
 # Rows of unit length that differ by less are equal.
 NEGLIGIBLE = 1e-13
@@ -33,7 +33,10 @@ class Equalities:
         """Return the equalities A v = b; redundant rows are allowed."""
         A, b = _as_floats(A, b)
         lengths, units = unit_rows(A)
-        sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
+        with np.errstate(over="ignore"):
+            sides = np.divide(b, lengths, out=b.copy(), where=lengths > 0)
+        if not np.isfinite(sides).all():
+            raise too_far_away()
         point = np.linalg.pinv(units, rcond=NEGLIGIBLE) @ sides
         terms = np.abs(units) @ np.abs(point) + np.abs(sides)
         if (np.abs(units @ point - sides) > _APART * terms).any():
@@ -62,6 +65,14 @@ class Equalities:
             misses = self.sides - within - rowwise(points, self.rows)
             points = points + rowwise(misses, self.steps.T)
         return points
+
+
+def too_far_away() -> DataError:
+    """Return the error for equalities that hold only where distances are beyond floats."""
+    return DataError(
+        "the constraints hold only at points too far from the records to compare. Check the "
+        "constraints and the units of the columns."
+    )
 
 
 def _as_floats(A: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:

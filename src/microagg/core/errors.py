@@ -37,6 +37,10 @@ class ConstraintWarning(UserWarning):
     """Most records violate a constraint, which may not say what was meant."""
 
 
+class DamagedCacheWarning(UserWarning):
+    """Compiled code that was stored could not be used, and was compiled again."""
+
+
 class InterruptedSearchWarning(UserWarning):
     """The search was interrupted with Ctrl-C; the result is valid, and the best so far."""
 

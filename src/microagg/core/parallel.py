@@ -130,7 +130,8 @@ def threads_available(n_jobs: int) -> int:
     return n_jobs if crew is None else min(n_jobs, crew.share())
 
 
-def _never() -> bool:
+def never() -> bool:
+    """Return False: there is no limit."""
     return False
 
 
@@ -140,7 +141,7 @@ def side_by_side(
     *,
     n_jobs: int,
     task: str,
-    enough: Callable[[], bool] = _never,
+    enough: Callable[[], bool] = never,
     progress: Callable[[], Progress] | None = None,
     needs_threads: bool = False,
 ) -> list[Result]:
@@ -172,7 +173,7 @@ def as_completed(
     *,
     n_jobs: int,
     task: str,
-    enough: Callable[[], bool] = _never,
+    enough: Callable[[], bool] = never,
     progress: Callable[[], Progress] | None = None,
     needs_threads: bool = False,
     on_interrupt: Callable[[], None] | None = None,

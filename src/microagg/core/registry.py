@@ -287,7 +287,7 @@ _METHODS = (
         guarantee=Guarantee.K_TO_2K_MINUS_1,
         cost="O(n^2 d) at worst for each start",
         source="Mortazavi 2020 (repeated ordering)",
-        options=("initial", "n_starts", "random_state", "n_jobs"),
+        options=("initial", "n_starts", "time_budget", "random_state", "n_jobs"),
         deterministic=False,
     ),
     Method(

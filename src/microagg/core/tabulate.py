@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from io import StringIO
 
+from microagg.core.words import printable
+
 # Lines are at most this long, and fit the terminal unless it is very narrow.
 _WIDEST, _NARROWEST = 100, 60
 _NUMBER = re.compile(r"<?[-+\u2212]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?")
@@ -29,6 +31,7 @@ def text_table(
     mdav    16.9 %
     auto     9.5 %
     """
+    header, rows = _printable(header, rows)
     lines = _lines(header, rows, [0] * _n_columns(header, rows), _aligns(header, rows), width)
     return "\n".join([*([title] if title else []), *lines])
 
@@ -40,11 +43,19 @@ def text_tables(tables: Sequence[tuple[Sequence[str], TableRows]]) -> list[str]:
     >>> one.splitlines()[-1], two.splitlines()[-1]
     ('  1', '100')
     """
+    tables = [_printable(header, rows) for header, rows in tables]
     all_rows = [row for _, rows in tables for row in rows]
     headers = [header for header, _ in tables]
     widths = [max(map(len, column)) for column in zip(*headers, *all_rows, strict=True)]
     aligns = _aligns(headers[0], all_rows) if headers else []
     return ["\n".join(_lines(header, rows, widths, aligns, None)) for header, rows in tables]
+
+
+def _printable(
+    header: Sequence[str], rows: TableRows
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return a table in which nothing controls the terminal."""
+    return [*map(printable, header)], [[*map(printable, row)] for row in rows]
 
 
 def _lines(

@@ -12,6 +12,23 @@ _LONGEST_NAME = 40
 _SMALLEST, _ROUNDING = 0.0001, 1e-9
 
 
+def printable(text: str) -> str:
+    r"""Write characters that a terminal would obey, or not show, as escapes; lines stay lines.
+
+    >>> print(printable("one line\nand \x1b[31mred, \u202eback"))
+    one line
+    and \u001b[31mred, \u202eback
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def counted(number: int, noun: str) -> str:
     """Write a count with its noun.
 

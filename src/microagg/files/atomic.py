@@ -1,27 +1,50 @@
 """Write a whole file or nothing: to a temporary file beside the target, which is then renamed.
 
-Temporary files are named `.microagg-*.tmp`. One that remains when nothing is running was left by a
-run that was killed, and can be deleted.
+No temporary file can be read by anyone who may not read the finished one. Of several runs that
+write to one name without `force`, exactly one succeeds.
 """
 
 import os
-import secrets
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from microagg.core.errors import ParameterError
+from microagg.files.regular import irregular_kind
+from microagg.files.temporary import (
+    one_run_at_a_time,
+    remove_leftovers,
+    temporary_file,
+    temporary_name,
+)
 
 # Writes a file to the path it is given.
 Writer = Callable[[Path], object]
 
 
+@dataclass(frozen=True)
+class Private:
+    """A writer of a file that only its owner may read, from its first byte."""
+
+    write: Writer
+
+    def __call__(self, path: Path) -> object:
+        """Write the file."""
+        return self.write(path)
+
+
+# Permissions of a file that only its owner may read.
+_PRIVATE = 0o600
+_ANYONE = 0o666  # less what the process's mask takes away
+
+
 def check_target(path: Path, *, force: bool, source: Path | int | None = None) -> None:
     """Refuse a target that cannot or must not be written, before any long work.
 
-    An existing file is replaced only with `force`. The `source` (a path or an open descriptor) is
-    never replaced, whatever name or link leads to it.
+    An existing file is replaced only with `force`, and only if it is a regular file. The `source`
+    (a path or an open descriptor) is never replaced, whatever name or link leads to it.
     """
     with _writing(path):
         if source is not None and path.exists() and _is_same(path, source):
@@ -31,12 +54,13 @@ def check_target(path: Path, *, force: bool, source: Path | int | None = None) -
             )
         if path.is_dir():
             raise ParameterError(f"the output {str(path)!r} is a folder. Name a file in it.")
-        _check_absent(path, force=force)
+        _check_replaceable(path, force=force)
         if not path.parent.is_dir():
             raise ParameterError(
                 f"the folder of the output {str(path)!r} does not exist. Create it first."
             )
-        _open_beside(_followed(path)).unlink()
+        with temporary_file(_followed(path).parent, _PRIVATE):
+            pass
 
 
 def check_distinct(paths: Collection[Path]) -> None:
@@ -53,7 +77,7 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     the file that must never appear without the others. A failure before the first renaming leaves
     nothing behind. A later failure is undone: new files are removed, and replaced files are
     restored if the file system has hard links. A symbolic link stays a link, and the file it leads
-    to is replaced; a replaced file keeps its permissions.
+    to is replaced; a replaced file keeps its permissions, unless the new one is `Private`.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -68,50 +92,64 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     ['manifest.json', 'table.csv']
     """
     check_distinct(writers)
-    with _staged(list(writers), force=force) as besides:
-        pairs = list(zip(besides, writers.items(), strict=True))
-        for beside, (path, write) in reversed(pairs):
+    folders = {_followed(path).parent for path in writers}
+    for folder in folders:
+        remove_leftovers(folder)
+    with ExitStack() as temporary:
+        besides: dict[Path, Path] = {}
+        for path, write in writers.items():
+            _check_replaceable(path, force=force)
             with _writing(path):
-                write(beside)
-
-
-@contextmanager
-def _staged(paths: Sequence[Path], *, force: bool) -> Iterator[list[Path]]:
-    """Yield an empty file beside each path; they are renamed when the block succeeds."""
-    besides: list[Path] = []
-    try:
-        for path in paths:
-            _check_absent(path, force=force)
+                beside = temporary_file(_followed(path).parent, _mode_for(path, write) | _PRIVATE)
+                besides[path] = temporary.enter_context(beside)
+        for path, write in reversed(list(writers.items())):
             with _writing(path):
-                besides.append(_open_beside(_followed(path)))
-        yield besides
-        for path, beside in zip(paths, besides, strict=True):
-            with _writing(path):
-                with suppress(FileNotFoundError):
-                    beside.chmod(stat.S_IMODE(path.stat().st_mode))
-                _sync(beside)
-                # Another run may have written it in the meantime.
-                _check_absent(path, force=force)
-        _rename(paths, besides)
-    finally:
-        for beside in besides:
-            beside.unlink(missing_ok=True)
-    for folder in {_followed(path).parent for path in paths}:
+                write(besides[path])
+        with one_run_at_a_time(folders):
+            for path, write in writers.items():
+                with _writing(path):
+                    if isinstance(write, Private) or path.exists():
+                        besides[path].chmod(_mode_for(path, write))
+                    _sync(besides[path])
+                    # Another run may have written it in the meantime.
+                    _check_replaceable(path, force=force)
+            _rename(besides, force=force)
+    for folder in folders:
         _sync_folder(folder)
 
 
-def _rename(paths: Sequence[Path], besides: Sequence[Path]) -> None:
+def _rename(besides: Mapping[Path, Path], *, force: bool) -> None:
     """Rename in order; if one fails, undo those before it."""
+    last = [*besides][-1:]
     with ExitStack() as spares, ExitStack() as undoing:
-        for path, beside in zip(paths, besides, strict=True):
+        for path, beside in besides.items():
             with _writing(path):
                 target = _followed(path)
                 # After the last there is nothing to undo.
-                undo = None if path is paths[-1] else _undo_for(target, spares)
-                os.replace(beside, target)
+                undo = None if path in last else _undo_for(target, beside, spares)
+                if force:
+                    os.replace(beside, target)
+                else:
+                    _rename_to_free_name(beside, path)
                 if undo is not None:
                     undoing.callback(_attempt, undo)
         undoing.pop_all()
+
+
+def _rename_to_free_name(beside: Path, path: Path) -> None:
+    """Rename a file unless the name is taken, in one step that no other run can come between."""
+    try:
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            raise
+        except OSError:  # no hard links on this file system: take the name, then replace it
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE))
+            os.replace(beside, path)
+        else:
+            beside.unlink()
+    except FileExistsError:
+        raise _taken(path) from None
 
 
 def _attempt(undo: Callable[[], object]) -> None:
@@ -119,11 +157,17 @@ def _attempt(undo: Callable[[], object]) -> None:
         undo()
 
 
-def _undo_for(target: Path, spares: ExitStack) -> Callable[[], object] | None:
+def _undo_for(target: Path, beside: Path, spares: ExitStack) -> Callable[[], object] | None:
     """Return a function that restores the target to its present state, None if impossible."""
     if not target.exists():
-        return target.unlink
-    spare = _name_beside(target)
+        written = beside.stat()
+
+        def remove() -> None:
+            if os.path.samestat(target.stat(), written):  # not another run's
+                target.unlink()
+
+        return remove
+    spare = temporary_name(target.parent)
     try:
         os.link(target, spare)
     except OSError:  # no hard links on this file system
@@ -143,23 +187,33 @@ def _is_same(path: Path, source: Path | int) -> bool:
         return False
 
 
-def _check_absent(path: Path, *, force: bool) -> None:
+def _mode_for(path: Path, write: Writer) -> int:
+    """Return the permissions of a new file: those of the file it replaces, unless it is private."""
+    if isinstance(write, Private):
+        return _PRIVATE
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return _ANYONE
+
+
+def _check_replaceable(path: Path, *, force: bool) -> None:
+    """Refuse what exists, unless it may be replaced: a regular file, with `force`."""
+    with suppress(OSError):
+        if kind := irregular_kind(path.stat().st_mode):
+            raise ParameterError(
+                f"the output {str(path)!r} is {kind}, and only regular files are replaced. Name a "
+                "file, or - for standard output."
+            )
     if not force and os.path.lexists(path):
-        raise ParameterError(
-            f"the output {str(path)!r} exists already. Choose another, or replace it (--force, "
-            "or force=True in Python)."
-        )
+        raise _taken(path)
 
 
-def _name_beside(path: Path) -> Path:
-    return path.with_name(f".microagg-{secrets.token_hex(8)}.tmp")
-
-
-def _open_beside(path: Path) -> Path:
-    beside = _name_beside(path)
-    # Not tempfile, whose files only their owner can read.
-    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    return beside
+def _taken(path: Path) -> ParameterError:
+    return ParameterError(
+        f"the output {str(path)!r} exists already. Choose another, or replace it (--force, or "
+        "force=True in Python)."
+    )
 
 
 @contextmanager

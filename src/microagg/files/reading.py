@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.files.regular import irregular_kind
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
     import polars as pl
@@ -116,6 +117,11 @@ def check_readable(path: Path) -> os.stat_result:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError
+        if kind := irregular_kind(status.st_mode):
+            raise ParameterError(
+                f"the input {str(path)!r} is {kind}, not a regular file. Pipe it into standard "
+                "input instead, which is called -."
+            )
         if not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return status

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.constraints.equalities import Equalities
+from microagg.constraints.equalities import Equalities, too_far_away
 from microagg.core.arrays import Floats, Labels
 from microagg.core.clusterer import Clusterer
 from microagg.core.errors import DataError, ParameterError
@@ -31,6 +31,8 @@ Constraints = tuple[ArrayLike, ArrayLike]
 
 # Centres closer than this share of a record's typical distance to the mean are merged.
 _COINCIDING = 1e-6
+# Centres farther than this, in the same unit, have no distances that floats can hold.
+_FARTHEST = 1e100
 
 
 class FuzzyMicroaggregator(Clusterer):
@@ -161,7 +163,7 @@ class FuzzyMicroaggregator(Clusterer):
         }
         n_starts, given = check_count("n_starts", self.n_starts), self._initial(Z)
         n_centers = self._n_centers(len(Z))
-        inside = None if equalities is None else self._frame.equalities(equalities)
+        inside = None if equalities is None else self._inside(equalities)
         found: list[Converged] = []
         for _ in range(n_starts if given is None else 1):
             start = random_start(Z, n_centers, rng) if given is None else given
@@ -173,6 +175,15 @@ class FuzzyMicroaggregator(Clusterer):
             begin = self._clustering.reach * start if given is None else given
             found.append(converge(Z, begin, self._clustering, inside, **options))
         return min(found, key=lambda result: result.objective)
+
+    def _inside(self, equalities: Equalities) -> Equalities:
+        """Return the equalities in units of the frame, if they hold within sight of the records."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            inside = self._frame.equalities(equalities)
+            nearest = inside.project(np.zeros((1, len(self._frame.origin))))
+        if not (np.abs(nearest) <= _FARTHEST).all():
+            raise too_far_away()
+        return inside
 
     def _default_fuzziness(self, Z: Floats, centers: Floats, copies: Labels) -> Fuzziness:
         return default_fuzziness(self._rule, self._sharpness, Z, centers, copies)

@@ -98,7 +98,11 @@ class EFCM(FuzzyMicroaggregator):
         return Exponential(sharpness)
 
     def _remember(self, clustering: Exponential, drawing: Exponential) -> None:
-        self.lambda1_, self.lambda2_ = clustering.rate / self._square, drawing.rate / self._square
+        # A rate in units of the frame may be beyond floats where the one given is not.
+        own = (self.lambda1, clustering), (self.lambda2, drawing)
+        self.lambda1_, self.lambda2_ = (
+            used.rate / self._square if given is None else float(given) for given, used in own
+        )
 
     @property
     def _square(self) -> float:

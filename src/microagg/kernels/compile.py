@@ -3,14 +3,25 @@
 import functools
 import gc
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
-from numba import types
-from numba.extending import models, register_model
+from microagg.core.errors import DamagedCacheWarning, ParameterError, warn
+
+_THREADS = os.environ.get("NUMBA_NUM_THREADS", "").strip()
+if _THREADS.lstrip("-").isdecimal() and int(_THREADS) < 1:
+    # numba would fail with a traceback.
+    raise ParameterError(
+        "the environment variable NUMBA_NUM_THREADS must be a whole number of at least 1; got "
+        f"{_THREADS}. Change it, or unset it to use all cores."
+    )
+
+import numba  # noqa: E402
+from numba import types  # noqa: E402
+from numba.extending import models, register_model  # noqa: E402
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,6 +37,8 @@ def fingerprint(folder: Path) -> str:
 # Numba's cache checks the file of a function, but not the files of the kernels that were compiled
 # into it. So the name under which a kernel is cached contains a hash of all sources.
 _VERSION = fingerprint(Path(__file__).parent)
+# Where compiled kernels are stored.
+_FOLDERS: set[Path] = set()
 
 
 def kernel(function: Function) -> Function:
@@ -57,7 +70,10 @@ def _jit(function: Callable[..., Any], name: str, **options: Any) -> Any:
     function.__qualname__ = f"{name}_{_VERSION}"
     options |= {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)
+        compiled = numba.njit(cache=True, **options)(function)
+        if hasattr(compiled, "stats"):  # not if NUMBA_DISABLE_JIT is set
+            _FOLDERS.add(Path(compiled.stats.cache_path))
+        return compiled
     except RuntimeError:  # no writable folder: compile in every process
         return numba.njit(**options)(function)
 
@@ -92,7 +108,19 @@ class Kernel:
         if self._from_python.overloads:
             return self._from_python(*args)
         with collector_paused():
-            return self._from_python(*args)
+            try:
+                return self._from_python(*args)
+            except numba.core.errors.NumbaError:
+                raise  # a mistake in a kernel
+            except Exception:  # kernels raise nothing themselves
+                if not drop_compiled():
+                    raise
+                warn(
+                    "compiled code that microagg had stored was damaged; it is compiled again, "
+                    "which takes a moment.",
+                    DamagedCacheWarning,
+                )
+                return self._from_python(*args)
 
     def is_uncompiled(self) -> bool:
         """Whether it has not been compiled yet, and the result can be shared on disk."""
@@ -115,6 +143,15 @@ def collector_paused() -> Iterator[None]:
     finally:
         if paused:
             gc.enable()
+
+
+def drop_compiled() -> int:
+    """Delete what is stored of all kernels, and return how many files there were."""
+    found = {file for folder in _FOLDERS for file in folder.glob(f"*_{_VERSION}-*.nb?")}
+    for file in found:
+        with suppress(OSError):
+            file.unlink()
+    return len(found)
 
 
 def drop_stale_kernels(folder: Path) -> None:

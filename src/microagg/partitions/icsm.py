@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _MOVED_BY_A_RESTART = 20
 # The tour is cut again after so many steps per record: a cut costs more than a pool.
 _STEPS_FOR_A_CUT = 0.03
+# Of the time left, at most this share is spent on where to open the tour: a large k takes long.
+_SHARE_OF_A_CUT = 0.3
 # Groups among which cyclic shifts are sought, and records in them: the cost is quadratic.
 _NEAR_GROUPS, _NEAR_RECORDS = 24, 300
 
@@ -58,8 +60,8 @@ class ICSM(Partitioner):
     n_restarts : how often to start again from the initial groups with up to 20 records moved at
         random; the best result is kept
     max_iterations : pools and rounds of cycles after which each search ends; None for no limit
-    time_budget : seconds after which to end with the best groups so far; the initial groups, and
-        any cut in progress, are finished first; None for no limit
+    time_budget : seconds after which to end with the best groups so far; the initial groups are
+        finished first; None for no limit
     random_state : seed of the restarts, and of an initial method that uses randomness
     n_jobs : threads that work on the restarts in parallel; -1 for all cores
 
@@ -124,6 +126,7 @@ class ICSM(Partitioner):
         for place, (labels, errors) in restarts:
             best.offer(errors[-1], place, (labels, len(errors) - 1))
         labels, self.n_iterations_ = best.result
+        self.timed_out_ = limits.out_of_time()
         return labels
 
     def _group_under(self, X: NDArray[Any], k: int, rules: "tuple[GroupRule, ...]") -> Labels:
@@ -180,6 +183,7 @@ class Search(Exchanging):
 
     def __init__(self, X: Floats, labels: Labels, k: int, limits: Limits = NO_LIMITS) -> None:
         self.entry = farthest_from_mean(X)
+        self.limits = limits
         super().__init__(X, self._on_a_tour(X, labels, k), k, limits)
         self.cut_at = self.assignment.clock[0]  # step of the last cut
         self.tried = np.full_like(self.searched, -1)  # step at which cycles last gained nothing
@@ -191,7 +195,9 @@ class Search(Exchanging):
 
     def _on_a_tour(self, X: Floats, labels: Labels, k: int) -> Labels:
         groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
-        return cut_sequence(X, walk(X, groups, self.entry), k, tour=True)
+        tour = walk(X, groups, self.entry)
+        in_time = self.limits.within(_SHARE_OF_A_CUT)
+        return cut_sequence(X, tour, k, tour=True, enough=in_time.out_of_time)
 
     def cut_tour(self) -> bool:
         """Put the groups on a tour and cut it again, if that gains."""

@@ -1,6 +1,6 @@
 """The optimal cut of a sequence of records, tile by tile; see `kernels.paths.cuts`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Labels, Order, Wholes
 from microagg.core.errors import DataError
+from microagg.core.parallel import never
 from microagg.core.progress import report
 from microagg.kernels.paths.cuts import (
     extend_cuts,
@@ -24,11 +25,19 @@ _LEAST_PER_TILE = 256
 _UNREACHABLE = {"f": np.float64(1e300), "i": np.int64(1 << 61)}
 
 
-def cut_sequence(X: NDArray[Any], order: Order, k: int, *, tour: bool = False) -> Labels:
+def cut_sequence(
+    X: NDArray[Any],
+    order: Order,
+    k: int,
+    *,
+    tour: bool = False,
+    enough: Callable[[], bool] = never,
+) -> Labels:
     """Return the group of every record for the cheapest cut of the sequence X[order].
 
     Errors are about the groups' means if X is float64, and about means rounded to whole numbers if
-    it is int64. With `tour` the sequence is closed, and a group may cross its ends.
+    it is int64. With `tour` the sequence is closed, and a group may cross its ends; once `enough`
+    returns True, it is cut as if it were open, which takes a 2k-th of the time.
     """
     n = len(order)
     if k == 1:
@@ -36,7 +45,7 @@ def cut_sequence(X: NDArray[Any], order: Order, k: int, *, tour: bool = False) -
     if n < 2 * k:
         return np.zeros(n, dtype=np.intp)
     if tour:
-        order = np.roll(order, -_best_start(X, order, k))
+        order = np.roll(order, -_best_start(X, order, k, enough))
     sizes = np.zeros(n + 1, dtype=np.int32)
     costs = _first_costs(k, X.dtype)
     for first_end, windows in _tiles(X, order, k, n, closed=False):
@@ -48,10 +57,11 @@ def cut_sequence(X: NDArray[Any], order: Order, k: int, *, tour: bool = False) -
     return labels
 
 
-def _best_start(X: NDArray[Any], order: Order, k: int) -> int:
+def _best_start(X: NDArray[Any], order: Order, k: int, enough: Callable[[], bool]) -> int:
     """Where to open a closed sequence: the best tour is cut at one of the first 2k-1 positions.
 
-    The window errors are computed once and shared by the 2k-1 dynamic programs.
+    The window errors are computed once and shared by the 2k-1 dynamic programs, which take long if
+    k is large: at its beginning, if they are not finished in time.
     """
     n = len(order)
     n_starts = 2 * k - 1
@@ -62,6 +72,8 @@ def _best_start(X: NDArray[Any], order: Order, k: int) -> int:
         n_ends = windows.shape[1]
         ignored = np.empty(n_ends, dtype=np.int32)
         for start in range(n_starts):
+            if enough():
+                return 0
             wanted = start + n - first_end
             if 0 <= wanted < n_ends:
                 last = np.ascontiguousarray(windows[:, : wanted + 1])

@@ -1,17 +1,19 @@
 """RepOrdMic: order the records by their groups, cut the sequence, and repeat."""
 
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels
-from microagg.core.parallel import Best, as_completed, one_thread_each
+from microagg.core.parallel import Best, as_completed, never, one_thread_each
 from microagg.core.validation import check_count, check_jobs, check_rng
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings.walks import farthest_from_mean, walk
 from microagg.partitions.base import Partitioner
 from microagg.partitions.path_cut import cut_sequence
+from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.starts import (
     Initial,
     initial_labels,
@@ -42,6 +44,8 @@ class RepOrdMic(Partitioner):
         method that groups the records first
     n_starts : without `initial`, the number of starts: k-means with 1 to `n_starts` clusters, or
         as many as there are different records
+    time_budget : seconds after which to end with the best groups so far, those of one round at
+        least; None for no limit
     random_state : seed of k-means, or of an initial method that uses randomness
     n_jobs : threads that work on the starts in parallel; -1 for all cores
 
@@ -67,12 +71,14 @@ class RepOrdMic(Partitioner):
         *,
         initial: Initial | None = None,
         n_starts: int = 200,
+        time_budget: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.initial = initial
         self.n_starts = n_starts
+        self.time_budget = time_budget
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -84,6 +90,7 @@ class RepOrdMic(Partitioner):
         rng = check_rng(self.random_state)
         n_starts = check_count("n_starts", self.n_starts)
         n_jobs = check_jobs(self.n_jobs)
+        limits = Limits.checked(None, self.time_budget)
         X = without_offset(X)
         entry = farthest_from_mean(X)
         if self.initial is None:
@@ -95,20 +102,24 @@ class RepOrdMic(Partitioner):
         self.n_rounds_ = 0
         with one_thread_each():
             outcomes = as_completed(
-                lambda start: repeat_ordering(X, start(), k, entry),
+                lambda start: repeat_ordering(X, start(), k, entry, limits.out_of_time),
                 starts,
                 n_jobs=n_jobs,
                 task="starts",
+                enough=lambda: self.n_rounds_ > 0 and limits.out_of_time(),
                 needs_threads=True,  # the setting above is for this process only
             )
             for place, (labels, errors) in outcomes:
                 best.offer(errors[-1], place, labels)
                 self.n_rounds_ += len(errors)
+        self.timed_out_ = limits.out_of_time()
         return best.result
 
 
-def repeat_ordering(X: Floats, labels: Labels, k: int, entry: int) -> tuple[Labels, list[float]]:
-    """Order by groups, starting at row `entry`, and cut, until nothing is gained.
+def repeat_ordering(
+    X: Floats, labels: Labels, k: int, entry: int, enough: Callable[[], bool] = never
+) -> tuple[Labels, list[float]]:
+    """Order by groups, starting at row `entry`, and cut, until nothing is gained or it is enough.
 
     Returns the groups and the squared error after every round.
     """
@@ -116,5 +127,6 @@ def repeat_ordering(X: Floats, labels: Labels, k: int, entry: int) -> tuple[Labe
     while True:
         labels = cut_sequence(X, walk(X, labels, entry), k)
         errors.append(summarise(X, labels).sse)
-        if len(errors) > 1 and errors[-2] - errors[-1] <= _WORTHWHILE * errors[-2]:
+        gains = len(errors) == 1 or errors[-2] - errors[-1] > _WORTHWHILE * errors[-2]
+        if not gains or enough():
             return labels, errors

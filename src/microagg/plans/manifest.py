@@ -23,12 +23,15 @@ from microagg.aggregates.choices import Aggregate, Missing
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.core.registry import find
 from microagg.core.validation import check_choice
+from microagg.files.regular import text_of_small_file
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
 from microagg.tables.roles import PUBLISH
 from microagg.tables.scaling import SCALES
 
 SCHEMA_VERSION = 4
+# Those of tables with thousands of columns, or of draws with a million centres, have less.
+MOST_BYTES = 64 << 20
 
 
 class Promise(StrEnum):
@@ -313,7 +316,7 @@ class Manifest(_Facts):
             )
         where = repr(str(path))
         try:
-            found = json.loads(Path(path).read_text(encoding="utf-8"))
+            found = json.loads(text_of_small_file(Path(path), MOST_BYTES))
         except OSError as error:
             raise ParameterError(
                 f"the manifest {where} cannot be read: {error.strerror or 'it is not a file'}."

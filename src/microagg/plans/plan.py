@@ -211,7 +211,7 @@ class Plan(Model):
         "--time-budget",
         "S",
         Section.METHOD,
-        "Seconds for the search of auto and icsm, and for a tight bound.",
+        "Seconds for the search of auto, icsm and reporder, and for a tight bound.",
     )
     bound: Annotated[str, _choice(BOUNDS)] = option(
         AUTO,

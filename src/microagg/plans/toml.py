@@ -1,11 +1,25 @@
 """Plans as TOML text, read and written; the library tomlkit quotes keys and values."""
 
+import re
 import tomllib
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.files.regular import text_of_small_file
+
+# A plan for a table of ten thousand columns stays far below each of these; what is above them would
+# keep the parser busy for minutes, or exceed its stack.
+_MOST_BYTES = 4 << 20
+_DEEPEST, _MOST_DIGITS, _MOST_PARTS = 20, 400, 20
+_QUOTED = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+)
+_BRACKETS = {"[": 1, "{": 1, "]": -1, "}": -1}
+_AROUND_DOT = re.compile(r"(?<![ \t])[ \t]*\.[ \t]*")
+_WORDS = re.compile(r"[^\s=\[\]{},]+")
 
 
 def toml_key(name: str) -> str:
@@ -51,10 +65,31 @@ def toml_plan(document: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *(["", "[columns]", *columns] if columns else []), ""])
 
 
+def _check_limits(text: str, path: Path) -> None:
+    """Refuse what no plan needs, before it is parsed."""
+    bare = _QUOTED.sub('""', text)
+    depths = accumulate(_BRACKETS[sign] for sign in re.findall(r"[\[\]{}]", bare))
+    if max(depths, default=0) > _DEEPEST:
+        problem = f"is nested more than {_DEEPEST} deep"
+    elif re.search(rf"[0-9a-fA-F_]{{{_MOST_DIGITS}}}", bare):
+        problem = f"has a number of {_MOST_DIGITS} digits or more"
+    elif any(word.count(".") >= _MOST_PARTS for word in _WORDS.findall(_AROUND_DOT.sub(".", bare))):
+        problem = f"has a key of more than {_MOST_PARTS} parts"
+    else:
+        return
+    raise DataError(
+        f"the plan {str(path)!r} {problem}. Compare it with what 'microagg plan' writes."
+    )
+
+
 def read_plan(path: Path) -> dict[str, Any]:
     """Return the contents of a plan file, unchecked."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = text_of_small_file(path, _MOST_BYTES)
+        _check_limits(text, path)
+        return tomllib.loads(text)
+    except MicroaggError:
+        raise
     except OSError as error:
         raise ParameterError(
             f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is not a file'}."

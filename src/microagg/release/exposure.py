@@ -1,4 +1,4 @@
-"""What a table gives away about units although they are not published."""
+"""What a table gives away about records and units although no identifier is published."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from microagg.core.errors import DataError
+from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.tables.frames import polars_column
 from microagg.tables.units import codes_of_units
@@ -13,7 +14,7 @@ from microagg.tables.units import codes_of_units
 # Of the pairs of neighbouring records, this share must be of one unit, and this many times what
 # chance makes of it, for the order to link records.
 _MANY, _TIMES = 0.05, 5.0
-# Of the units, this share must each have a value of their own for a column to name units.
+# Of the records or units, this share must each have a value of its own for a column to name them.
 _NEARLY_ALL = 0.95
 
 
@@ -43,12 +44,39 @@ def coarser_identifiers(records: Records) -> Iterator[str]:
             yield name
 
 
-def columns_that_name_units(records: Records) -> Iterator[str]:
-    """Return published columns in which nearly every unit has a value that no other unit has."""
-    units = records.units
-    if units is None or units.max(initial=-1) < 1:
+def n_groups_of_one_weight(records: Records, groups: Groups) -> int:
+    """Return in how many groups one record has more than half of the weight.
+
+    What such a group releases is mostly that record's values. One of two records has more than
+    half unless both are equal, so it counts from three quarters on.
+    """
+    weights = records.weights
+    if weights is None:
+        return 0
+    found = 0
+    for labels in groups.labels:
+        largest = np.zeros(labels.max() + 1)
+        np.maximum.at(largest, labels, weights)
+        most = np.maximum(0.5, 1.5 / np.bincount(labels)) * np.bincount(labels, weights)
+        found += int(np.count_nonzero(largest > most))
+    return found
+
+
+def columns_that_name_records(records: Records) -> Iterator[str]:
+    """Return published columns, of any type, in which nearly every record has its own value.
+
+    If records are about units, it is these that such a column must not name.
+    """
+    n = len(records.frame)
+    if records.units is not None or n < 2:
         return
-    n_units = len(np.unique(units[units >= 0]))
+    for name, values in _published(records):
+        if int(values.is_unique().filter(values.is_not_null()).sum()) >= _NEARLY_ALL * n:
+            yield name
+
+
+def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
+    """Return the columns that are published unchanged and can be compared."""
     for name in records.roles.unchanged:
         if name not in records.frame.columns:
             continue
@@ -56,8 +84,17 @@ def columns_that_name_units(records: Records) -> Iterator[str]:
             values = polars_column(records.frame[name])
         except DataError:  # of types that cannot be compared
             continue
-        if values.dtype.is_nested():
-            continue
+        if not values.dtype.is_nested():
+            yield name, values
+
+
+def columns_that_name_units(records: Records) -> Iterator[str]:
+    """Return published columns in which nearly every unit has a value that no other unit has."""
+    units = records.units
+    if units is None or units.max(initial=-1) < 1:
+        return
+    n_units = len(np.unique(units[units >= 0]))
+    for name, values in _published(records):
         pairs = pl.DataFrame({"unit": units, "value": values}).filter(pl.col("unit") >= 0)
         own = (
             pairs.drop_nulls("value")

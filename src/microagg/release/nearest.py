@@ -41,7 +41,7 @@ class NearestGroups:
         return cls(
             FittedSpace.of(block.encoding, columns, block.X),
             np.ascontiguousarray(drawn_centers(part.fitted), dtype=np.float64),
-            open_frame(stages.release.table)[firsts].to_native(),
+            open_frame(stages.with_all_categories)[firsts].to_native(),
             stages.records.missing,
         )
 

@@ -8,7 +8,6 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from microagg.bounds.choices import AUTO
@@ -16,6 +15,7 @@ from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import SeedLike, check_seed
+from microagg.core.words import counted
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, protected_name
 from microagg.plans.arguments import alone_with_plan, plan_of
@@ -27,7 +27,9 @@ from microagg.release.constrained import systems_of
 from microagg.release.description import describe, plain_options
 from microagg.release.exposure import (
     coarser_identifiers,
+    columns_that_name_records,
     columns_that_name_units,
+    n_groups_of_one_weight,
     order_links_units,
 )
 from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
@@ -44,9 +46,9 @@ from microagg.release.suitability import (
     warn_of_violations,
 )
 from microagg.release.verification import Verified, finish
-from microagg.tables.frames import dtype_of, open_frame, polars_column
+from microagg.tables.frames import open_frame, polars_column
 from microagg.tables.roles import Names
-from microagg.tables.typed import INTEGERS
+from microagg.tables.used_categories import with_all_of
 
 
 @alone_with_plan()
@@ -175,8 +177,9 @@ def protect(
         records it, or None if nothing uses randomness.
     effort : How hard auto searches: fast, balanced, best. "fast" takes about a second for a
         thousand records, "balanced" ten times as long, "best" eight times as long again.
-    time_budget : Seconds for the search of auto and icsm, and for a tight bound. The best groups
-        so far are released then, and depend on the machine. Without it, a tight bound has 600.
+    time_budget : Seconds for the search of auto, icsm and reporder, and for a tight bound. The best
+        groups so far are released then, and depend on the machine. Without it, a tight bound has
+        600.
     bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
         auto. "tight" is for a few thousand records and small k. "auto" is fast wherever that takes
         less time than grouping: up to 50,000 records with the method "auto", 10,000 with other
@@ -297,6 +300,11 @@ class Stages:
     groups: Groups
     release: Release
 
+    @property
+    def with_all_categories(self) -> Any:
+        """The released table, whose types list all categories of the original."""
+        return with_all_of(self.records.frame.to_native(), self.release.table)
+
 
 def go_through(
     source: Source,
@@ -328,7 +336,7 @@ def go_through(
         else:
             released = aggregate(records, groups, systems, CategoryChoice.of(plan))
         proof = bound_of(bound, plan, records, groups)
-    _warn_afterwards(plan, groups)
+    _warn_afterwards(plan, records, groups)
     verified = finish(plan, records, groups, released)
     used = plan.replace(
         random_state=groups.seed,
@@ -374,11 +382,12 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
             "k = 1 protects nobody: any record may keep its own values; use k = 2 or more.",
             PrivacyWarning,
         )
-    for name in _unique_columns(records):
+    for name in columns_that_name_records(records):
+        what = "the weight" if name == records.roles.weights else "column"
         warn(
-            f"column {name!r} is published unchanged, and its value is different in every record: "
-            "it may reveal who a record is about. Drop it as an identifier unless you mean to "
-            "publish it.",
+            f"{what} {name!r} is published unchanged, and nearly every record has a value of its "
+            "own there: anyone who knows it finds the record. Drop, coarsen or round it unless you "
+            "mean to publish it.",
             PrivacyWarning,
         )
     unit = records.roles.unit
@@ -418,20 +427,18 @@ def _warn_beforehand(plan: Plan, records: Records) -> None:
         )
 
 
-def _unique_columns(records: Records) -> Iterator[str]:
-    """Return columns of text or whole numbers that are published and differ in every record."""
-    frame = records.frame
-    for name in (*records.roles.sensitive, *records.roles.published):
-        is_comparable = name in frame.columns and dtype_of(frame, name) in (nw.String, *INTEGERS)
-        if is_comparable and frame[name].n_unique() == len(frame) > 1:
-            yield name
-
-
-def _warn_afterwards(plan: Plan, groups: Groups) -> None:
+def _warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
     if groups.interrupted:
         warn(
             "interrupted: these are the best groups so far, not those of the whole search.",
             InterruptedSearchWarning,
+        )
+    if plan.k > 1 and (count := n_groups_of_one_weight(records, groups)):
+        warn(
+            f"in {counted(count, 'group')} one record has more than half of the weight in "
+            f"{records.roles.weights!r}: what is released there is mostly its own values. Cap the "
+            "weights, or ask for dominance (--dominance, or dominance={...} in Python).",
+            PrivacyWarning,
         )
     if groups.promise is Promise.NOTHING and plan.k > 1:
         warn(

@@ -1,7 +1,6 @@
 """What a release is: the table, its groups, what it cost, and what can be done with it."""
 
 import math
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,7 @@ from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_seed
 from microagg.core.words import percent, spread
 from microagg.files.annotations import Annotations
-from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
+from microagg.files.atomic import Private, Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, table_writer, write_table
 from microagg.files.writing import text_writer
@@ -310,13 +309,7 @@ class Release:
         return {path: text_writer(text) for path, text in texts.items()}
 
     def _audit_writer(self, path: str) -> Writer:
-        write = table_writer(audit_table(self._origin.identifiers, self.labels), path)
-
-        def write_private(place: Path) -> None:
-            write(place)
-            place.chmod(stat.S_IRUSR | stat.S_IWUSR)
-
-        return write_private
+        return Private(table_writer(audit_table(self._origin.identifiers, self.labels), path))
 
     def __repr__(self) -> str:
         done = self.manifest

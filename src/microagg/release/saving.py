@@ -11,15 +11,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microagg.core.errors import MicroaggError, ParameterError, PrivacyWarning, warn
+from microagg.core.errors import (
+    ManifestWarning,
+    MicroaggError,
+    ParameterError,
+    PrivacyWarning,
+    warn,
+)
+from microagg.core.registry import METHODS
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, check_output_format, format_of, table_writer
 from microagg.files.reading import check_readable, sha256_of
+from microagg.files.regular import text_of_small_file
 from microagg.files.writing import json_writer
 from microagg.plans.beside import SUFFIX, earlier_manifest_path, manifest_path
-from microagg.plans.manifest import Manifest
+from microagg.plans.manifest import MOST_BYTES, Manifest
 from microagg.plans.plan import Plan
 
 _STANDARD_INPUT = 0  # the descriptor
@@ -165,25 +173,42 @@ def warn_of_earlier(manifest: Manifest, path: str) -> None:
     own = (manifest_path(path), earlier_manifest_path(path))
     for place in sorted(own[0].parent.glob(f"*{SUFFIX}")):
         earlier = _raw(place)
+        if earlier is None:
+            warn(
+                f"{place.name!r} beside the output could not be read, so that it may be of an "
+                "earlier release of the same table.",
+                ManifestWarning,
+            )
+            continue
         if _input_digest(earlier) != digest or _has_plan(place, manifest.plan):
             continue
         where = "is replaced" if place in own else "lies beside"
         warn(
-            f"an earlier release of the same table {where} ({place.name!r}, k = "
-            f"{earlier.get('k')}, {earlier.get('method')}): anyone who has both can combine them "
-            "and distinguish records that each of them hides. Publish only one of them.",
+            f"an earlier release of the same table {where} ({place.name!r}"
+            f"{_of_earlier(earlier)}): anyone who has both can combine them and distinguish "
+            "records that each of them hides. Publish only one of them.",
             PrivacyWarning,
         )
         return
 
 
-def _raw(path: Path) -> dict[str, Any]:
-    """Return a manifest as it is written: one that a later version wrote still counts."""
+def _raw(path: Path) -> dict[str, Any] | None:
+    """Return a manifest as it is written: one that a later version wrote still counts.
+
+    None if it cannot be read, whatever it is.
+    """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+        found = json.loads(text_of_small_file(path, MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
     return found if isinstance(found, dict) else {}
+
+
+def _of_earlier(manifest: Mapping[str, Any]) -> str:
+    """Return k and the method as they are in a manifest, which may hold anything."""
+    k, method = manifest.get("k"), manifest.get("method")
+    is_known = type(k) is int and isinstance(method, str) and method in METHODS
+    return f", k = {k}, {method}" if is_known else ""
 
 
 def _input_digest(manifest: Mapping[str, Any]) -> object:

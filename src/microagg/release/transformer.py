@@ -60,7 +60,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         loss.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
     effort : How hard auto searches: fast, balanced, best.
-    time_budget : Seconds for the search of auto and icsm, and for a tight bound.
+    time_budget : Seconds for the search of auto, icsm and reporder, and for a tight bound.
     bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
         auto.
 
@@ -148,7 +148,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "reset_index(drop=True) before you publish it.",
                 PrivacyWarning,
             )
-        return features.in_form(stages.release.table, self._output)
+        return features.in_form(stages.with_all_categories, self._output)
 
     def transform(self, X: Any) -> Any:
         """Return for every record of X what the nearest group released, without any promise.

@@ -9,6 +9,7 @@ from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDType
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.tables import used_categories
 from microagg.tables.polars_columns import as_polars
 
 Frame = nw.DataFrame[Any]
@@ -110,14 +111,16 @@ def _check_levels(names: list[Any], columns: Collection[str]) -> tuple[str, ...]
 def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collection[str]) -> Any:
     """Return a new native table with the `released` columns in place and `dropped` left out.
 
-    The order of columns and rows and the index of a pandas table stay. Notes beside the values
-    (`attrs` in pandas, metadata in Arrow) do not, as they may say anything. The released columns
-    are native ones. The original table is not touched.
+    The order of columns and rows stays. What lies beside the values does not, as it may say
+    anything: `attrs`, the name of the columns, attributes of subclasses and row numbers of pandas,
+    metadata of Arrow, categories that no record holds. Levels of an index that have a name are
+    columns. The released columns are native ones. The original table is not touched.
     """
     native = frame.to_native()
     kept = [name for name in frame.columns if name not in dropped]
     if frame.implementation.is_pandas_like():
-        table = native[kept].copy()
+        table = frame.implementation.to_native_namespace().DataFrame(native[kept].copy())
+        table = table.rename_axis(columns=None)
         table.attrs = {}
         for name, column in released.items():
             table[name] = column
@@ -125,10 +128,14 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
         gone = {*dropped, *released}
         if levels := [name for name in table.index.names if name is not None and name in gone]:
             table = table.reset_index(level=levels, drop=True)
-        return table
-    if isinstance(native, pl.DataFrame):
-        return pl.DataFrame({name: released.get(name, native[name]) for name in kept})
+        if list(table.index.names) == [None]:
+            table = table.reset_index(drop=True)
+        return used_categories.of_pandas(table)
     columns = [released.get(name, native[name]) for name in kept]
+    if isinstance(native, pl.DataFrame):
+        own = map(used_categories.of_polars, columns)
+        return pl.DataFrame(dict(zip(kept, own, strict=True)))
+    columns = [used_categories.of_arrow(column) for column in columns]
     schema = native.select(kept).schema
     for at, column in enumerate(columns):  # a key that replaces an identifier has its own type
         schema = schema.set(at, schema.field(at).with_type(column.type))

@@ -1,0 +1,70 @@
+"""Columns of categories that list only what their records hold.
+
+A type that lists all categories would publish, in a file's metadata, those of records that are not
+released any more.
+"""
+
+from typing import Any
+
+import polars as pl
+
+
+def of_polars(column: pl.Series) -> pl.Series:
+    """Return a column whose Enum has no category without a record; a Categorical lists none.
+
+    >>> column = pl.Series(["a", "c"], dtype=pl.Enum(["a", "b", "c"]))
+    >>> of_polars(column).dtype.categories.to_list()
+    ['a', 'c']
+    """
+    if not isinstance(column.dtype, pl.Enum):
+        return column
+    used = column.unique().to_physical().drop_nulls().sort()
+    names = column.dtype.categories.gather(used)
+    return column.cast(pl.String).cast(pl.Enum(names))
+
+
+def of_arrow(column: Any) -> Any:
+    """Return a column of Arrow whose dictionary has no entry without a record."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    chunks = pa.chunked_array(column).unify_dictionaries().chunks
+    indices = pa.chunked_array([chunk.indices for chunk in chunks], column.type.index_type)
+    used = compute.unique(indices).drop_null().sort()
+    entries = chunks[0].dictionary.take(used) if chunks else pa.array([], column.type.value_type)
+    places = compute.index_in(indices, used).cast(column.type.index_type)
+    return pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(chunk, entries, ordered=column.type.ordered)
+            for chunk in places.chunks
+        ],
+        type=column.type,
+    )
+
+
+def of_pandas(table: Any) -> Any:
+    """Return a table of pandas whose columns and index list no category without a record."""
+    for name, dtype in table.dtypes.items():
+        if dtype.name == "category":
+            table[name] = table[name].cat.remove_unused_categories()
+        elif dtype.name.startswith("dictionary"):
+            used = of_arrow(table[name].array.__arrow_array__())
+            table[name] = type(table[name].array)(used)
+    if hasattr(table.index, "remove_unused_categories"):
+        table.index = table.index.remove_unused_categories()
+    elif hasattr(table.index, "remove_unused_levels"):
+        table.index = table.index.remove_unused_levels()
+    return table
+
+
+def with_all_of(original: Any, table: Any) -> Any:
+    """Return a released table whose types list all categories of the original, for pipelines."""
+    if isinstance(table, pl.DataFrame):
+        types = {name: dtype for name, dtype in original.schema.items() if dtype == pl.Enum}
+        return table.cast({name: types[name] for name in table.columns if name in types})
+    if not hasattr(table, "dtypes"):  # Arrow: categories are no part of the type
+        return table
+    own = {name: dtype for name, dtype in original.dtypes.items() if dtype.name == "category"}
+    return table.astype({name: own[name] for name in table.columns if name in own})
