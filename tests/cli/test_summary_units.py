@@ -35,9 +35,11 @@ def told(text):
 def test_protect_tells_of_units_and_requirements(run, visits, monkeypatch):
     monkeypatch.setenv("COLUMNS", "130")
     out = run("protect", *visits).out
-    assert out.startswith("Protected 90 records of 30 different 'patient' at k = 3 with mdav")
+    assert out.startswith(
+        "Protected 90 records of 30 different units ('patient') at k = 3 with mdav"
+    )
     facts = told(out)
-    assert "stands for at least 3 different 'patient', and" in facts["verified"]
+    assert "stands for at least 3 different units ('patient'), and" in facts["verified"]
     assert facts["l-diversity"] == "at least 2 values of 'ill': 2 at worst"
     assert facts["dropped"] == "name"
     assert facts["unit"] == "patient, dropped; 1 record without one counts for nobody"
@@ -52,7 +54,7 @@ def test_measure_tells_of_them_again(run, visits, monkeypatch):
     assert outcome.code == 0
     for words in ("patient: 30 different; 1 record without one", "linked units", "by unit"):
         assert words in outcome.out
-    assert "at least 3 different 'patient': 3 at worst" in outcome.out
+    assert "at least 3 different units ('patient'): 3 at worst" in outcome.out
     assert "at least 2 values of 'ill': 2 at worst" in outcome.out
     facts = json.loads(run("measure", "visits.csv", "visits-protected.csv", "--json").out)
     assert facts["unit"] == facts["risk"]["units"]["column"] == "patient"

@@ -86,7 +86,7 @@ def test_rows_are_told_apart_from_people():
     assert found.risk.units.classes.fewest < 3
     assert found.risk.units.classes.units_below[3] > 0
     text = repr(found)
-    assert "different 'patient'" in text
+    assert "different units ('patient')" in text
     assert "linked units" in text
 
 
@@ -111,7 +111,7 @@ def test_what_the_plan_requires_is_checked():
     assert "at least 2 values of 'ill'" in repr(kept)
     broken = measure(VISITS, ALONE.table, plan=plan)
     assert broken.requirements[0].satisfied is False
-    assert "fewer than 3 different 'patient' are behind" in broken.notes()[0]
+    assert "fewer than 3 different units ('patient') are behind" in broken.notes()[0]
     unknown = measure(VISITS.drop("patient"), RELEASE.table, plan=plan)
     assert [own.satisfied for own in unknown.requirements] == [None, True]
     assert "cannot be told" in unknown.notes()[0]

@@ -212,9 +212,7 @@ class TestUnits:
 
     def test_too_few(self):
         n = VISITS["patient"].n_unique()
-        match = (
-            rf"fewer than {n + 1} different 'patient' are behind all records.*Use k = {n} or less"
-        )
+        match = rf"fewer than {n + 1} different units \('patient'\) are behind all records.*Use k = {n} or less"
         with pytest.raises(ParameterError, match=match):
             protect(VISITS, n + 1, unit="patient", **ASKED)
         assert protect(VISITS, n, unit="patient", **ASKED).manifest.units.fewest == n

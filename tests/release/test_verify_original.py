@@ -54,7 +54,7 @@ class TestWithoutTheOriginal:
         }
         assert not found
         assert found.verdict.startswith(
-            "Cannot be checked without the original (--original): at least 3 different 'patient'; "
+            "Cannot be checked without the original (--original): at least 3 different units ('patient'); "
             "no contribution to 'cost' known within 5 %. The rest holds: every combination"
         )
 
@@ -88,7 +88,7 @@ class TestWithTheOriginal:
         assert not found
         few = int((behind < 3).sum())
         assert few > 0
-        assert f"fewer than 3 different 'patient' are behind {few} of " in found.verdict
+        assert f"fewer than 3 different units ('patient') are behind {few} of " in found.verdict
 
     def test_contributions_are_those_of_units(self):
         table = pl.DataFrame({"id": [1, 1, 1, 2, 3, 4], "pay": [50.0, 30, 20, 60, 10, 5]})
@@ -150,7 +150,7 @@ class TestTheCommandLine:
         )
         original = saved / "visits.csv"
         assert self.run(saved / "safe.csv", "--plan", plan, "--original", original) == 0
-        assert "at least 3 different 'patient': " in capsys.readouterr().out
+        assert "at least 3 different units ('patient'): " in capsys.readouterr().out
 
 
 class TestOriginalsWithoutAManifest:

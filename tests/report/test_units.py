@@ -34,9 +34,9 @@ def said(**changes):
 def test_the_guarantee_is_about_units():
     found, text = said()
     assert found.strong
-    assert found.title == "k-anonymity with k = 5 different 'patient': kept and verified"
-    assert "stands for records of at least 5 different 'patient'" in text
-    assert "fewer than 6 different 'patient', or 7 records" in text
+    assert found.title == "k-anonymity with k = 5 different units ('patient'): kept and verified"
+    assert "stands for records of at least 5 different units ('patient')" in text
+    assert "fewer than 6 different units ('patient'), or 7 records" in text
     assert "more than 1 in 5" in text
     assert "at least 5 of its records" not in text
     one_each = said(units={**UNITS, "count": 40})[1]
@@ -46,15 +46,15 @@ def test_the_guarantee_is_about_units():
 def test_blocks_of_units():
     found, text = said(promise=Promise.BLOCKWISE, blocks=[["a"], ["b"]])
     assert not found.strong
-    assert "k = 5 different 'patient' within each of 2 blocks" in text
-    assert "within a block stands for records of at least 5 different 'patient'" in text
+    assert "k = 5 different units ('patient') within each of 2 blocks" in text
+    assert "within a block stands for records of at least 5 different units ('patient')" in text
 
 
 @pytest.mark.parametrize("promise", [Promise.K_ANONYMITY, Promise.BLOCKWISE])
 def test_what_was_done_is_worded_for_people(promise):
     text = wording.what_was_done(manifest(**DONE | {"promise": promise}), 3)
-    assert "The 40 records of 20 different 'patient' were put" in text
-    assert "finds records of at least 5 different 'patient' that fit" in text
+    assert "The 40 records of 20 different units ('patient') were put" in text
+    assert "finds records of at least 5 different units ('patient') that fit" in text
     assert text.count(". ") == 1
 
 
@@ -204,4 +204,4 @@ def test_a_public_plan_has_the_unit_but_no_limits_of_estimates():
 
 
 def test_the_release_prints_what_k_counts(release):
-    assert "k = 4 different 'patient', mdav" in repr(release)
+    assert "k = 4 different units ('patient'), mdav" in repr(release)

@@ -26,8 +26,8 @@ class Required(NamedTuple):
 
 
 def units_of(done: Manifest) -> str | None:
-    """Return what k counts besides records, such as "different 'patient'"; None for records."""
-    return None if done.units is None else f"different {short_name(done.units.column)!r}"
+    """Return what k counts, such as "different units ('patient')"; None for records."""
+    return None if done.units is None else f"different units ({short_name(done.units.column)!r})"
 
 
 def least_behind(done: Manifest) -> str:

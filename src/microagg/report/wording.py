@@ -178,7 +178,7 @@ def _not_guaranteed(done: Manifest) -> Iterator[str]:
         )
     if done.units is not None and done.n_records > done.units.count:
         yield (
-            f"One {short_name(done.units.column)!r} may have several of the records of a "
+            f"One unit ({short_name(done.units.column)!r}) may have several of the records of a "
             f"combination, so that the chance of finding it there can be more than 1 in {done.k:,}."
         )
 

@@ -26,12 +26,13 @@ class KUnits:
     @property
     def wording(self) -> Wording:
         """The requirement in words."""
+        units = f"{self.k:,} different unit{'' if self.k == 1 else 's'} ({self.column!r})"
         return Wording(
             name=self.name,
             column=self.column,
-            asked=f"at least {self.k:,} different {self.column!r}",
-            kept=f"every combination stands for at least {self.k:,} different {self.column!r}",
-            broken=f"fewer than {self.k:,} different {self.column!r} are behind",
+            asked=f"at least {units}",
+            kept=f"every combination stands for at least {units}",
+            broken=f"fewer than {units} are behind",
             needs=f"{self.column!r}",
         )
 

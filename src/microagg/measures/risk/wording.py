@@ -42,7 +42,7 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
     """Word how many units are behind the groups; nothing if nobody says whom records are about."""
     if found is None:
         return
-    classes, unit = found.classes, f"different {short_name(found.column)!r}"
+    classes, unit = found.classes, f"different units ({short_name(found.column)!r})"
     others = classes.fewest - 1
     unique = in_per_cent(classes.unique_after)
     yield FigureRow(
