@@ -152,6 +152,7 @@ class TestSections:
             ("protect", "Arguments Files Protection Method Columns Output Options"),
             ("compare", "Arguments Protection Method Files Columns Output Options"),
             ("sweep", "Arguments Protection Method Columns Files Output Options"),
+            ("measure", "Arguments Columns Files Method Output Options"),
             ("verify", "Arguments Files Protection Columns Output Options"),
             ("plan", "Arguments Files Protection Columns Output Options"),
         ],
@@ -160,6 +161,7 @@ class TestSections:
         text = run(command, "--help").out
         assert re.findall(r"^(\w+):$", text, re.MULTILINE) == expected.split()
         assert all(len(line) <= 80 for line in text.splitlines())
+        assert not re.search(r"Default:\s+[(\[{]", text)  # an empty list goes without saying
         general = text.partition("\nOptions:\n")[2]
         assert re.findall(r"^  (-\S+)", general, re.MULTILINE) == ["--version", "-h,"]
 

@@ -212,7 +212,8 @@ class TestUnits:
 
     def test_too_few(self):
         n = VISITS["patient"].n_unique()
-        match = rf"fewer than {n + 1} different units \('patient'\) are behind all records.*Use k = {n} or less"
+        few = rf"fewer than {n + 1} different units \('patient'\) are behind all records"
+        match = f"{few}.*Use k = {n} or less"
         with pytest.raises(ParameterError, match=match):
             protect(VISITS, n + 1, unit="patient", **ASKED)
         assert protect(VISITS, n, unit="patient", **ASKED).manifest.units.fewest == n

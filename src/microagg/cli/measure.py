@@ -21,6 +21,7 @@ from microagg.cli.options import (
     takes,
 )
 from microagg.core.words import counted, listed_names
+from microagg.plans.options import Section
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, WEIGHT
 
 if TYPE_CHECKING:
@@ -59,11 +60,19 @@ def measure(
     protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.")],
     key: Annotated[
         str | None,
-        typer.Option(metavar="C", help="Column that matches records. Default: by their order."),
+        typer.Option(
+            metavar="C",
+            help="Column that matches records. Default: by their order.",
+            rich_help_panel=Section.COLUMNS,
+        ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="C", help="Column for models to predict, before and after."),
+        typer.Option(
+            metavar="C",
+            help="Column for models to predict, before and after.",
+            rich_help_panel=Section.COLUMNS,
+        ),
     ] = None,
     *,
     given: dict[str, Any],

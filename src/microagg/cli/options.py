@@ -171,7 +171,7 @@ def _help(option: Option) -> str:
     if option.keyword == "quasi_identifiers":
         return f"{option.help} {_COMMA}"
     default = option.default
-    if default is None or option.kind in (Kind.SWITCH, Kind.TEXTS, Kind.LISTS, Kind.ASSIGNMENTS):
+    if option.kind is Kind.SWITCH or default in (None, (), {}):
         return option.help
     return (
         f"{option.help} Default: {default:g}."

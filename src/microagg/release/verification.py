@@ -168,7 +168,7 @@ def _published(frame: Frame, needed: Collection[str]) -> pl.DataFrame:
     columns = {}
     for name in frame.columns:
         try:
-            columns[name] = polars_column(frame[name])
+            columns[name] = polars_column(frame.get_column(name))
         except DataError:  # such as lists of several types in a sensitive column
             if name in needed:
                 raise

@@ -50,7 +50,7 @@ def open_frame(table: object) -> Frame:
 
 def dtype_of(frame: Frame, name: str) -> nw.dtypes.DType:
     """Return the type of a column; narwhals does not know all the time zones of pandas."""
-    dtype = frame[name].dtype
+    dtype = frame.get_column(name).dtype
     if dtype == nw.Unknown and frame.implementation.is_pandas_like():
         native = frame.to_native()[name].dtype
         if native.kind == "M":
@@ -173,7 +173,7 @@ def to_polars(table: Any) -> pl.DataFrame:
     if isinstance(native := frame.to_native(), pl.DataFrame):
         return native
     # By name: in a list, polars would rename a column whose name is empty.
-    return pl.DataFrame({name: polars_column(frame[name]) for name in frame.columns})
+    return pl.DataFrame({name: polars_column(frame.get_column(name)) for name in frame.columns})
 
 
 def polars_column(series: nw.Series[Any]) -> pl.Series:

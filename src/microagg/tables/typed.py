@@ -74,7 +74,7 @@ def open_column(
     """
     kind = _type(frame, name, options) if fitted is None else fitted.type
     stored = str(dtype_of(frame, name)) if fitted is None else fitted.stored
-    backend, native = _backend(frame), frame[name].to_native()
+    backend, native = _backend(frame), frame.get_column(name).to_native()
     if kind.is_number:
         coded = _numbers(backend.code_numbers(native, _has_nulls(fitted)), kind, name)
     elif kind.is_categorical:
@@ -119,7 +119,7 @@ def code_strata(frame: Frame, name: str, categories: Sequence[Any] | None = None
             f"strata must be numbers, text, categories or dates; {name!r} is stored as "
             f"{type_name(dtype_of(frame, name))}. Convert it first."
         )
-    backend, native = _backend(frame), frame[name].to_native()
+    backend, native = _backend(frame), frame.get_column(name).to_native()
     coded: Coded = backend.code_categories(native)
     if categories is None:
         return coded
@@ -128,7 +128,7 @@ def code_strata(frame: Frame, name: str, categories: Sequence[Any] | None = None
 
 def code_numbers(frame: Frame, name: str) -> Values:
     """Return a column of numbers as they are."""
-    values: Values = _backend(frame).code_numbers(frame[name].to_native()).values
+    values: Values = _backend(frame).code_numbers(frame.get_column(name).to_native()).values
     return values
 
 
@@ -226,7 +226,7 @@ def _in_order(coded: Coded, frame: Frame, name: str, order: Sequence[Any]) -> Co
             f"the order of column {name!r} leaves out {unknown} of its {len(occurring)} values. "
             "List every value, lowest first."
         )
-    return _coded_like(coded, known, _backend(frame), frame[name].to_native(), name)
+    return _coded_like(coded, known, _backend(frame), frame.get_column(name).to_native(), name)
 
 
 def _as_number(entry: str) -> Any:
