@@ -55,7 +55,7 @@ class TestWithoutTheOriginal:
         assert not found
         assert found.verdict.startswith(
             "Cannot be checked without the original (--original): at least 3 different units "
-            "('patient'); no contribution to 'cost' known within 5 %. The rest holds: every combination"
+            "('patient'); no contribution to 'cost' known within 5 %. The rest holds: every "
         )
 
     def test_what_is_broken_comes_first(self, saved):
