@@ -5,7 +5,8 @@ from pathlib import Path
 import microagg
 
 OF_NO_ROOM = {"benchmarks", "contract", "papers", "properties"}
-SHARED = {"__init__.py", "conftest.py", "fakes.py", "manifests.py", "references.py"}
+SHARED = {"__init__.py", "conftest.py", "fakes.py", "indicators.py", "manifests.py"}
+SHARED |= {"references.py"}
 OF_THE_PACKAGE = {"test_import.py", "test_layout.py"}
 
 HERE = Path(__file__).parent

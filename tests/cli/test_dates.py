@@ -60,7 +60,7 @@ def test_constraints_and_the_file_they_are_verified_on(run, folder):
     said = words(run("protect", "v.csv", *ASKED, *total))
     assert "violated before by no record" in said
     assert run("verify", "v-protected.csv").code == 0
-    (folder / "v-protected.manifest.json").unlink()
+    (folder / "v-protected.csv.manifest.json").unlink()
     assert run("verify", "v-protected.csv", "-k", "4", "--sensitive", "ill", *total).code == 0
     wrong = ("--constraint", "left <= came")
     assert run("verify", "v-protected.csv", "-k", "4", "--sensitive", "ill", *wrong).code == 4

@@ -235,7 +235,7 @@ class TestTheCommandLine:
     def test_by_column_and_for_all(self, capsys):
         assert self.run("--digits", "all", "--digits", "net=0", "--digits", "age=-1") == 0
         assert "age to multiples of 10: coarse for how much" in capsys.readouterr().out
-        done = Manifest.load("o.manifest.json")
+        done = Manifest.load("o.csv.manifest.json")
         assert {name: own.digits for name, own in done.columns.items()} == {
             **dict.fromkeys(("tax", "gross", "rate", "noise"), "all"),
             "net": 0,
@@ -247,14 +247,14 @@ class TestTheCommandLine:
         plan = 'k = 4\ndigits = "all"\n[columns]\nnet = { digits = 1 }\ntax = { digits = 0 }\n'
         Path("p.toml").write_text(plan, "utf-8")
         assert self.run("--plan", "p.toml", "--digits", "net=-2", "--quiet") == 0
-        found = Manifest.load("o.manifest.json").columns
+        found = Manifest.load("o.csv.manifest.json").columns
         assert (found["net"].digits, found["tax"].digits) == (-2, 0)
         assert found["gross"].digits == "all"
 
     def test_coarse_rounding_is_said(self, capsys):
         assert self.run("--digits", "rate=0") == 0
         assert "rate to whole numbers: coarse for how much it varies" in capsys.readouterr().out
-        columns = json.loads(Path("o.manifest.json").read_text("utf-8"))["columns"]
+        columns = json.loads(Path("o.csv.manifest.json").read_text("utf-8"))["columns"]
         assert columns["rate"]["coarse"] is True
         assert "coarse" not in columns["net"]
 

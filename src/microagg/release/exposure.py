@@ -85,7 +85,7 @@ def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
         except DataError:  # of types that cannot be compared
             continue
         if not values.dtype.is_nested():
-            yield name, values
+            yield name, values.alias("value")  # polars may take a name for a pattern
 
 
 def columns_that_name_units(records: Records) -> Iterator[str]:

@@ -198,7 +198,7 @@ def protect(
     Examples
     --------
     >>> import polars as pl
-    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [1.7, 1.8, 1.6, 1.6]})
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [171, 175, 162, 160]})
     >>> release = protect(people, k=2)
     >>> release.table["age"].to_list()
     [35, 35, 62, 62]

@@ -18,9 +18,10 @@ def of_polars(column: pl.Series) -> pl.Series:
     """
     if not isinstance(column.dtype, pl.Enum):
         return column
-    used = column.unique().to_physical().drop_nulls().sort()
+    plain = column.alias("")  # polars may take a name for a pattern
+    used = plain.to_physical().drop_nulls().unique().sort()
     names = column.dtype.categories.gather(used)
-    return column.cast(pl.String).cast(pl.Enum(names))
+    return plain.cast(pl.String).cast(pl.Enum(names)).alias(column.name)
 
 
 def of_arrow(column: Any) -> Any:

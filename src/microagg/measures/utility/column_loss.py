@@ -75,7 +75,7 @@ def weighted_loss(pair: Pair, weights: Floats) -> dict[str, Any]:
     own = weights / unit
     errors = {name: _errors(column, own) for name, column in pair.columns.items()}
     losses = {name: None if e is None else e.information_loss for name, e in errors.items()}
-    n = np.count_nonzero(weights)
+    n = int(np.count_nonzero(weights))
     spread = float(own.sum()) * unit * (n - 1) / n  # the SST of a column with a variance of 1
     sse = sst = 0.0
     is_known = False
