@@ -83,7 +83,7 @@ def _same_type(released: Any, original: Any) -> bool:
         listed = [name for name in was.categories if name in held]
         return list(own.categories) == listed and own.ordered == was.ordered
     if isinstance(was, pl.Enum):
-        held = set(released.drop_nulls())
+        held = set(released.to_list())
         return own.categories.to_list() == [name for name in was.categories if name in held]
     return bool(own == was)
 

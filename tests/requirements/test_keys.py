@@ -43,7 +43,7 @@ def test_keys_that_are_not_random_ones(tmp_path, suffix, keys):
     }
     write_table(spoilt, str(path), force=True)
     assert verify(path, plan=PLAN).verdict == found.verdict
-    described = path.parent / "out.csv.manifest.json"
+    described = path.parent / f"out{suffix}.manifest.json"
     told_of = json.loads(described.read_text())
     told_of["output"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     described.write_text(json.dumps(told_of))

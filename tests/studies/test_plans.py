@@ -313,6 +313,7 @@ class TestSweep:
         found = sweep(TABLE, 3, plan=plan.replace(valid_combinations=False, keep_margins=True))
         assert {*found.setting.unused} == {
             *("method", "method_options", "strict_k", "bound", "keep_key", "time_budget"),
+            "valid_combinations",  # one column of categories has no combinations
         }
         numbers = Plan.of(k=3, valid_combinations=False, keep_margins=True)
         found = sweep(TABLE.select("net", "tax"), 3, plan=numbers)
