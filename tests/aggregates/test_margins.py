@@ -111,3 +111,17 @@ def test_groups_without_a_candidate_count_with_what_they_release():
     assert kept.deviation == kept.least_loss_deviation == 0.0
     away = keep_margins(found, medoids(found), np.zeros((3, 1), dtype=np.intp))
     assert away.least_loss_deviation == pytest.approx(6.0)
+
+
+def test_groups_without_a_choice_keep_what_they_have():
+    known = np.array([True, False, True, False])
+    columns = [
+        Categories(np.array([0, 1, 0, 1])),
+        Categories(np.array([0, 0, 1, 0]), known=known),
+    ]
+    found = candidates_of(columns, np.array([0, 0, 1, 1]))
+    least = medoids(found)
+    assert len(found.groups) == len(least)
+    kept = keep_margins(found, least, nothing_else(found))
+    assert kept.chosen.tolist() == least.tolist()
+    assert kept.deviation == kept.least_loss_deviation == kept.lower_bound == 4.0

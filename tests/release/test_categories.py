@@ -125,6 +125,7 @@ def test_a_table_without_a_complete_record_is_released_column_by_column():
         release = protect(table, 2, **asked, missing="impute", keep_margins=keep)
         assert release.table.select("job", "town").unique().rows() == [("cook", "west")]
         assert release.manifest.categories.incomplete_groups == release.manifest.n_groups
+        assert (release.manifest.categories.margins is not None) == keep
 
 
 def test_one_column_releases_its_median_or_most_frequent_value():

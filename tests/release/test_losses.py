@@ -190,3 +190,31 @@ def test_studies_report_the_losses_of_releases():
     assert swept.grouping_loss <= release.grouping_loss * 1.02
     assert swept.lower_bound <= swept.grouping_loss <= swept.information_loss
     json.dumps(swept.figures(), allow_nan=False)
+
+
+@pytest.mark.parametrize("resolution", ["year", "quarter", "month", "day"])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_coarse_resolution_is_a_loss(resolution, as_text, tmp_path):
+    rng = np.random.default_rng(3)
+    seconds = 1_546_300_800 + rng.integers(0, 10**8, 60)
+    times = pl.Series(seconds * 1_000_000).cast(pl.Datetime("us"))
+    own = times.dt.strftime("%m/%d/%Y") if as_text else times
+    table = pl.DataFrame({"seen": own, "x": rng.normal(size=60)})
+    said = {"seen": {"resolution": resolution}}
+    release = protect(table, 3, quasi_identifiers="seen", columns=said, method="mdav")
+
+    def moments(column):
+        return (column.str.to_date("%m/%d/%Y") if as_text else column).dt.timestamp().cast(float).to_numpy()
+
+    before, after = moments(table["seen"]), moments(release.table["seen"])
+    lost = 100 * np.square(before - after).sum() / np.square(before - before.mean()).sum()
+    found = release.utility().loss
+    assert release.manifest.worst_columns["seen"] == pytest.approx(lost)
+    assert found.columns["seen"] == pytest.approx(lost)
+    assert found.information_loss == release.information_loss
+    path = release.save(tmp_path / "released.parquet")
+    table.write_parquet(tmp_path / "before.parquet")
+    measured = measure(tmp_path / "before.parquet", path).utility.loss
+    assert measured.information_loss == pytest.approx(release.information_loss)
+    (row,) = compare(table, 3, "mdav", plan=release.manifest.plan.replace(method="auto")).rows
+    assert row.information_loss == pytest.approx(release.information_loss)

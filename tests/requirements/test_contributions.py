@@ -51,6 +51,22 @@ def test_signs_do_not_count():
     assert Dominance("x", 1, 50).judge(Evidence(table, ("a",), amounts)).worst == 60.0
 
 
+@pytest.mark.parametrize("largest", [5e-324, 1e-310, 1.0, 1e308])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_amounts_of_any_size_are_compared_exactly(largest, weights):
+    table = pl.DataFrame({"a": [1] * 4, "w": [1e-9] * 4})
+    amounts = pl.DataFrame({"x": [largest] * 4})
+    evidence = Evidence(table, ("a",), amounts)
+    assert PPercent("x", 50, weights=weights).judge(evidence).worst == 200.0
+    assert Dominance("x", 1, 50, weights=weights).judge(evidence).worst == 25.0
+
+
+def test_amounts_of_zero_have_no_largest():
+    evidence = Evidence(pl.DataFrame({"a": [1, 1]}), ("a",), pl.DataFrame({"x": [0.0, None]}))
+    assert PPercent("x", 50).judge(evidence).satisfied
+    assert Dominance("x", 1, 50).judge(evidence).satisfied
+
+
 def test_what_they_say():
     table, amounts = pl.DataFrame({"a": [1] * 3}), pl.DataFrame({"x": [90.0, 5, 5]})
     evidence = Evidence(table, ("a",), amounts)

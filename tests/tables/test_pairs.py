@@ -256,3 +256,15 @@ def test_the_whole_range_of_whole_numbers():
     side = sides.ColumnSide(numbers)
     assert side.standardised.std(ddof=1) == pytest.approx(1)
     assert side.standardise(Values(np.array([2**64 - 1], dtype=np.uint64)))[0] > 1.9
+
+
+def test_dates_that_are_written_in_two_ways_are_the_same():
+    before = pl.DataFrame({"d": ["2024-12-31", None, "2024-01-05"], "x": [1, 2, 3]})
+    for written in ("12/31/2024", "31.12.2024", "2024-12-31T00:00:00"):
+        other = {"12": "1/5/2024", "31": "5.1.2024", "20": "2024-01-06T12:00:00"}[written[:2]]
+        after = pl.DataFrame({"d": [written, None, other], "x": [1, 2, 3]})
+        column = open_pair(before, after, quasi_identifiers=["d"]).columns["d"]
+        assert column.n_changed == (1 if "T" in written else 0)
+    texts = {"d": ColumnOptions(ColumnType.NOMINAL)}
+    column = open_pair(before, after, quasi_identifiers=["d"], column_options=texts).columns["d"]
+    assert (column.type, column.n_changed) == (ColumnType.NOMINAL, 2)

@@ -52,7 +52,8 @@ def keep_margins(candidates: Candidates, least: Rows, others: Rows) -> KeptMargi
     problem = MarginProblem.of(candidates, others, (1.0 + EXTRA_LOSS) * loss)
     unit = float(candidates.weights.mean())
     before = problem.deviation(least)
-    if before <= 1e-9 * len(candidates.labels) or loss == 0.0:
+    has_choice = len(candidates.groups) > len(least)
+    if before <= 1e-9 * len(candidates.labels) or loss == 0.0 or not has_choice:
         return KeptMargins(least, before * unit, before * unit, before * unit, loss, loss)
     worth = max(_WORTH_RECORDS, _WORTH_SHARE * before)
     problem = replace(problem, rate=worth / (EXTRA_LOSS * loss))

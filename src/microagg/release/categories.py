@@ -112,6 +112,9 @@ def _of_columns(
     found = candidates_of(coded, labels, records.weights)
     n_groups = int(labels.max()) + 1
     incomplete = np.setdiff1d(np.arange(n_groups), found.groups)
+    if keep and not len(found.groups):  # then totals can be kept in each column on its own
+        each = [_of_columns([column], labels, records, keep=True) for column in columns]
+        return replace(ChosenCategories.together(each), incomplete_groups=n_groups)
     released = _of_each_column(columns, labels, records, n_groups, is_needed=len(incomplete) > 0)
     if not len(found.groups):
         return ChosenCategories(released, len(incomplete))

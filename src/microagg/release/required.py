@@ -121,7 +121,11 @@ class _Facts:
         numbers = opened.values.numbers.astype(np.float64)
         missing, weights = opened.values.missing, self.records.weights
         amounts = numbers if missing is None else np.where(missing, 0.0, numbers)
-        return amounts if weights is None else amounts * weights
+        if weights is None:
+            return amounts
+        # Products with weights must not vanish: amounts are taken in units of a power of two.
+        exponent = int(np.frexp(np.abs(amounts).max(initial=0.0))[1])
+        return np.asarray(np.ldexp(amounts, -exponent) * weights)
 
     def _check_attributed(self, column: str) -> None:
         """Refuse amounts without a contributor: they may be of the largest one."""

@@ -49,7 +49,6 @@ from microagg.report.grids import (
 from microagg.report.guarded import is_dominated, moments, safe_quantile, sorted_values
 from microagg.report.rounding import Word, duration, number_word, skewed_word, time_word
 from microagg.tables.columns import ColumnType
-from microagg.tables.dates import CALENDAR_UNITS
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
 from microagg.tables.units import Units
@@ -179,14 +178,17 @@ def summary_of(
     return _of_numbers(column, least, weights, public=public)
 
 
+def _seconds(unit: str, step: int) -> float:
+    """Return how long a step of a column of times is, at least."""
+    return SECONDS[unit] * step if unit in SECONDS else _SHORTEST_DAYS[unit] * SECONDS["D"] * step
+
+
 def _of_numbers(
     column: PairedColumn, least: int, weights: Floats | None, *, public: bool
 ) -> ColumnSummary:
-    is_time, shortest = column.unit != "", 0.0
-    if column.unit in CALENDAR_UNITS:
-        shortest = _SHORTEST_DAYS[column.unit] * column.step * SECONDS["D"]
-        column = column.in_days
-    scale = SECONDS[column.unit] * column.step if is_time else 1.0
+    is_time = column.unit != ""
+    scale = _seconds(column.unit, column.step) if is_time else 1.0
+    shortest = scale if column.released_in is None else _seconds(*column.released_in)
     after = Side.of(column.after, least, scale, weights, guarded=False)
     before = Side.of(column.before, least, scale, weights, guarded=True)
     seen = after if public else before
@@ -204,7 +206,7 @@ def _of_numbers(
     elif not spread:
         note = "All values are the same."
     else:
-        figure = _histogram(sides, least, column.type, max(scale, shortest))
+        figure = _histogram(sides, least, column.type, shortest)
         note = "" if figure else "Too few records, or too many equal ones, for a figure."
         if figure and figure.is_logarithmic:
             note, word, lasting = _logarithmic(figure), skewed_word, skewed_word

@@ -153,6 +153,19 @@ def _is_at_hand(evidence: Evidence, column: str, unit: str | None) -> bool:
     return column in known and (unit is None or unit in known)
 
 
+def _near_one(amounts: "Floats") -> "Floats":
+    """Return amounts in a unit in which the largest is nearly 1: only their ratios count.
+
+    Sums do not overflow then, and the smallest numbers that floats hold are not lost. The unit is a
+    power of two, so that no digit changes.
+
+    >>> _near_one(np.array([5e-324, 1e-323])).tolist()
+    [0.25, 0.5]
+    """
+    exponent = int(np.frexp(amounts.max(initial=0.0))[1])
+    return np.asarray(np.ldexp(amounts, -exponent))
+
+
 @dataclass(frozen=True, slots=True)
 class _Contributions:
     """All contributions: the combination and amount of each, and its place from the largest."""
@@ -173,12 +186,11 @@ class _Contributions:
         assert evidence.unpublished is not None
         labels, sizes = classes_of(evidence)
         numbers = values(evidence.unpublished.get_column(column), evidence)
-        known = numbers.cast(pl.Float64).abs().fill_null(0.0)
+        amounts = _near_one(numbers.cast(pl.Float64).abs().fill_null(0.0).to_numpy())
         if weights is not None:
-            known *= values(evidence.table.get_column(weights), evidence).cast(pl.Float64)
-        largest = float(known.max() or 0.0)  # type: ignore[arg-type]
-        scaled = known / largest if largest > 0.0 else known  # sums must not overflow
-        table = pl.DataFrame({"of": labels, "amount": scaled})
+            own = values(evidence.table.get_column(weights), evidence).cast(pl.Float64)
+            amounts = amounts * _near_one(own.to_numpy())
+        table = pl.DataFrame({"of": labels, "amount": amounts})
         if unit is not None:
             owners = units(evidence.unpublished.get_column(unit)).alias("unit")
             table = table.with_columns(owners).group_by("of", "unit").agg(pl.col("amount").sum())

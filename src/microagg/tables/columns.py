@@ -114,7 +114,8 @@ class Column:
 
     `weight` is how much the column counts when records are compared, `stored` the type it has in
     the table, `digits` the decimals it is released with, and `resolution` that of dates if somebody
-    stated it. The other fields say what the numbers mean, as in `Coded`.
+    stated it; `finer` are these dates as they were before, if that is coarser. The other fields say
+    what the numbers mean, as in `Coded`.
     """
 
     name: str
@@ -131,3 +132,4 @@ class Column:
     stored: str = ""
     digits: Digits = EVERY_DIGIT
     resolution: str | None = None
+    finer: Coded | None = None

@@ -134,6 +134,27 @@ def rounded_to(
     return replace(coded, values=Values(whole, coded.values.missing), decode=decode, step=unit)
 
 
+def finer_than(rounded: Coded, coded: Coded, name: str) -> Coded | None:
+    """Return times in their own resolution, if those that were rounded have a coarser one."""
+    own = rounded_to(coded, None, name)
+    is_coarser = rounded.unit != own.unit or rounded.step > own.step
+    return own if is_coarser else None
+
+
+def in_steps_of(released: Values, coarse: tuple[str, int], fine: tuple[str, int]) -> Values:
+    """Return times that count coarse steps, a unit and how many of them, in fine steps.
+
+    >>> in_steps_of(Values(np.array([0, 1])), ("M", 3), ("D", 1)).numbers
+    array([ 0, 90])
+    """
+    (unit, count), (own, step) = coarse, fine
+    if unit in CALENDAR_UNITS:
+        numbers = first_moments(released.numbers, unit, count, own)
+    else:  # then both are in the same unit
+        numbers = released.numbers * count
+    return replace(released, numbers=np.floor_divide(numbers, step))
+
+
 def _in_periods(coded: Coded, unit: str, count: int) -> Coded:
     """Return times as months, quarters or years since 1970; each is released as its first day."""
     values = coded.values

@@ -10,6 +10,7 @@ import polars as pl
 from microagg.core.arrays import Floats, Labels
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnOptions, ColumnType
+from microagg.tables.date_texts import find_writing, parsed
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
 from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
@@ -224,6 +225,9 @@ def _paired(
     sides = [polars_column(frame[name]).alias("") for frame in (before, after)]
     if matches is not None:
         sides[0] = sides[0].gather(matches)
+    options = said.get(name, ColumnOptions())
+    if options.stated_type in (None, *_TIMES):
+        sides = _written_alike(sides, options.dates)
     both = pl.concat(_alike(sides, name))
     frame = nw.from_native(both.alias(name).to_frame(), eager_only=True)
     if not types_of(frame, name):
@@ -232,7 +236,6 @@ def _paired(
             "measured. Name it as an identifier (--identifier, or identifiers= in Python) to leave "
             "it out."
         )
-    options = said.get(name, ColumnOptions())
     if options.type is None and options.order is None:
         judged = _judged(before, frame, name, is_amount=is_amount, dates=options.dates)
         options = replace(judged, weight=options.weight)
@@ -295,6 +298,17 @@ def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
         "protected table. Convert one of them, or leave the column out (--identifier, or "
         "identifiers= in Python)."
     )
+
+
+def _written_alike(sides: list[pl.Series], order: str | None) -> list[pl.Series]:
+    """Return times for texts that both stand for times, but are written in different ways."""
+    if any(side.dtype != pl.String for side in sides):
+        return sides
+    found = [find_writing(side, order) for side in sides]
+    forms = [own.form for own in found if own is not None and not own.is_ambiguous]
+    if len(forms) < 2 or forms[0] == forms[1]:
+        return sides
+    return [parsed(side, form) for side, form in zip(sides, forms, strict=True)]
 
 
 def _as_times(sides: list[pl.Series]) -> list[pl.Series] | None:

@@ -18,7 +18,7 @@ from microagg.aggregates.values import Values
 from microagg.core.arrays import Floats, Labels, Mask
 from microagg.kernels.attacks.distance_linkage import MixedPoints
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
-from microagg.tables.dates import first_moments
+from microagg.tables.dates import in_steps_of
 from microagg.tables.frames import Frame, polars_column
 from microagg.tables.numerals import as_numbers
 from microagg.tables.sides import ColumnSide
@@ -34,7 +34,8 @@ class OriginalColumn:
     """A column before protection.
 
     `categories`, `unit` and `step` say what the numbers mean, as in `Column`; `weight` is how much
-    the column counts in the information loss.
+    the column counts in the information loss. Dates that are released in a coarser resolution count
+    `released_in` then, a unit and how many of them.
     """
 
     name: str
@@ -44,17 +45,25 @@ class OriginalColumn:
     unit: str = ""
     step: int = 1
     weight: float = 1.0
+    released_in: tuple[str, int] | None = None
 
     @classmethod
     def of(cls, column: Column, values: Values | None = None) -> "OriginalColumn":
         """Return a column of a table; `values` take the place of its own."""
+        if column.finer is not None and values is None:
+            own, coarse = column.finer, (column.unit, column.step)
+            side = ColumnSide.of_values(own.values)
+            meaning = (own.categories, own.unit, own.step, column.weight, coarse)
+            return cls(column.name, column.type, side, *meaning)
         side = ColumnSide.of_values(column.values if values is None else values)
-        meaning = (column.categories, column.unit, column.step)
-        return cls(column.name, column.type, side, *meaning, column.weight)
+        meaning = (column.categories, column.unit, column.step, column.weight, None)
+        return cls(column.name, column.type, side, *meaning)
 
     def paired(self, after: Values) -> "PairedColumn":
         """Return this column together with what became of it."""
-        meaning = (self.categories, self.unit, self.step, self.weight)
+        meaning = (self.categories, self.unit, self.step, self.weight, self.released_in)
+        if self.released_in is not None:
+            after = in_steps_of(after, self.released_in, (self.unit, self.step))
         side = ColumnSide.of_values(after)
         return PairedColumn(self.name, self.type, self.values, side, *meaning)
 
@@ -64,7 +73,8 @@ class PairedColumn:
     """A column before and after; equal numbers mean equal values on both sides.
 
     `categories`, `unit` and `step` say what the numbers mean, as in `Column`; `weight` is how much
-    the column counts in the information loss.
+    the column counts in the information loss. Dates that were released in a coarser resolution are
+    multiples of `released_in`, a unit and how many of them.
     """
 
     name: str
@@ -75,17 +85,7 @@ class PairedColumn:
     unit: str = ""
     step: int = 1
     weight: float = 1.0
-
-    @property
-    def in_days(self) -> "PairedColumn":
-        """The column with months, quarters or years as the days on which they begin."""
-        before, after = (
-            ColumnSide.of_values(
-                Values(first_moments(side.numbers, self.unit, self.step, "D"), side.missing)
-            )
-            for side in (self.before, self.after)
-        )
-        return replace(self, before=before, after=after, unit="D", step=1)
+    released_in: tuple[str, int] | None = None
 
     @property
     def is_scaled(self) -> bool:

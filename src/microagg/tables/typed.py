@@ -13,7 +13,7 @@ from microagg.aggregates.values import Values
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnOptions, ColumnType
-from microagg.tables.dates import as_dates, rounded_to
+from microagg.tables.dates import as_dates, finer_than, rounded_to
 from microagg.tables.fitted_types import FittedType, recoded
 from microagg.tables.frames import Frame, dtype_of, type_name
 
@@ -73,6 +73,7 @@ def open_column(
     with the same type, the same codes for the same categories, and the same steps for dates.
     """
     kind = _type(frame, name, options) if fitted is None else fitted.type
+    finer = None
     stored = str(dtype_of(frame, name)) if fitted is None else fitted.stored
     backend, native = _backend(frame), frame.get_column(name).to_native()
     if kind.is_number:
@@ -91,7 +92,10 @@ def open_column(
         else:
             coded = backend.code_instants(native)
         rest = None if fitted is None else (fitted.unit, fitted.step)
-        coded = rounded_to(coded, options.resolution, name, rest)
+        whole = rounded_to(coded, options.resolution, name, rest)
+        if options.resolution is not None:
+            finer = finer_than(whole, coded, name)
+        coded = whole
     return Column(
         name=name,
         type=kind,
@@ -106,6 +110,7 @@ def open_column(
         has_nulls=coded.has_nulls,
         stored=stored,
         resolution=options.resolution,
+        finer=finer,
     )
 
 
