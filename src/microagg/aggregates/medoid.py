@@ -32,24 +32,34 @@ def medoids(candidates: Candidates) -> Rows:
 
 
 def _settle(candidates: Candidates, least: Mask, chosen: Rows, tied: Rows) -> None:
-    """Choose among equals in the `tied` groups, so that the totals of categories stay fair."""
-    sizes, margins = candidates.sizes, candidates.margins
+    """Choose among equals in the `tied` groups, so that the totals of categories stay fair.
+
+    Groups are small, and there are many: lists take a fifth of the time of arrays here.
+    """
     order = np.argsort(candidates.labels, kind="stable")
-    ends = np.bincount(candidates.labels).cumsum()
+    ends = np.append(0, np.bincount(candidates.labels).cumsum())  # of the group before
     bounds = np.append(candidates.starts, len(least))
     settled = np.setdiff1d(np.arange(len(chosen)), tied)
-    excess = _excess(candidates, chosen[settled])
-    for at in tied:
+    sizes = candidates.sizes.tolist()
+    excess = _excess(candidates, chosen[settled]).tolist()
+    for at in tied.tolist():
         group = candidates.groups[bounds[at]]
-        members = order[ends[group - 1] if group else 0 : ends[group]]
-        _add(excess, candidates.members[members], -candidates.weights[members])
+        members = order[ends[group] : ends[group + 1]]
+        weights = candidates.weights[members].tolist()
+        for column in candidates.members[members].T.tolist():
+            for margin, weight in zip(column, weights, strict=True):
+                if margin >= 0:  # others are no categories
+                    excess[margin] -= weight
         equals = bounds[at] + np.flatnonzero(least[bounds[at] : bounds[at + 1]])
         equals = equals[np.argsort(candidates.rows[equals])]
-        over = excess[margins[equals]].sum(axis=1)
+        margins = candidates.margins[equals].tolist()
+        over = [sum(excess[margin] for margin in own) for own in margins]
         # Sums of weights are rounded, but ties must stay ties.
-        best = equals[np.flatnonzero(over <= over.min() + SAME_SHARE * sizes[group])[0]]
-        chosen[at] = best
-        _add(excess, margins[[best]], sizes[[group]])
+        most = min(over) + SAME_SHARE * sizes[group]
+        best = next(i for i, own in enumerate(over) if own <= most)
+        chosen[at] = equals[best]
+        for margin in margins[best]:
+            excess[margin] += sizes[group]
 
 
 def _excess(candidates: Candidates, chosen: Rows) -> Floats:

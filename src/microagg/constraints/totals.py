@@ -118,7 +118,7 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
     # Each free column is a sum of the basis: `factors` are those of one column, in a row.
     factors = np.zeros((X.shape[1], X.shape[1]))
     free: list[int] = []
-    found = []
+    relations = []
     for j in np.flatnonzero(sizes):
         own = centred[:, j] / sizes[j]
         basis = every[: len(free)]
@@ -137,10 +137,36 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
         coefficients = np.zeros(X.shape[1])
         coefficients[free] = -weights * sizes[j] / sizes[free]
         coefficients[j] = 1.0
-        whole = np.rint(coefficients)
-        if (np.abs(coefficients - whole) < nearly_whole).all() and np.abs(whole).max() <= 3:
-            found.append(whole.astype(np.int64))
+        relations.append(coefficients)
+    return _whole(relations, nearly_whole)
+
+
+def _whole(relations: list[Floats], nearly_whole: float) -> list[NDArray[np.int64]]:
+    """Return the relations of small whole numbers, and sums and differences that are.
+
+    Where all pay the same rate, net and gross are both multiples of the tax, and their difference
+    is the tax itself.
+    """
+    found, others = [], []
+    for own in relations:
+        whole = _small_whole(own, nearly_whole)
+        if whole is None:
+            others.append(own)
+        else:
+            found.append(whole)
+    for at, own in enumerate(others):
+        for earlier in others[:at]:
+            for combined in (own - earlier, own + earlier):
+                whole = _small_whole(combined, nearly_whole)
+                if whole is not None:
+                    found.append(whole)
     return found
+
+
+def _small_whole(coefficients: Floats, nearly_whole: float) -> NDArray[np.int64] | None:
+    whole = np.rint(coefficients)
+    is_whole = (np.abs(coefficients - whole) < nearly_whole).all()
+    return whole.astype(np.int64) if is_whole and np.abs(whole).max() <= 3 else None
 
 
 def _substituted(factors: Floats, along: Floats) -> Floats:

@@ -32,8 +32,9 @@ from microagg.files.dialect import (
 from microagg.files.reading import STANDARD_INPUT, check_names
 from microagg.files.record_count import count_well_formed_records
 from microagg.tables.columns import ColumnType
+from microagg.tables.date_texts import is_laid_out_as_date
 from microagg.tables.dates import is_written_as
-from microagg.tables.numerals import as_numbers, is_marked, nulled, with_decimal
+from microagg.tables.numerals import as_numbers, first_entry, is_marked, nulled, with_decimal
 
 # A first line such as sep=; tells Excel the delimiter.
 _EXCEL_HINT = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
@@ -161,6 +162,9 @@ class DelimitedText:
             if read.null_count() > column.null_count():
                 self._count(column, is_marked(column, self._markers))
             return read
+        first = first_entry(column, self._markers)
+        if first is not None and not self._na and not is_laid_out_as_date(first):
+            return column
         marked = is_marked(column, self._markers)
         if not marked.any():
             return column

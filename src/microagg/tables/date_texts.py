@@ -81,6 +81,11 @@ def find_writing(texts: pl.Series, order: str | None = None) -> Writing | None:
     return Writing(_with_flags(form, fields), is_ambiguous)
 
 
+def is_laid_out_as_date(text: str) -> bool:
+    """Whether one text may be a date: if the first of a column is not, none of it needs reading."""
+    return text[:1].isdigit() and _LAYOUT.fullmatch(text) is not None
+
+
 def parsed(texts: pl.Series, form: str) -> pl.Series:
     """Return texts of a form as dates, or dates with times; null where one is not of it."""
     bare = _without_flags(form)

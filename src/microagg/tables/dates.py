@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg.aggregates.values import Values
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded, ColumnType
-from microagg.tables.date_texts import Writing, find_writing, parsed
+from microagg.tables.date_texts import Writing, find_writing, is_laid_out_as_date, parsed
 from microagg.tables.polars_columns import nulled
 
 # Resolutions of a fixed length, in seconds, and those of the calendar: units as NumPy names them,
@@ -68,8 +68,11 @@ def ambiguous(name: str) -> DataError:
 def writing_of(series: nw.Series[Any], order: str | None = None) -> Writing | None:
     """Return how a column of text is written, if it is all dates."""
     first = series.drop_nulls().head(1).to_list()
-    if not first or not isinstance(first[0], str) or not first[0][:1].isdigit():
+    if not first or not isinstance(first[0], str) or not is_laid_out_as_date(first[0]):
         return None
+    native = series.to_native()
+    if isinstance(native, pl.Series) and native.dtype == pl.String:
+        return find_writing(native, order)
     texts = [value if isinstance(value, str) else None for value in series.to_list()]
     return find_writing(pl.Series(texts, dtype=pl.String), order)
 

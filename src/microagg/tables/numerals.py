@@ -14,7 +14,7 @@ from microagg.core.missing import MARKERS
 LEADING_ZERO = r"^\s*[+-]?0[0-9]"
 
 # The first entries give most columns of text away.
-_N_FIRST = 500
+_N_FIRST, _N_GLANCE = 500, 20
 _OTHER = {".": ",", ",": "."}
 _WORDS = {".": "points", ",": "commas"}
 _SAY_DECIMAL = "Give the decimal mark (--decimal, or decimal= in Python)."
@@ -35,6 +35,8 @@ def as_numbers(
     >>> as_numbers(pl.Series(["1.5", "NA", "-"])).to_list()
     [1.5, None, None]
     """
+    if (first := first_entry(column, markers)) and first[0].isalpha() and first[0] not in "iInN":
+        return column  # "inf" and "nan" are left to polars
     if column.len() > _N_FIRST and _is_text(column.head(_N_FIRST), decimal, markers):
         return column
     numbers = _numbers(column, decimal)
@@ -43,6 +45,16 @@ def as_numbers(
     if is_doubtful and (marked := is_marked(column, markers)).any():
         numbers = _numbers(nulled(column, marked), decimal)
     return column if numbers is None else numbers
+
+
+def first_entry(column: pl.Series, markers: Collection[str] = MARKERS) -> str | None:
+    """Return the first text that is no marker, without blanks; None if it is not among the first.
+
+    >>> first_entry(pl.Series(["NA", None, " 31.12.2024", "-"]))
+    '31.12.2024'
+    """
+    glance = (text.strip() for text in column.head(_N_GLANCE).to_list() if text is not None)
+    return next((text for text in glance if text and text not in markers), None)
 
 
 def is_marked(column: pl.Series, markers: Collection[str] = MARKERS) -> pl.Series:
