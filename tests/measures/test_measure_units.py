@@ -85,8 +85,8 @@ def test_rows_are_told_apart_from_people():
     assert found.risk.classes.smallest >= 3
     assert found.risk.units.classes.fewest < 3
     assert found.risk.units.classes.units_below[3] > 0
-    text = repr(found)
-    assert "different units ('patient')" in " ".join(text.split())
+    text = " ".join(repr(found).split())
+    assert "different units ('patient')" in text
     assert "linked units" in text
 
 

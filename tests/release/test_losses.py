@@ -218,3 +218,13 @@ def test_a_coarse_resolution_is_a_loss(resolution, as_text, tmp_path):
     assert measured.information_loss == pytest.approx(release.information_loss)
     (row,) = compare(table, 3, "mdav", plan=release.manifest.plan.replace(method="auto")).rows
     assert row.information_loss == pytest.approx(release.information_loss)
+
+
+def test_a_loss_without_a_unit_is_not_defined():
+    table = pl.DataFrame({"x": [1.0] * 6})
+    release = protect(table, 3, constraints=["x >= 2"], method="mdav")
+    assert release.manifest.information_loss is None
+    assert np.isnan(release.information_loss)
+    assert repr(release).endswith("information loss not defined>")
+    (row,) = compare(table, 3, "mdav", constraints=["x >= 2"]).rows
+    assert row.information_loss is None

@@ -85,8 +85,9 @@ def protect(
 ) -> None:
     """Write a copy in which every combination of protected columns stands for K records or more.
 
-    Records are grouped by their quasi-identifiers and get their group's mean, median or most
-    frequent value. A column of text needs a role; a column of numbers without one is protected.
+    Records are grouped by their quasi-identifiers and get their group's mean or median, and the
+    categories of one of its records. A column of text needs a role; a column of numbers without
+    one is protected.
     Options for columns, --option, --block and --constraint can be repeated. A manifest of
     what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.

@@ -320,10 +320,10 @@ class Release:
             promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
         unit = "" if done.units is None else f" {units_of(done)}"
+        loss = "not defined" if done.information_loss is None else percent(done.information_loss)
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}{unit}, {done.method}, {promise}information loss "
-            f"{percent(self.information_loss)}>"
+            f"k = {done.k}{unit}, {done.method}, {promise}information loss {loss}>"
         )
 
 
