@@ -35,6 +35,21 @@ class TestTotals:
         assert (total.failing, total.n_records, total.bound) == (0, N, 0.0)
         assert {total.signs[f"p{j}"] for j in range(n_parts)} == {-total.signs["all"]}
 
+    @pytest.mark.parametrize("rate", [0.07, 0.19, 0.2, 0.25, 0.5])
+    def test_at_a_flat_rate(self, rate):
+        net = np.round(rng().lognormal(12, 1.5, N), 2)
+        tax = np.round(rate * net, 2)
+        columns = {"net": net, "tax": tax, "gross": np.round(net + tax, 2), "staff": parts(1)["p0"]}
+        (total,) = find_totals(columns, {})
+        assert set(total.signs) == {"net", "tax", "gross"}
+        assert (total.failing, total.bound) == (0, 0.0)
+
+    def test_of_fixed_shares(self):
+        whole = 10 * rng().integers(1, 10**6, N)
+        columns = {"whole": whole, "small": 3 * whole // 10, "large": 7 * whole // 10}
+        (total,) = find_totals(columns, {})
+        assert set(total.signs) == {"whole", "small", "large"}
+
     def test_differences(self):
         columns = parts(2)
         columns["net"] = columns["p0"] - columns["p1"]

@@ -144,3 +144,29 @@ def test_a_note_to_excel_is_no_header(note):
 def test_lines_count_after_a_note_to_excel():
     with pytest.raises(DataError, match="line 3 of"):
         DelimitedText(b"sep=;\na;b\n1;2;3\n4;5\n", "'x.csv'").table()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7,x\n8,y\n9,x\n",  # a number on top of numbers, beside text that recurs
+        "Ada,2024-01-31\nBen,2024-02-01\n",
+        "31.12.1999,5.5\nNA,6.5\n30.11.1999,7\n",
+    ],
+)
+def test_a_record_in_place_of_the_header_is_refused_without_its_values(text):
+    with pytest.raises(DataError, match="looks like a record") as caught:
+        parse(text)
+    assert not any(value in str(caught.value) for value in ("Ada", "2024", "1999", "7"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "region,2019,2020\nnorth,1,2\nsouth,3,4\n",  # years
+        "id,red,blue\n1,red,\n2,,blue\n",  # answers that were ticked
+        "id,2024-01-31\n1,5\n2,6\n",  # figures of a day
+    ],
+)
+def test_names_may_be_numbers_dates_or_answers(text):
+    assert parse(text).columns == text.split("\n", 1)[0].split(",")

@@ -182,6 +182,19 @@ def test_a_draft_says_that_an_identifier_repeats(kind):
     assert "repeats" not in once.why
 
 
+@pytest.mark.parametrize("whole", [range(40), range(0, 4000, 100), range(7_000_000, 7_000_040)])
+def test_serial_numbers_may_be_stored_as_decimals(whole):
+    guesses = guess_columns(open_frame(pl.DataFrame({"x": [float(i) for i in whole]})))
+    assert guesses["x"].role == "identifier"
+
+
+def test_a_draft_asks_what_marks_in_text_mean():
+    table = pl.DataFrame({"smoker": ["yes", "no", " ?", "?", "NA"] * 8, "sex": ["f", "m"] * 20})
+    guesses = guess_columns(open_frame(table))
+    assert guesses["smoker"].why.endswith('does ? or NA mean missing? then na = ["?", "NA"] above')
+    assert guesses["sex"].why == "2 different values"
+
+
 def test_a_draft_is_a_plan():
     text = draft(guess_columns(open_frame(TABLE)), Plan.of(k=7), source="t.csv", n_records=40)
     plan = Plan.of(**tomllib.loads(text))

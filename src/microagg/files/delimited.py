@@ -118,7 +118,9 @@ class DelimitedText:
             for j, column in zip(wanted, table.get_columns(), strict=True)
         ]
         del table
-        return pl.DataFrame(self._with_numbers(texts, as_text))
+        read = self._with_numbers(texts, as_text)
+        _check_no_record(read, self._where)
+        return pl.DataFrame(read)
 
     def _parsed(self, wanted: Sequence[int]) -> pl.DataFrame:
         # Plain names: polars may take a name from the file for a pattern.
@@ -280,6 +282,22 @@ def _check_header(names: tuple[str, ...], where: str) -> None:
             "header line first."
         )
     check_names(names, where)
+
+
+def _check_no_record(columns: Sequence[pl.Series], where: str) -> None:
+    """Refuse a header that must be the first record: a date on top of dates, or text that recurs.
+
+    Names may be numbers, such as years; only next to text that recurs, they are values as well.
+    """
+    of_numbers = [c for c in columns if c.dtype.is_numeric() and _is_number(c.name)]
+    texts = [column for column in columns if column.dtype == pl.String]
+    dated = [column for column in texts if is_laid_out_as_date(column.name)]
+    is_record = any(is_laid_out_as_date(first_entry(column) or "") for column in dated)
+    if is_record or (of_numbers and any((text == text.name).any() for text in texts)):
+        raise DataError(
+            f"the first line of {where} should name the columns; it looks like a record. Add a "
+            "header line first, or rename columns that are called like their values."
+        )
 
 
 def _is_number(name: str) -> bool:

@@ -6,21 +6,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import polars as pl
 
 from microagg.aggregates.choices import Missing
 from microagg.core.registry import DEFAULT
+from microagg.core.words import listed_names
 from microagg.files.annotations import Annotations
 from microagg.files.labelled import labelled_types
 from microagg.plans.columns import ROLE_OPTIONS
 from microagg.plans.options import Option, options_of
+from microagg.plans.owners import find_owners
 from microagg.plans.plan import Plan
 from microagg.plans.proposals import Proposal, propose_constraints
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.judging import FEW_CODES, Judgement, judge_type
+from microagg.tables.numerals import is_marked
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
-from microagg.tables.typed import INTEGERS, is_number, types_of
+from microagg.tables.typed import is_number, types_of
 
 # Words in names that say what a column is. With one of the first, a column of text is taken to name
 # people, however many share a value.
@@ -32,12 +36,25 @@ _NAMING_WORDS = frozenset(
 )
 _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("ident", "identifier", "key", "nr", "serial", "url", "uuid"),
-    *("id", "cid", "hid", "hh", "hhid", "pid", "uid"),
-    *("case", "client", "company", "customer", "firm", "household", "patient", "person"),
+    *("id", "cid", "hid", "hh", "hhid", "idnr", "mrn", "pid", "uid"),
+    *(
+        "account",
+        "case",
+        "client",
+        "company",
+        "customer",
+        "firm",
+        "household",
+        "member",
+        "participant",
+    ),
+    *("patient", "person", "respondent", "student", "subject"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 # Of so many records, as a share, values that differ may name them; of fewer than this, by chance.
 _NEARLY_ALL, _ENOUGH = 0.95, 20
+# So many of the columns that are the same in all records of a person are named.
+_N_TOLD = 3
 _WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
@@ -63,17 +80,28 @@ def guess_columns(
     `dates` says which of day and month comes first where a column of dates does not tell.
     """
     labelled = labelled_types(frame, annotations)
-    return {name: _guess(frame, name, labelled.get(name), dates) for name in frame.columns}
+    guesses = {name: _guess(frame, name, labelled.get(name), dates) for name in frame.columns}
+    types = _types_of_quasi_identifiers(guesses)
+    known = [name for name, guess in guesses.items() if guess.role == IDENTIFIER]
+    unlabelled = {name: kind for name, kind in types.items() if name not in labelled}
+    for name, told in find_owners(frame, unlabelled, known).items():
+        shown = listed_names(told[:_N_TOLD]) + (", ..." if len(told) > _N_TOLD else "")
+        why = f"each value always has the same {shown}, as a person would{_SHARED}"
+        guesses[name] = Guess(IDENTIFIER, None, why)
+    return guesses
 
 
 def propose(frame: Frame, guesses: Mapping[str, Guess], dates: str | None = None) -> list[Proposal]:
     """Return constraints that the quasi-identifiers satisfy in all records, or nearly all."""
-    types = {
+    return propose_constraints(frame, _types_of_quasi_identifiers(guesses), dates)
+
+
+def _types_of_quasi_identifiers(guesses: Mapping[str, Guess]) -> dict[str, ColumnType]:
+    return {
         name: guess.type
         for name, guess in guesses.items()
         if guess.role == QUASI_IDENTIFIER and guess.type is not None
     }
-    return propose_constraints(frame, types, dates)
 
 
 def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None) -> Guess:
@@ -92,7 +120,20 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     judged = judge_type(frame, name, label=label, dates=dates)
     if judged.is_ambiguous:
         return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
-    return Guess(QUASI_IDENTIFIER, judged.type, _why_type(frame, name, judged, different) + holes)
+    marks = _marks(frame, name) if judged.type is ColumnType.NOMINAL else ""
+    why = f"{_why_type(frame, name, judged, different)}{holes}{marks}"
+    return Guess(QUASI_IDENTIFIER, judged.type, why)
+
+
+def _marks(frame: Frame, name: str) -> str:
+    """Ask whether entries such as NA in a column of text are values or missing."""
+    if dtype_of(frame, name) != nw.String:
+        return ""
+    texts = pl.Series(frame[name].drop_nulls().unique().to_list(), dtype=pl.String)
+    found = sorted(texts.filter(is_marked(texts)).str.strip_chars().unique())
+    if not found:
+        return ""
+    return f"; does {' or '.join(found)} mean missing? then na = {toml_value(found)} above"
 
 
 def _why_identifier(frame: Frame, name: str, different: int, present: int) -> str:
@@ -108,7 +149,8 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     is_date = judge_type(frame, name).type in (ColumnType.DATE, ColumnType.DATETIME)
     if is_text and not is_date:
         return f"text, different in {every}"
-    return f"serial numbers, different in {every}" if _is_serial(frame, name) else ""
+    is_serial = not words & _WEIGHT_WORDS and _is_serial(frame, name)
+    return f"serial numbers, different in {every}" if is_serial else ""
 
 
 def _may_name(different: int, present: int) -> bool:
@@ -119,7 +161,7 @@ def _may_name(different: int, present: int) -> bool:
 
 def _is_serial(frame: Frame, name: str) -> bool:
     """Whether whole numbers count records: dense, or ascending, or all of one length."""
-    if dtype_of(frame, name) not in INTEGERS:
+    if judge_type(frame, name).type is not ColumnType.INTEGER:  # they may be stored as decimals
         return False
     numbers = frame[name].alias("").drop_nulls()
     low, high = int(numbers.min()), int(numbers.max())
