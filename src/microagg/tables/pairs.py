@@ -53,10 +53,10 @@ class OriginalColumn:
         if column.finer is not None and values is None:
             own, coarse = column.finer, (column.unit, column.step)
             side = ColumnSide.of_values(own.values)
-            meaning = (own.categories, own.unit, own.step, column.weight, coarse)
-            return cls(column.name, column.type, side, *meaning)
+            meaning = (own.categories, own.unit, own.step, column.weight)
+            return cls(column.name, column.type, side, *meaning, released_in=coarse)
         side = ColumnSide.of_values(column.values if values is None else values)
-        meaning = (column.categories, column.unit, column.step, column.weight, None)
+        meaning = (column.categories, column.unit, column.step, column.weight)
         return cls(column.name, column.type, side, *meaning)
 
     def paired(self, after: Values) -> "PairedColumn":
