@@ -204,7 +204,12 @@ def test_a_coarse_resolution_is_a_loss(resolution, as_text, tmp_path):
     release = protect(table, 3, quasi_identifiers="seen", columns=said, method="mdav")
 
     def moments(column):
-        return (column.str.to_date("%m/%d/%Y") if as_text else column).dt.timestamp().cast(float).to_numpy()
+        return (
+            (column.str.to_date("%m/%d/%Y") if as_text else column)
+            .dt.timestamp()
+            .cast(float)
+            .to_numpy()
+        )
 
     before, after = moments(table["seen"]), moments(release.table["seen"])
     lost = 100 * np.square(before - after).sum() / np.square(before - before.mean()).sum()

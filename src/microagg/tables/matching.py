@@ -320,12 +320,12 @@ def _as_times(sides: list[pl.Series]) -> list[pl.Series] | None:
     if sum(texts) != 1 or not isinstance(sides[texts.index(False)].dtype, (pl.Date, pl.Datetime)):
         return None
     own = sides[texts.index(True)]
-    for parsed in (
+    for times in (
         own.str.to_date("%Y-%m-%d", strict=False),
         own.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False),
     ):
-        if parsed.null_count() == own.null_count():
-            return [parsed if is_text else side for side, is_text in zip(sides, texts, strict=True)]
+        if times.null_count() == own.null_count():
+            return [times if is_text else side for side, is_text in zip(sides, texts, strict=True)]
     return None
 
 
