@@ -161,10 +161,10 @@ class DelimitedText:
             if read.null_count() > column.null_count():
                 self._count(column, is_marked(column, self._markers))
             return read
-        marked = is_marked(column, self._markers)
-        if not marked.any():
+        absent = is_marked(column, (*self._markers, ""))  # blanks as well
+        if not absent.any():
             return column
-        bare = nulled(column, marked)
+        marked, bare = is_marked(column, self._markers), nulled(column, absent)
         if not any(is_written_as(nw.from_native(bare, series_only=True), kind) for kind in _TIMES):
             marked = is_marked(column, self._na)
             bare = nulled(column, marked)
