@@ -48,6 +48,18 @@ class TestAmongNumbers:
         assert column.to_list() == ["2024-01-31", None, "2024-02-01"]
         assert file.markers == {"x": 1}
 
+    def test_dates_with_blanks(self, marker):
+        column, file = read(["2024-01-31", marker, "  ", "2024-02-01"])
+        assert column.to_list() == ["2024-01-31", None, None, "2024-02-01"]
+        assert file.markers == {"x": 1}
+
+
+def test_blanks_among_dates_alone_and_in_other_text():
+    column, file = read(["31.01.2024", " ", "1.2.2024"])
+    assert (column.to_list(), file.markers) == (["31.01.2024", None, "1.2.2024"], {})
+    column, file = read(["north", " ", "south"])
+    assert (column.to_list(), file.markers) == (["north", " ", "south"], {})
+
 
 def test_all_usual_markers_are_known():
     assert {*NAMED} <= {*MARKERS}

@@ -75,6 +75,10 @@ def test_the_draft_is_a_plan_with_and_without_them():
         proposals=propose(frame, guesses),
     )
     assert tomllib.loads(text)["constraints"] == []
+    assert text.count("constraints =") == 1
+    given = Plan.of(k=5, constraints=["tax >= 0"])
+    both = draft(guesses, given, source="h.csv", n_records=N, proposals=propose(frame, guesses))
+    assert tomllib.loads(both)["constraints"] == ["tax >= 0"]
     taken = re.sub(r'^#   ("[^"]*",)', r"\1", text, flags=re.MULTILINE)
     asked = tomllib.loads(taken)
     assert asked["constraints"] == list(proposals())

@@ -14,7 +14,7 @@ from microagg import Plan, protect, protect_file
 from microagg.cli import options as flags
 from microagg.cli.main import main
 from microagg.core.errors import DataError
-from microagg.plans import plan as plans
+from microagg.plans import checks
 from microagg.release import protect as stages
 from microagg.release import records as second_stage
 from microagg.release.constrained import systems_of
@@ -62,7 +62,7 @@ def counted(monkeypatch):
 
 class TestOnce:
     def test_constraints_are_parsed(self, counted):
-        calls = counted(plans, "parse")
+        calls = counted(checks, "parse")
         plan = Plan.of(k=3, method="mdav", constraints=CONSTRAINTS)
         assert calls["parse"] == 2
         plan.replace(k=4)
@@ -76,7 +76,7 @@ class TestOnce:
         TABLE.write_csv("people.csv")
         calls = counted(flags, "whole_or_text")
         counted(flags, "names_in")
-        counted(plans, "parse")
+        counted(checks, "parse")
         argv = ["protect", "people.csv", "-k", "3", "--method", "mdav", "-q"]
         argv += ["--identifier", "name", "--strata", "region", "--constraint", "net >= tax"]
         with pytest.raises(SystemExit) as leaving:

@@ -414,3 +414,15 @@ def test_cautions_of_one_kind_are_one_table(build, pair):
             single
         )
         assert "Groups with one value" not in single
+
+
+@pytest.mark.parametrize("resolution", [None, "year"])
+def test_a_bound_of_other_units_is_not_drawn(resolution, tmp_path):
+    rng = np.random.default_rng(5)
+    days = pl.Series(rng.integers(0, 9000, 120)).cast(pl.Int32).cast(pl.Date)
+    table = pl.DataFrame({"seen": days, "x": rng.normal(size=120)})
+    said = {"seen": {"resolution": resolution}} if resolution else None
+    release = microagg.protect(table, 3, quasi_identifiers="seen", columns=said, method="mdav")
+    assert release.lower_bound is not None
+    page = release.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert ("proved to be unavoidable" in page) == (resolution is None)

@@ -167,10 +167,10 @@ class DelimitedText:
         first = first_entry(column, self._markers)
         if first is not None and not self._na and not is_laid_out_as_date(first):
             return column
-        marked = is_marked(column, self._markers)
-        if not marked.any():
+        absent = is_marked(column, (*self._markers, ""))  # blanks as well
+        if not absent.any():
             return column
-        bare = nulled(column, marked)
+        marked, bare = is_marked(column, self._markers), nulled(column, absent)
         if not any(is_written_as(nw.from_native(bare, series_only=True), kind) for kind in _TIMES):
             marked = is_marked(column, self._na)
             bare = nulled(column, marked)

@@ -212,14 +212,16 @@ def draft(
     are written as comments.
     """
     name = " ".join(source.split())
+    chosen = {"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}
+    later = ["constraints"] if proposals else []  # they are not declared twice
     return "\n".join(
         (
             f"# A plan for {name} ({n_records:,} records). Check every line, then run:",
             f"#   microagg protect {name}{options} --plan THIS_FILE",
             "",
-            *_option_lines({"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}),
+            *_option_lines(chosen, later),
             "",
-            *_proposal_lines(proposals),
+            *_proposal_lines(proposals, chosen.get("constraints", ())),
             "# Roles:",
             *(f"#   {role:17} {option.help}" for role, option in ROLE_HELP.items()),
             "# Nothing is guessed to be published unchanged: sensitive, publish and weight.",
@@ -232,10 +234,13 @@ def draft(
     )
 
 
-def _option_lines(chosen: dict[str, Any]) -> list[str]:
-    """Return a line for every option of a plan; options at their defaults are comments."""
+def _option_lines(chosen: dict[str, Any], later: Sequence[str]) -> list[str]:
+    """Return a line for every option of a plan but those that come later.
+
+    Options at their defaults are comments.
+    """
     lines = []
-    for option in options_of(Plan):
+    for option in (own for own in options_of(Plan) if own.keyword not in later):
         value = chosen.get(option.keyword, option.default)
         written = "" if value is None else toml_value(value)
         mark = "" if option.keyword in chosen else "# "
@@ -244,11 +249,15 @@ def _option_lines(chosen: dict[str, Any]) -> list[str]:
     return _with_comments((entry, comment) for _, entry, comment in lines)
 
 
-def _proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
-    """Return constraints as a list in which each can be put into effect on its own."""
+def _proposal_lines(proposals: Sequence[Proposal], given: Sequence[str]) -> list[str]:
+    """Return constraints as a list in which each can be put into effect on its own.
+
+    Those that were given are in effect.
+    """
     if not proposals:
         return []
-    lines = _with_comments((f"#   {toml_value(own.text)},", own.comment) for own in proposals)
+    lines = [f"    {toml_value(text)}," for text in given]
+    lines += _with_comments((f"#   {toml_value(own.text)},", own.comment) for own in proposals)
     return [
         "# What the records have in common. Released records keep what you remove the # from:",
         "constraints = [",

@@ -1,27 +1,24 @@
 """What was asked for: one model for Python, the command line, files and the manifest."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import numpy as np
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
     PlainSerializer,
     ValidationError,
-    ValidationInfo,
     model_validator,
 )
 
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, BOUNDS
-from microagg.constraints.grammar import Constraint, parse
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.read_only import ReadOnly
-from microagg.core.registry import DEFAULT, find, methods
+from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import (
     check_choice,
     check_count,
@@ -33,6 +30,16 @@ from microagg.core.validation import (
 from microagg.files.atomic import atomic_write_all
 from microagg.files.writing import text_writer
 from microagg.plans.agreement import check_agreement
+from microagg.plans.checks import (
+    Constraints,
+    as_blocks,
+    as_markers,
+    checked,
+    one_of,
+    optional,
+    plain_value,
+    with_one_seed,
+)
 from microagg.plans.columns import ColumnPlan, Model, as_columns
 from microagg.plans.digits import only_all, with_digits
 from microagg.plans.options import Kind, Section, option
@@ -58,7 +65,6 @@ from microagg.tables.roles import (
     UNIT,
     WEIGHT,
     Roles,
-    as_names,
     no_such_column,
 )
 from microagg.tables.scaling import SCALES
@@ -66,96 +72,6 @@ from microagg.tables.strata import SMALL_STRATA
 
 # Names that plan files may use for a field.
 ALIASES = {"seed": "random_state", "options": "method_options"}
-
-
-def _check(check: Any, **bounds: Any) -> BeforeValidator:
-    """Return a validator whose errors contain the name of the field."""
-    return BeforeValidator(
-        lambda value, info: check(_name(info), value, **bounds),
-    )
-
-
-def _optional(check: Any, **bounds: Any) -> BeforeValidator:
-    return BeforeValidator(
-        lambda value, info: None if value is None else check(_name(info), value, **bounds)
-    )
-
-
-def _name(info: ValidationInfo) -> str:
-    return str(info.field_name)
-
-
-def _choice(choices: Iterable[str]) -> BeforeValidator:
-    listed = tuple(map(str, choices))
-    return BeforeValidator(lambda value, info: check_choice(_name(info), value, listed))
-
-
-def parse_constraints(constraints: object) -> tuple[Constraint, ...]:
-    """Return the constraints in a list of texts; a single text is one constraint."""
-    if isinstance(constraints, str):
-        return (parse(constraints),)
-    if constraints is None:
-        return ()
-    if not isinstance(constraints, Iterable) or isinstance(constraints, (bytes, Mapping)):
-        raise ParameterError(
-            "constraints must be a list of texts such as ['net + tax = gross']; got "
-            f"{type(constraints).__name__}."
-        )
-    return tuple(c if isinstance(c, Constraint) else parse(c) for c in constraints)
-
-
-def _with_one_seed(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields with the seed in its place, if it came as an option of the method."""
-    options, name = given.get("method_options"), given.get("method", DEFAULT)
-    if not isinstance(options, Mapping) or options.get("random_state") is None:
-        return given
-    method = methods().get(name) if isinstance(name, str) else None
-    if method is None or "random_state" not in method.options:
-        return given
-    if given.get("random_state") is not None:
-        raise ParameterError(
-            "the seed is given twice: as --seed (random_state in Python) and as the option "
-            "random_state of the method. Remove one of them."
-        )
-    rest = {name: value for name, value in options.items() if name != "random_state"}
-    return {**given, "method_options": rest, "random_state": options["random_state"]}
-
-
-def _as_markers(given: object) -> tuple[str, ...]:
-    """Return the texts of missing values; a number is what it is written as."""
-    listed = [given] if isinstance(given, (str, int, float)) else given
-    if not isinstance(listed, (list, tuple)) or any(
-        isinstance(entry, bool) or not isinstance(entry, (str, int, float)) for entry in listed
-    ):
-        raise ParameterError(
-            "na must be a list of texts or numbers that mean a missing value, such as ['NA', -9]; "
-            f"got {type(given).__name__}."
-        )
-    return tuple(dict.fromkeys(str(entry).strip() for entry in listed))
-
-
-def _as_blocks(blocks: object) -> tuple[tuple[str, ...], ...]:
-    """Return the blocks if they are lists of names; a single flat list is refused."""
-    if isinstance(blocks, Iterable) and not isinstance(blocks, (str, Mapping)):
-        listed = tuple(blocks)
-        if not any(isinstance(block, str) for block in listed):
-            return tuple(as_names("a block", block) for block in listed)
-    raise ParameterError(
-        "blocks must be a list of lists of columns, such as [['age', 'income'], ['sex']]; got "
-        f"{blocks!r}."
-    )
-
-
-def _plain(value: object) -> object:
-    """Return the value of an option of a method, with arrays as lists."""
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-
-
-Constraints = Annotated[
-    tuple[Constraint, ...],
-    BeforeValidator(parse_constraints),
-    PlainSerializer(lambda constraints: [constraint.text for constraint in constraints]),
-]
 
 
 class Plan(Model):
@@ -176,7 +92,7 @@ class Plan(Model):
     Plan(k=5)
     """
 
-    k: Annotated[int, _check(check_count)] = option(
+    k: Annotated[int, checked(check_count)] = option(
         ..., "-k", "K", Section.PROTECTION, "Least number of records behind a released combination."
     )
     method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
@@ -184,9 +100,9 @@ class Plan(Model):
     )
     method_options: Annotated[
         dict[str, Any],
-        _check(check_mapping),
+        checked(check_mapping),
         AfterValidator(ReadOnly),
-        PlainSerializer(lambda options: {n: _plain(value) for n, value in options.items()}),
+        PlainSerializer(lambda options: {n: plain_value(value) for n, value in options.items()}),
     ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method.")
     random_state: Annotated[
         int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
@@ -198,7 +114,7 @@ class Plan(Model):
         "Seed of a method that uses randomness, and of hybrid records.",
         studies=("compare", "sweep"),
     )
-    effort: Annotated[str, _choice(("fast", "balanced", "best"))] = option(
+    effort: Annotated[str, one_of(("fast", "balanced", "best"))] = option(
         "balanced",
         "--effort",
         "E",
@@ -206,21 +122,21 @@ class Plan(Model):
         "How hard auto searches: fast, balanced, best.",
         studies=("compare",),
     )
-    time_budget: Annotated[float | None, _optional(check_number, low=0.0)] = option(
+    time_budget: Annotated[float | None, optional(check_number, low=0.0)] = option(
         None,
         "--time-budget",
         "S",
         Section.METHOD,
         "Seconds for the search of auto, icsm and reporder, and for a tight bound.",
     )
-    bound: Annotated[str, _choice(BOUNDS)] = option(
+    bound: Annotated[str, one_of(BOUNDS)] = option(
         AUTO,
         "--bound",
         "B",
         Section.METHOD,
         "Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or auto.",
     )
-    scale: Annotated[str, _choice(SCALES)] = option(
+    scale: Annotated[str, one_of(SCALES)] = option(
         "standardise",
         "--scale",
         "S",
@@ -228,7 +144,7 @@ class Plan(Model):
         "How numbers are compared: standardise, robust, rank, log or none.",
         studies=("compare", "sweep"),
     )
-    missing: Annotated[Missing, _choice(Missing)] = option(
+    missing: Annotated[Missing, one_of(Missing)] = option(
         Missing.ERROR,
         "--missing",
         "M",
@@ -236,7 +152,7 @@ class Plan(Model):
         "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
         studies=("compare", "sweep"),
     )
-    na: Annotated[tuple[str, ...], BeforeValidator(_as_markers)] = option(
+    na: Annotated[tuple[str, ...], BeforeValidator(as_markers)] = option(
         (),
         "--na",
         "TEXT,...",
@@ -253,7 +169,7 @@ class Plan(Model):
         "Without it, as many as the column has.",
         kind=Kind.BY_COLUMN,
     )
-    dates: Annotated[str | None, _optional(check_choice, choices=DATE_ORDERS)] = option(
+    dates: Annotated[str | None, optional(check_choice, choices=DATE_ORDERS)] = option(
         None,
         "--dates",
         "us|eu",
@@ -269,14 +185,14 @@ class Plan(Model):
         'What every released record satisfies, such as "net + tax = gross".',
         studies=("compare", "sweep"),
     )
-    strict_k: Annotated[bool, _check(check_flag)] = option(
+    strict_k: Annotated[bool, checked(check_flag)] = option(
         False,
         "--strict-k",
         "",
         Section.PROTECTION,
         "Merge what was drawn until every group holds k records (fcm, efcm).",
     )
-    small_strata: Annotated[str, _choice(SMALL_STRATA)] = option(
+    small_strata: Annotated[str, one_of(SMALL_STRATA)] = option(
         "error",
         "--small-strata",
         "S",
@@ -284,7 +200,7 @@ class Plan(Model):
         "Strata of fewer than k records: error refuses them, merge joins them with others.",
         studies=("compare", "sweep"),
     )
-    blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_blocks)] = option(
+    blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(as_blocks)] = option(
         (),
         "--block",
         "C,...",
@@ -292,7 +208,7 @@ class Plan(Model):
         "Columns to group on their own; k then holds within each block only.",
         studies=("compare", "sweep"),
     )
-    valid_combinations: Annotated[bool, _check(check_flag)] = option(
+    valid_combinations: Annotated[bool, checked(check_flag)] = option(
         True,
         "--valid-combinations",
         "",
@@ -300,7 +216,7 @@ class Plan(Model):
         "Release in each group the categories of one of its records: no new combinations.",
         studies=("compare", "sweep"),
     )
-    keep_margins: Annotated[bool, _check(check_flag)] = option(
+    keep_margins: Annotated[bool, checked(check_flag)] = option(
         False,
         "--keep-margins",
         "",
@@ -308,14 +224,14 @@ class Plan(Model):
         "Choose categories so that their totals stay nearly as they were, at little extra loss.",
         studies=("compare", "sweep"),
     )
-    hybrid: Annotated[bool, _check(check_flag)] = option(
+    hybrid: Annotated[bool, checked(check_flag)] = option(
         False,
         "--hybrid",
         "",
         Section.PROTECTION,
         "Release synthetic records with the means and covariances of groups. Not k-anonymous.",
     )
-    keep_key: Annotated[bool, _check(check_flag)] = option(
+    keep_key: Annotated[bool, checked(check_flag)] = option(
         False,
         "--keep-key",
         "",
@@ -347,7 +263,7 @@ class Plan(Model):
         if isinstance(renamed.get("digits"), Mapping):
             columns = renamed.get("columns")
             renamed = with_digits(renamed, as_columns({} if columns is None else columns))
-        return with_unit(_with_one_seed(renamed))
+        return with_unit(with_one_seed(renamed))
 
     @model_validator(mode="after")
     def _agree(self) -> Self:

@@ -11,28 +11,19 @@ from typing import Any
 import polars as pl
 
 from microagg.bounds.choices import AUTO
-from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import SeedLike, check_seed
-from microagg.core.words import counted
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, protected_name
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line, python_call
-from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
+from microagg.release.cautions import warn_afterwards, warn_beforehand
 from microagg.release.constrained import systems_of
 from microagg.release.description import describe, plain_options
-from microagg.release.exposure import (
-    coarser_identifiers,
-    columns_that_name_records,
-    columns_that_name_units,
-    n_groups_of_one_weight,
-    order_links_units,
-)
-from microagg.release.grouping import Groups, bound_of, group, n_expecting_fewer
+from microagg.release.grouping import Groups, bound_of, group
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, PathName, Release
 from microagg.release.released import Released, aggregate, synthesise
@@ -327,7 +318,7 @@ def go_through(
     bound = bound_for(plan.bound, records)
     systems = systems_of(plan.constraints, records)
     check_hybrid(plan, records, systems)
-    _warn_beforehand(plan, records)
+    warn_beforehand(plan, records)
     warn_of_violations(systems, records)
     with listener:
         groups = group(records, plan, systems, rules)
@@ -336,7 +327,7 @@ def go_through(
         else:
             released = aggregate(records, groups, systems, CategoryChoice.of(plan))
         proof = bound_of(bound, plan, records, groups)
-    _warn_afterwards(plan, records, groups)
+    warn_afterwards(plan, records, groups)
     verified = finish(plan, records, groups, released)
     used = plan.replace(
         random_state=groups.seed,
@@ -374,76 +365,3 @@ def _identifiers(verified: Verified) -> Iterator[pl.Series]:
         yield from verified.identifiers.get_columns()
     if verified.key is not None:
         yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
-
-
-def _warn_beforehand(plan: Plan, records: Records) -> None:
-    if plan.k == 1:
-        warn(
-            "k = 1 protects nobody: any record may keep its own values; use k = 2 or more.",
-            PrivacyWarning,
-        )
-    for name in columns_that_name_records(records):
-        what = "the weight" if name == records.roles.weights else "column"
-        warn(
-            f"{what} {name!r} is published unchanged, and nearly every record has a value of its "
-            "own there: anyone who knows it finds the record. Drop, coarsen or round it unless you "
-            "mean to publish it.",
-            PrivacyWarning,
-        )
-    unit = records.roles.unit
-    for name in columns_that_name_units(records):
-        warn(
-            f"column {name!r} is published unchanged, and nearly every {unit!r} has a value of its "
-            "own there: anyone who knows it finds all their records. Drop or coarsen it unless you "
-            "mean to publish it.",
-            PrivacyWarning,
-        )
-    for name in coarser_identifiers(records):
-        warn(
-            f"values of the identifier {name!r} are in records of several {unit!r}: k of these may "
-            f"be fewer than k people. If {name!r} says whom records are about, name it as the "
-            "unit.",
-            PrivacyWarning,
-        )
-    if order_links_units(records):
-        warn(
-            f"records of the same {unit!r} follow each other, and the released table keeps their "
-            "order: it shows which records belong together. Shuffle the records first.",
-            PrivacyWarning,
-        )
-    if plan.hybrid:
-        warn(
-            "hybrid records keep the means and covariances of groups, not k-anonymity: each has "
-            "values of its own. microagg measure (release.risk() in Python) shows how many can "
-            "still be linked.",
-            PrivacyWarning,
-        )
-    elif len(records.blocks) > 1:
-        warn(
-            f"the quasi-identifiers are grouped in {len(records.blocks)} blocks: k = {plan.k} "
-            "holds within each of them, not for all together. Anyone who knows values from "
-            "several blocks can distinguish records.",
-            PrivacyWarning,
-        )
-
-
-def _warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
-    if groups.interrupted:
-        warn(
-            "interrupted: these are the best groups so far, not those of the whole search.",
-            InterruptedSearchWarning,
-        )
-    if plan.k > 1 and (count := n_groups_of_one_weight(records, groups)):
-        warn(
-            f"in {counted(count, 'group')} one record has more than half of the weight in "
-            f"{records.roles.weights!r}: what is released there is mostly its own values. Cap the "
-            "weights, or ask for dominance (--dominance, or dominance={...} in Python).",
-            PrivacyWarning,
-        )
-    if groups.promise is Promise.NOTHING and plan.k > 1:
-        warn(
-            f"{plan.method!r} draws and does not guarantee k: "
-            f"{n_expecting_fewer(groups.estimator)} of its centres expect fewer than {plan.k} "
-            "records; use strict_k (--strict-k) for groups of k or more.",
-            PrivacyWarning,
-        )

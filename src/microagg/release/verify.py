@@ -25,8 +25,9 @@ from microagg.files.dialect import Dialect
 from microagg.files.formats import dialect_for, open_table
 from microagg.plans.arguments import plan_of
 from microagg.plans.beside import existing_manifest, manifest_beside
+from microagg.plans.checks import parse_constraints
 from microagg.plans.manifest import FileFacts, Manifest
-from microagg.plans.plan import Plan, parse_constraints
+from microagg.plans.plan import Plan
 from microagg.release.findings import Verification
 from microagg.release.originals import original_columns
 from microagg.release.release import PathName, Release

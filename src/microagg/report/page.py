@@ -170,9 +170,11 @@ def _of_one_column(subject: Subject) -> Iterator[str]:
 def _bound_share(done: Manifest) -> float | None:
     """Return the bound, where it is one of the loss of released values, too.
 
-    In the same units, a value that a group shares loses at least what its mean does.
+    In the same units, a value that a group shares loses at least what its mean does. Dates with a
+    resolution are grouped in its units, and released as the days on which they begin.
     """
     same_units = done.scale == "standardise" and not done.missing_values
+    same_units &= not done.plan.resolutions
     return done.lower_bound if same_units and done.hybrid is None else None
 
 

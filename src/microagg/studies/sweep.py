@@ -1,18 +1,16 @@
 """sweep(): what a table loses at every k of a range, and must lose at least, in one run."""
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microagg.bounds import gap
 from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
-from microagg.core.arrays import Floats, Labels, Rows
+from microagg.core.arrays import Rows
 from microagg.core.errors import ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
@@ -25,7 +23,6 @@ from microagg.core.validation import (
     check_matrix,
     check_seed,
 )
-from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
 from microagg.plans.arguments import alone_with_plan, plan_of
@@ -34,14 +31,13 @@ from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, errors_of, too_many_categories
-from microagg.release.parts import fit_under
 from microagg.release.records import Records, open_records
 from microagg.release.released import aggregate, loss_of
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for, warn_of_violations
-from microagg.studies.chains import MatrixSweep, compile_search, sweep_all
 from microagg.studies.setting import Setting
+from microagg.studies.sweep_parts import RowsOfStrata, Study, sweep_parts
 from microagg.studies.sweep_result import Sweep, SweepRow
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import Names
@@ -65,8 +61,6 @@ _UNUSED = (
     "hybrid",
     "keep_key",
 )
-
-RowsOfStrata = Sequence[Labels]
 
 
 @alone_with_plan("effort", "bound")
@@ -162,7 +156,7 @@ weights, blocks, valid_combinations, keep_margins : as in `protect`, for DataFra
     everyone = [np.arange(len(matrix))]
     with reporting_to(progress):
         return _sweep(
-            _Study(
+            Study(
                 [matrix],
                 dict.fromkeys(wanted, everyone),
                 None,
@@ -257,7 +251,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
         wanted = _up_to_smallest_stratum(wanted, records, plan.small_strata)
     systems = systems_of(plan.constraints, records)
     warn_of_violations(systems, records)
-    study = _Study(
+    study = Study(
         [block.X for block in records.blocks],
         _rows_of_strata(records, wanted, plan.small_strata),
         records.weights,
@@ -313,155 +307,10 @@ def _rows_of_strata(records: Records, ks: Sequence[int], small: str) -> dict[int
     return {k: found[k] for k in ks}
 
 
-@dataclass(frozen=True, eq=False)
-class _Study:
-    """What is swept: the matrix of every block, and the rows of every stratum at every k.
-
-    `errors` returns those of the groups of all blocks.
-    """
-
-    matrices: Sequence[Floats]
-    strata: Mapping[int, RowsOfStrata]
-    weights: Floats | None
-    errors: Callable[[Sequence[Labels]], Errors]
-    rules: "Mapping[int, Sequence[GroupRule]]" = field(default_factory=dict)
-
-    @property
-    def ks(self) -> list[int]:
-        """Every k, in ascending order."""
-        return list(self.strata)
-
-    def parts(self) -> "list[_Part]":
-        """Return what is swept on its own: a stratum, at every k at which it exists, in a block."""
-        found: dict[bytes, tuple[Labels, list[int]]] = {}
-        for k, strata in self.strata.items():
-            for rows in strata:
-                found.setdefault(rows.tobytes(), (rows, []))[1].append(k)
-        return [
-            _Part(block, rows, ks)
-            for block in range(len(self.matrices))
-            for rows, ks in found.values()
-        ]
-
-    def matrix_of(self, part: "_Part") -> Floats:
-        """Return the records of a part."""
-        X = self.matrices[part.block]
-        return X if len(part.rows) == len(X) else np.ascontiguousarray(X[part.rows])
-
-    def weights_of(self, part: "_Part") -> Floats | None:
-        """Return the weights of a part."""
-        return None if self.weights is None else self.weights[part.rows]
-
-    def ruled(self, part: "_Part", effort: str) -> Callable[[int, int, int], Labels] | None:
-        """Return a function that groups a part so that all rules are met, if there are any."""
-        if not any(self.rules.values()):
-            return None
-        X = self.matrix_of(part)
-
-        def group(k: int, seed: int, n_jobs: int) -> Labels:
-            own = [rule.within(part.rows) for rule in self.rules[k]]
-            auto = Auto(k=k, effort=effort, random_state=seed % 2**32, n_jobs=n_jobs)
-            return fit_under(auto, X, own).labels_
-
-        return group
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Records that are grouped separately, by the columns of one block, at some or all ks."""
-
-    block: int
-    rows: Labels
-    ks: list[int]
-
-
-@dataclass(frozen=True, eq=False)
-class _Partition:
-    """The groups of every block at one k, and their errors."""
-
-    labels: Sequence[Labels]
-    errors: Errors
-
-
-def _sweep(study: _Study, work: Work, seed: int) -> Sweep:
-    """Sweep over every part side by side, and combine the parts at every k."""
+def _sweep(study: Study, work: Work, seed: int) -> Sweep:
     assert work.effort is not None
     assert work.bound is not None
-    effort, with_bounds, parts = EFFORTS[work.effort], work.bound != NONE, study.parts()
-    compile_search(study.matrices[0], effort, with_bounds=with_bounds)
-    began = time.perf_counter()
-    rng = np.random.default_rng(seed)
-    swept = [
-        MatrixSweep(
-            study.matrix_of(part),
-            part.ks,
-            effort,
-            rng.integers(2**63, size=len(part.ks)).tolist(),
-            work.n_jobs,
-            study.weights_of(part),
-            study.ruled(part, work.effort),
-        )
-        for part in parts
-    ]
-    sweep_all(swept, with_bounds=with_bounds, n_jobs=work.n_jobs)
-    rows = _rows(study, list(zip(parts, swept, strict=True)))
-    seconds = time.perf_counter() - began
-    return Sweep(rows=rows, seconds=seconds, seed=seed, effort=work.effort, bound=work.bound)
-
-
-def _rows(study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -> tuple[SweepRow, ...]:
-    """Return a row for every k, the largest k first: none loses more than the one before.
-
-    Of each part that is so already, but sums round.
-    """
-    rows: list[SweepRow] = []
-    before: _Partition | None = None
-    for place in reversed(range(len(study.ks))):
-        k = study.ks[place]
-        own = [(part, one) for part, one in swept if k in part.ks]
-        found = _joined(k, study, own)
-        is_feasible = before is not None and study.strata[k] is study.strata[study.ks[place + 1]]
-        if before is not None and is_feasible and before.errors.sse < found.errors.sse:
-            found = before
-        rows.append(_row(k, found, [one for _, one in own]))
-        before = found
-    return tuple(rows[::-1])
-
-
-def _joined(k: int, study: _Study, swept: Sequence[tuple[_Part, MatrixSweep]]) -> _Partition:
-    """Combine the groups of all parts at one k."""
-    labels = []
-    for block, X in enumerate(study.matrices):
-        joined, first = np.empty(len(X), dtype=np.intp), 0
-        for part, one in swept:
-            if part.block == block:
-                joined[part.rows] = one.found[k].labels + first
-                first += len(one.found[k].sizes)
-        labels.append(summarise(np.zeros((len(X), 1)), joined).labels)
-    return _Partition(labels, study.errors(labels))
-
-
-def _row(k: int, found: _Partition, swept: Sequence[MatrixSweep]) -> SweepRow:
-    errors, bounds = found.errors, [one.bounds[k] for one in swept if k in one.bounds]
-    bound = None
-    if bounds:  # sums round; a bound must not be rounded up
-        bound = bounds[0] if len(bounds) == 1 else sum(bounds) * (1.0 - 1e-12)
-    sizes = np.concatenate([np.bincount(own) for own in found.labels])
-    labels = found.labels[0] if len(found.labels) == 1 else np.column_stack(found.labels)
-    labels.flags.writeable = False
-    return SweepRow(
-        k=k,
-        information_loss=errors.information_loss,
-        grouping_loss=errors.information_loss,
-        lower_bound=None if bound is None else Errors(bound, errors.sst).information_loss,
-        gap=None if bound is None else gap(errors.sse, bound),
-        sse=errors.sse,
-        n_groups=len(sizes),
-        min_group=int(sizes.min()),
-        max_group=int(sizes.max()),
-        seconds=sum(one.seconds[k] for one in swept),
-        labels=labels,
-    )
+    return sweep_parts(study, effort=work.effort, bound=work.bound, n_jobs=work.n_jobs, seed=seed)
 
 
 def _with_released(

@@ -49,15 +49,17 @@ class OriginalColumn:
 
     @classmethod
     def of(cls, column: Column, values: Values | None = None) -> "OriginalColumn":
-        """Return a column of a table; `values` take the place of its own."""
+        """Return a column of a table, dates as they were before they were rounded.
+
+        `values` take the place of its own.
+        """
+        own: Column | Coded = column
+        coarse = None
         if column.finer is not None and values is None:
             own, coarse = column.finer, (column.unit, column.step)
-            side = ColumnSide.of_values(own.values)
-            meaning = (own.categories, own.unit, own.step, column.weight)
-            return cls(column.name, column.type, side, *meaning, released_in=coarse)
-        side = ColumnSide.of_values(column.values if values is None else values)
-        meaning = (column.categories, column.unit, column.step, column.weight)
-        return cls(column.name, column.type, side, *meaning)
+        side = ColumnSide.of_values(own.values if values is None else values)
+        meaning = (own.categories, own.unit, own.step, column.weight)
+        return cls(column.name, column.type, side, *meaning, coarse)
 
     def paired(self, after: Values) -> "PairedColumn":
         """Return this column together with what became of it."""

@@ -1,0 +1,90 @@
+"""What a release warns of: requests and tables that leave somebody unprotected."""
+
+from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
+from microagg.core.words import counted
+from microagg.plans.manifest import Promise
+from microagg.plans.plan import Plan
+from microagg.release.exposure import (
+    coarser_identifiers,
+    columns_that_name_records,
+    columns_that_name_units,
+    n_groups_of_one_weight,
+    order_links_units,
+)
+from microagg.release.grouping import Groups, n_expecting_fewer
+from microagg.release.records import Records
+
+
+def warn_beforehand(plan: Plan, records: Records) -> None:
+    """Warn of what the request and the table leave unprotected."""
+    if plan.k == 1:
+        warn(
+            "k = 1 protects nobody: any record may keep its own values; use k = 2 or more.",
+            PrivacyWarning,
+        )
+    for name in columns_that_name_records(records):
+        what = "the weight" if name == records.roles.weights else "column"
+        warn(
+            f"{what} {name!r} is published unchanged, and nearly every record has a value of its "
+            "own there: anyone who knows it finds the record. Drop, coarsen or round it unless you "
+            "mean to publish it.",
+            PrivacyWarning,
+        )
+    unit = records.roles.unit
+    for name in columns_that_name_units(records):
+        warn(
+            f"column {name!r} is published unchanged, and nearly every {unit!r} has a value of its "
+            "own there: anyone who knows it finds all their records. Drop or coarsen it unless you "
+            "mean to publish it.",
+            PrivacyWarning,
+        )
+    for name in coarser_identifiers(records):
+        warn(
+            f"values of the identifier {name!r} are in records of several {unit!r}: k of these may "
+            f"be fewer than k people. If {name!r} says whom records are about, name it as the "
+            "unit.",
+            PrivacyWarning,
+        )
+    if order_links_units(records):
+        warn(
+            f"records of the same {unit!r} follow each other, and the released table keeps their "
+            "order: it shows which records belong together. Shuffle the records first.",
+            PrivacyWarning,
+        )
+    if plan.hybrid:
+        warn(
+            "hybrid records keep the means and covariances of groups, not k-anonymity: each has "
+            "values of its own. microagg measure (release.risk() in Python) shows how many can "
+            "still be linked.",
+            PrivacyWarning,
+        )
+    elif len(records.blocks) > 1:
+        warn(
+            f"the quasi-identifiers are grouped in {len(records.blocks)} blocks: k = {plan.k} "
+            "holds within each of them, not for all together. Anyone who knows values from "
+            "several blocks can distinguish records.",
+            PrivacyWarning,
+        )
+
+
+def warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
+    """Warn of what the groups leave unprotected."""
+    if groups.interrupted:
+        warn(
+            "interrupted: these are the best groups so far, not those of the whole search.",
+            InterruptedSearchWarning,
+        )
+    if plan.k > 1 and (count := n_groups_of_one_weight(records, groups)):
+        warn(
+            f"in {counted(count, 'group')} one record has more than half of the weight in "
+            f"{records.roles.weights!r}: what is released there is mostly its own values. Cap the "
+            "weights, or ask for dominance (--dominance, or dominance={...} in Python).",
+            PrivacyWarning,
+        )
+    if groups.promise is Promise.NOTHING and plan.k > 1:
+        warn(
+            f"{plan.method!r} draws and does not guarantee k: "
+            f"{n_expecting_fewer(groups.estimator)} of its centres expect fewer than {plan.k} "
+            "records; use strict_k (--strict-k) for groups of k or more.",
+            PrivacyWarning,
+        )
