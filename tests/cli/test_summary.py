@@ -2,7 +2,7 @@
 
 import pytest
 
-from microagg.cli.summary import table_rows
+from microagg.cli.summary import outcome, table_rows
 from tests.manifests import manifest
 
 
@@ -51,3 +51,24 @@ def test_what_avoids_new_combinations_is_named_where_it_would():
     held = manifest(new_combinations=new, categories={"valid_combinations": True})
     (row,) = (words for name, words in table_rows(held) if name == "new combinations")
     assert row.endswith("did not exist before")
+
+
+@pytest.mark.parametrize(
+    ("loss", "worst", "words"),
+    [
+        (40.0, {"town": 129.3, "age": 99.9}, "town: {} its overall average"),
+        (110.0, {"town": 129.3, "age": 100.0}, "town, age: {} their overall averages"),
+        (99.9, {}, None),
+    ],
+)
+def test_columns_that_say_next_to_nothing_are_warned_of(loss, worst, words):
+    rows = dict(outcome(manifest(information_loss=loss, worst_columns=worst)))
+    told = "released values no closer to the true ones than"
+    assert rows.get("caution") == (words and words.format(told))
+
+
+def test_a_table_of_one_column_may_be_lost_as_well():
+    done = manifest(information_loss=100.0, worst_columns={}, n_groups=1)
+    rows = dict(outcome(done))
+    assert rows["caution"].startswith(f"{done.quasi_identifiers[0]}: released values")
+    assert not rows["groups"].endswith("each")

@@ -17,7 +17,7 @@ from microagg.core.words import (
     worst_losses,
 )
 from microagg.plans.manifest import HybridFacts, Manifest, Promise
-from microagg.plans.required import Required, least_behind, required_rows, units_of
+from microagg.plans.required import Required, least_behind, lost_columns, required_rows, units_of
 from microagg.requirements.diversity import LDiversity
 
 _LIMIT_HOLDS = (
@@ -397,6 +397,11 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         found.append(
             f"Records without a value of {short_name(done.units.column)!r} count for nobody in k: "
             f"{small_count(without, done.k)}."
+        )
+    if lost := lost_columns(done):
+        found.append(
+            "Released values are no closer to the true ones than an overall average: "
+            f"{listed(lost)}. Merge rare categories, lower k, or drop such columns."
         )
     if done.interrupted or done.timed_out:
         by = "by Ctrl-C" if done.interrupted else "by the time budget"
