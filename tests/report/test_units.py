@@ -157,11 +157,11 @@ def pages(release, tmp_path_factory):
 
 def test_both_reports_speak_of_units(pages):
     for page in pages:
-        assert "k = 4 different &#39;patient&#39;: kept and verified" in page
+        assert "k = 4 different units (&#39;patient&#39;): kept and verified" in page
         assert "<dt>patient</dt><dd>150</dd>" in page
         assert "at least 2 values of &#39;ill&#39;" in page
         assert "linked units" in page
-        assert "and so on at least 4 different &#39;patient&#39;" in page
+        assert "and so on at least 4 different units (&#39;patient&#39;)" in page
         assert "unit: k counts its values" in page
 
 
