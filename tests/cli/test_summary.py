@@ -62,9 +62,18 @@ def test_what_avoids_new_combinations_is_named_where_it_would():
     ],
 )
 def test_columns_that_say_next_to_nothing_are_warned_of(loss, worst, words):
-    rows = dict(outcome(manifest(information_loss=loss, worst_columns=worst)))
+    columns = list(worst) or ["age"]
+    done = manifest(information_loss=loss, worst_columns=worst, quasi_identifiers=columns)
+    rows = dict(outcome(done))
     told = "released values no closer to the true ones than"
     assert rows.get("caution") == (words and words.format(told))
+
+
+def test_a_manifest_lists_a_handful_of_columns():
+    names = [f"q{j}" for j in range(9)]
+    worst = dict.fromkeys(names[:5], 120.0)
+    done = manifest(information_loss=110.0, worst_columns=worst, quasi_identifiers=names)
+    assert dict(outcome(done))["caution"].startswith("q0, q1, q2, q3, q4 and possibly others: ")
 
 
 def test_a_table_of_one_column_may_be_lost_as_well():

@@ -23,7 +23,14 @@ from microagg.plans.manifest import (
     Promise,
 )
 from microagg.plans.plan import Plan
-from microagg.plans.required import left_out, lost_columns, required_rows, shared_words, units_of
+from microagg.plans.required import (
+    left_out,
+    lost_columns,
+    may_have_lost_others,
+    required_rows,
+    shared_words,
+    units_of,
+)
 from microagg.requirements.units import KUnits
 
 Facts = list[tuple[str, str]]
@@ -109,7 +116,8 @@ def _lost(done: Manifest) -> Facts:
         return []
     better = "its overall average" if len(lost) == 1 else "their overall averages"
     words = f"released values no closer to the true ones than {better}"
-    return [("caution", f"{listed_names(lost)}: {words}")]
+    others = " and possibly others" if may_have_lost_others(done) else ""
+    return [("caution", f"{listed_names(lost)}{others}: {words}")]
 
 
 def _grouping_loss(done: Manifest) -> str:

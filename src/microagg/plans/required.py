@@ -55,6 +55,12 @@ def lost_columns(done: Manifest) -> list[str]:
     return [name for name, loss in losses.items() if loss >= _ALL_LOST]
 
 
+def may_have_lost_others(done: Manifest) -> bool:
+    """Whether more columns than a manifest lists may have lost all they said."""
+    lost = len(lost_columns(done))
+    return 0 < lost == len(done.worst_columns) and lost < len(done.quasi_identifiers)
+
+
 def shared_words(done: Manifest) -> list[str]:
     """Return a sentence on every sensitive column that some combinations reveal."""
     return [
