@@ -2,7 +2,7 @@
 
 import pytest
 
-from microagg.cli.summary import table_rows
+from microagg.cli.summary import outcome, table_rows
 from tests.manifests import manifest
 
 
@@ -51,3 +51,33 @@ def test_what_avoids_new_combinations_is_named_where_it_would():
     held = manifest(new_combinations=new, categories={"valid_combinations": True})
     (row,) = (words for name, words in table_rows(held) if name == "new combinations")
     assert row.endswith("did not exist before")
+
+
+@pytest.mark.parametrize(
+    ("loss", "worst", "words"),
+    [
+        (40.0, {"town": 129.3, "age": 99.9}, "town: {} its overall average"),
+        (110.0, {"town": 129.3, "age": 100.0}, "town, age: {} their overall averages"),
+        (99.9, {}, None),
+    ],
+)
+def test_columns_that_say_next_to_nothing_are_warned_of(loss, worst, words):
+    columns = list(worst) or ["age"]
+    done = manifest(information_loss=loss, worst_columns=worst, quasi_identifiers=columns)
+    rows = dict(outcome(done))
+    told = "released values no closer to the true ones than"
+    assert rows.get("caution") == (words and words.format(told))
+
+
+def test_a_manifest_lists_a_handful_of_columns():
+    names = [f"q{j}" for j in range(9)]
+    worst = dict.fromkeys(names[:5], 120.0)
+    done = manifest(information_loss=110.0, worst_columns=worst, quasi_identifiers=names)
+    assert dict(outcome(done))["caution"].startswith("q0, q1, q2, q3, q4 and possibly others: ")
+
+
+def test_a_table_of_one_column_may_be_lost_as_well():
+    done = manifest(information_loss=100.0, worst_columns={}, n_groups=1)
+    rows = dict(outcome(done))
+    assert rows["caution"].startswith(f"{done.quasi_identifiers[0]}: released values")
+    assert not rows["groups"].endswith("each")

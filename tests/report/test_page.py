@@ -426,3 +426,19 @@ def test_a_bound_of_other_units_is_not_drawn(resolution, tmp_path):
     assert release.lower_bound is not None
     page = release.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert ("proved to be unavoidable" in page) == (resolution is None)
+
+
+def test_one_information_loss_is_on_the_page(tmp_path):
+    """Where a few records dominate a column, utility is that of the others, but not the loss."""
+    chance = np.random.default_rng(2)
+    amounts = np.append(chance.normal(100, 5, 59).round(1), 9e6)
+    numbers = {name: chance.integers(20, 80, 60) for name in ("age", "size")}
+    table = pl.DataFrame({**numbers, "turnover": amounts})
+    microagg.protect(table, k=5, method="mdav").report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "A few records dominate &#39;turnover&#39;" in page
+    assert "IL1s" in page
+    assert "loss of released values" not in page
+    even = table.with_columns(turnover=pl.col("age") * 2.5)
+    microagg.protect(even, k=5, method="mdav").report(tmp_path / "even.html")
+    assert "loss of released values" in (tmp_path / "even.html").read_text()

@@ -132,3 +132,11 @@ def test_a_plan_names_no_values():
     assert tomllib.loads(text) == {"k": 5, "method": "v-mdav", "method_options": {}}
     assert text.endswith("# The option gain is None, which a plan file cannot say.")
     assert names_values(plan)
+
+
+def test_columns_of_which_next_to_nothing_is_left_are_named_internally():
+    done = manifest(information_loss=70.0, worst_columns={"town": 129.3, "age": 10.0})
+    (caution,) = wording.cautions(done, public=False)
+    assert caution.startswith("Released values are no closer to the true ones")
+    assert "average: town." in caution
+    assert wording.cautions(done, public=True) == []

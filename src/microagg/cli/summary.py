@@ -23,7 +23,14 @@ from microagg.plans.manifest import (
     Promise,
 )
 from microagg.plans.plan import Plan
-from microagg.plans.required import left_out, required_rows, shared_words, units_of
+from microagg.plans.required import (
+    left_out,
+    lost_columns,
+    may_have_lost_others,
+    required_rows,
+    shared_words,
+    units_of,
+)
 from microagg.requirements.units import KUnits
 
 Facts = list[tuple[str, str]]
@@ -50,12 +57,14 @@ def outcome(done: Manifest) -> Facts:
     """Return rows on the loss, the groups, what was verified, and the columns."""
     low, high = done.min_group, done.max_group
     records = "record" if high == 1 else "records"
+    each = " each" if done.n_groups > 1 else ""
     rows = [
         ("information loss", _loss(done)),
+        *_lost(done),
         (grouping_loss_of(done.scale), _grouping_loss(done)),
         *_bound(done),
         *_cut_short(done),
-        ("groups", f"{done.n_groups:,}, of {spread(low, high)} {records} each"),
+        ("groups", f"{done.n_groups:,}, of {spread(low, high)} {records}{each}"),
     ]
     columns = listed_names(done.quasi_identifiers)
     if done.k == 1:
@@ -99,6 +108,16 @@ def _loss(done: Manifest) -> str:
         return "not defined: no protected column varied before"
     loss = f"{percent(done.information_loss)} of the released values"
     return f"{loss}; most in {worst_losses(done.worst_columns)}" if done.worst_columns else loss
+
+
+def _lost(done: Manifest) -> Facts:
+    """Warn of columns whose released values say next to nothing of a record."""
+    if not (lost := lost_columns(done)):
+        return []
+    better = "its overall average" if len(lost) == 1 else "their overall averages"
+    words = f"released values no closer to the true ones than {better}"
+    others = " and possibly others" if may_have_lost_others(done) else ""
+    return [("caution", f"{listed_names(lost)}{others}: {words}")]
 
 
 def _grouping_loss(done: Manifest) -> str:

@@ -1,4 +1,4 @@
-"""What a manifest says of units and requirements, as the summary and the report word it."""
+"""What a manifest says of units, requirements and columns, in the words of summary and report."""
 
 from math import inf
 from typing import NamedTuple
@@ -9,6 +9,9 @@ from microagg.plans.manifest import Manifest, RequirementFacts
 from microagg.requirements.contributions import Dominance, PPercent
 from microagg.requirements.found import rounded
 from microagg.tables.roles import DROP
+
+# At this loss, in per cent, the overall mean would do as well; figures are rounded.
+_ALL_LOST = 100.0 - 1e-6
 
 
 class Required(NamedTuple):
@@ -39,6 +42,23 @@ def least_behind(done: Manifest) -> str:
 def left_out(done: Manifest) -> tuple[str, ...]:
     """Return the columns that are not published though they name nobody."""
     return tuple(name for name in done.dropped if name in done.plan.columns_as(DROP))
+
+
+def lost_columns(done: Manifest) -> list[str]:
+    """Return columns whose released values are no closer to the true ones than their average.
+
+    Synthetic values need not be close to those of their records.
+    """
+    if done.hybrid is not None or done.information_loss is None:
+        return []
+    losses = done.worst_columns or {done.quasi_identifiers[0]: done.information_loss}
+    return [name for name, loss in losses.items() if loss >= _ALL_LOST]
+
+
+def may_have_lost_others(done: Manifest) -> bool:
+    """Whether more columns than a manifest lists may have lost all they said."""
+    lost = len(lost_columns(done))
+    return 0 < lost == len(done.worst_columns) and lost < len(done.quasi_identifiers)
 
 
 def shared_words(done: Manifest) -> list[str]:

@@ -51,11 +51,14 @@ def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Itera
     if kept:
         predicted = None if target in hidden else target
         utility = measure_utility(replace(records, columns=kept), target=predicted, seed=seed)
+        if hidden:  # the page states the loss of all columns, next to which this would be another
+            unknown = replace(utility.loss, information_loss=None)
+            utility = replace(utility, loss=unknown, units=None)
         yield from utility.rows()
     if hidden:
         yield FigureRow(
             "left out",
             counted(len(hidden), "column"),
-            f"A few records dominate {', '.join(map(repr, hidden))}: utility measures "
-            "would reveal their values.",
+            f"A few records dominate {', '.join(map(repr, hidden))}: these measures would reveal "
+            "their values, and are of the other columns.",
         )

@@ -33,6 +33,8 @@ _GREY = "#555555"
 _MOST_SIZES = 40
 _MARKS = "osD^vP*X"
 _LABEL = 7.0
+# Between a bar and its figure, in points.
+_GAP = 2.0
 
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -103,7 +105,14 @@ def bars(found: Bars, label: str, salt: str) -> str:
             fill = _PALE if colour == BEFORE else colour
             axes.barh(at, shares, thickness * 0.88, color=fill, edgecolor=colour, linewidth=0.6)
             for y, share in zip(at, shares, strict=True):
-                axes.text(share, y, f" {share_word(share)}", va="center", fontsize=6.5)
+                axes.annotate(
+                    share_word(share),
+                    (share, y),
+                    xytext=(_GAP, 0.0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=6.5,
+                )
         axes.set_ylim(n - 0.5, -0.5)
         axes.set_xlim(0.0, max(float(shares.max()) for shares, _ in sides) * 1.25 or 1.0)
         axes.set_yticks(range(n), [names.place(name) for name in found.names])

@@ -17,7 +17,14 @@ from microagg.core.words import (
     worst_losses,
 )
 from microagg.plans.manifest import HybridFacts, Manifest, Promise
-from microagg.plans.required import Required, least_behind, required_rows, units_of
+from microagg.plans.required import (
+    Required,
+    least_behind,
+    lost_columns,
+    may_have_lost_others,
+    required_rows,
+    units_of,
+)
 from microagg.requirements.diversity import LDiversity
 
 _LIMIT_HOLDS = (
@@ -397,6 +404,12 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         found.append(
             f"Records without a value of {short_name(done.units.column)!r} count for nobody in k: "
             f"{small_count(without, done.k)}."
+        )
+    if lost := lost_columns(done):
+        others = ", and possibly others" if may_have_lost_others(done) else ""
+        found.append(
+            "Released values are no closer to the true ones than an overall average: "
+            f"{listed(lost)}{others}. Merge rare categories, lower k, or protect fewer columns."
         )
     if done.interrupted or done.timed_out:
         by = "by Ctrl-C" if done.interrupted else "by the time budget"
