@@ -205,3 +205,16 @@ def test_a_public_plan_has_the_unit_but_no_limits_of_estimates():
 
 def test_the_release_prints_what_k_counts(release):
     assert "k = 4 different units ('patient'), mdav" in repr(release)
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_where_nothing_says_whom_records_are_about_that_is_a_caution(public):
+    def warns(**changes):
+        said = wording.cautions(manifest(**changes), public=public)
+        return any("k counts records" in caution for caution in said)
+
+    assert warns()
+    assert not warns(identifiers=["name"])  # in which no value repeats
+    assert not warns(plan={"k": 5, "unit": "rows"})
+    assert not warns(**DONE)
+    assert not warns(promise=Promise.NOTHING, verified=False)

@@ -135,7 +135,8 @@ def test_a_plan_names_no_values():
 
 
 def test_columns_of_which_next_to_nothing_is_left_are_named_internally():
-    done = manifest(information_loss=70.0, worst_columns={"town": 129.3, "age": 10.0})
+    lost = {"information_loss": 70.0, "worst_columns": {"town": 129.3, "age": 10.0}}
+    done = manifest(**lost, identifiers=["name"])
     (caution,) = wording.cautions(done, public=False)
     assert caution.startswith("Released values are no closer to the true ones")
     assert "average: town." in caution

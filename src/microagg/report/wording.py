@@ -379,6 +379,11 @@ def correlation_change(mean: float, largest: float) -> str:
     return f"by {average} on average, and by at most {most.removeprefix('less than ')}"
 
 
+def _may_repeat_people(done: Manifest) -> bool:
+    """Whether nothing says that every record is about somebody else: identifiers do not repeat."""
+    return done.unit is None and not done.identifiers and not done.plan.counts_rows
+
+
 def cautions(done: Manifest, *, public: bool) -> list[str]:
     """List what a reader must know before relying on the release."""
     found = []
@@ -392,6 +397,11 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         )
     elif done.promise in (Promise.NOTHING, Promise.HYBRID):
         found.append("k-anonymity is not guaranteed.")
+    if done.promise.is_verified and _may_repeat_people(done):
+        found.append(
+            "k counts records. They are about as many people only if nobody has several, and no "
+            "column says whom a record is about."
+        )
     if done.weights is not None:
         found.append(
             f"Records have weights ({done.weights}): released means, the information loss and all "
