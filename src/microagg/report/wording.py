@@ -399,7 +399,7 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         found.append("k-anonymity is not guaranteed.")
     if done.promise.is_verified and _may_repeat_people(done):
         found.append(
-            "k counts records. They are about as many people only if nobody has several, and no "
+            "k counts records. These stand for k people only if nobody has more than one, and no "
             "column says whom a record is about."
         )
     if done.weights is not None:
