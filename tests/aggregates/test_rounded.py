@@ -90,3 +90,10 @@ def test_narrow_floats_show_the_decimals():
 def test_floats_of_many_digits_are_rounded_if_asked():
     assert aggregated([1 / 3, 2 / 3], Aggregate.MEAN, None, 2) == 0.5
     assert aggregated([1e300, 1e300], Aggregate.MEAN, None, 2) == 1e300
+
+
+@pytest.mark.parametrize("how", [Aggregate.MEAN, Aggregate.MEDIAN])
+@pytest.mark.parametrize(("values", "released"), [([1e-30, 3e-30], -2), ([1e-15, 250.0], -15)])
+def test_tiny_numbers_are_rounded_to_large_steps(values, released, how):
+    for weights in (None, np.array([4.5, 1.0])):
+        assert aggregated(values, how, 30, released, weights) == 0.0

@@ -14,6 +14,8 @@ from microagg.core.arrays import Floats, Labels, Wholes
 from microagg.core.decimals import fits_steps, from_steps, in_steps, rounded
 
 _LARGEST = np.iinfo(np.int64).max
+# Decimals between those of a column and those released, as far as 64 bits hold the ratio.
+_MOST_APART = 18
 
 
 def rounded_aggregates(
@@ -38,7 +40,7 @@ def rounded_aggregates(
     released = digits.released
     assert released is not None
     fine = None if digits.own is None else max(digits.own, released)
-    if fine is None or not fits_steps(numbers, fine):
+    if fine is None or fine - released > _MOST_APART or not fits_steps(numbers, fine):
         plain = group_means if how is Aggregate.MEAN else group_medians
         points = plain(numbers, labels, weights).astype(np.float64)
         return points_in_type(points, digits, dtype=numbers.dtype, name=name)
