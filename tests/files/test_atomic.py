@@ -329,3 +329,15 @@ def test_a_lock_that_is_never_released_does_not_stop_the_run(tmp_path, monkeypat
     with temporary.one_run_at_a_time([tmp_path]):
         _write(tmp_path / "out.csv")
     assert os.listdir(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.parametrize("failure", [OSError(5, "Input/output error"), KeyboardInterrupt()])
+def test_a_name_that_was_taken_for_nothing_is_given_up(tmp_path, monkeypatch, failure):
+    def fail(*_args):
+        raise failure
+
+    monkeypatch.setattr(os, "link", lambda *_: _failing())
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises((ParameterError, KeyboardInterrupt)):
+        _write(tmp_path / "out.csv")
+    assert os.listdir(tmp_path) == []

@@ -145,7 +145,11 @@ def _rename_to_free_name(beside: Path, path: Path) -> None:
             raise
         except OSError:  # no hard links on this file system: take the name, then replace it
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE))
-            os.replace(beside, path)
+            try:
+                os.replace(beside, path)
+            except BaseException:
+                path.unlink()  # a name alone is no output
+                raise
         else:
             beside.unlink()
     except FileExistsError:
