@@ -21,6 +21,7 @@ def test_import_loads_nothing_heavy():
     assert not loaded_after("import microagg; microagg.__version__; dir(microagg)") & set(HEAVY)
 
 
+@pytest.mark.slow
 def test_the_transformer_loads_scikit_learn_and_protect_does_not():
     assert "sklearn" not in loaded_after("import microagg; microagg.protect")
     assert "sklearn" in loaded_after("import microagg; microagg.Microaggregator")

@@ -9,6 +9,7 @@ from microagg.orderings import neighbours
 from tests.bounds.references import exact_sse, optimal_sse, tiny_tables
 
 
+@pytest.mark.slow
 def test_never_above_the_optimum():
     for X, k in tiny_tables(1500, seed=1):
         assert 0.0 <= lower_bound(X, k) <= optimal_sse(X, k), (X.tolist(), k)

@@ -166,6 +166,7 @@ def test_an_interrupt_leaves_the_bound_so_far():
     assert lower_bound(X, 3) <= bound < Auto(3, random_state=0).fit(X).sse_
 
 
+@pytest.mark.slow
 def test_large_groups_can_begin_it():
     X = np.random.default_rng(5).normal(size=(40, 2))
     labels = np.repeat([0, 1], 20)

@@ -367,6 +367,7 @@ class TestQuick:
         rooms = {name.split(".")[1] for name in loaded if name.startswith("microagg.")}
         assert rooms <= {"cli", "core"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "command", ["protect", "compare", "sweep", "verify", "plan", "measure"]
     )

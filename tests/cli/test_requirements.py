@@ -93,6 +93,7 @@ class TestUnits:
         assert "--unit patient" in told
         assert "--unit rows" in told
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("command", STUDIES)
     def test_studies(self, run, refused, command):
         roles = ("--sensitive", "illness", "--strata", "ward")

@@ -74,6 +74,7 @@ def test_strata_weights_blocks_and_constraints_are_listed(run, refused, folder):
     assert (facts["effort"], facts["bound"]) == ("balanced", "none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_lines_stay_within_the_width(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
@@ -133,6 +134,7 @@ def test_standard_input(run, folder, monkeypatch):
     assert "on 60 records" in run("sweep", "-", "-k", "4", *ROLES).out
 
 
+@pytest.mark.slow
 def test_two_to_twenty_unless_told_otherwise(run):
     facts = json.loads(run("sweep", "people.csv", *ROLES, "--json", "--bound", "none").out)
     assert [row["k"] for row in facts["sweep"]] == list(range(2, 21))

@@ -21,6 +21,7 @@ SYSTEMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("texts", "digits", "integers"), SYSTEMS)
 def test_nearest_of_all_combinations(texts, digits, integers):
     names = sorted({name for name in "abcnm" if any(name in text for text in texts)})

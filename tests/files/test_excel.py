@@ -271,6 +271,7 @@ class TestWriting:
         assert cells.freeze_panes == "A2"
         assert not any(cell.hyperlink for row in cells.rows for cell in row)
 
+    @pytest.mark.slow
     def test_the_same_table_gives_the_same_bytes(self, tmp_path):
         contents = []
         for name in ("one.xlsx", "two.xlsx"):

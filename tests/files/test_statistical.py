@@ -511,6 +511,7 @@ def test_numbers_that_are_no_date_stay_numbers(number):
 text = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

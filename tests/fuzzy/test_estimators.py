@@ -122,6 +122,7 @@ def test_memory_is_that_of_a_few_blocks():
     assert peak < 6000 * 2000 * 8 / 5
 
 
+@pytest.mark.slow
 @BOTH
 def test_draws_follow_the_memberships(cls):
     X = records(n=40)
@@ -206,6 +207,7 @@ def test_shifting_and_scaling_change_nothing(cls):
         assert moved.labels_.tolist() == model.labels_.tolist()
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize(
     "X",

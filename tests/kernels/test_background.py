@@ -116,6 +116,7 @@ def test_a_helper_that_hangs_is_ended(started, monkeypatch):
     assert started[0].returncode not in (None, 0)
 
 
+@pytest.mark.slow
 def test_a_helper_that_fails_does_no_harm(started):
     with compiled_in_background(Cold(), fail, 2):
         done = True
@@ -152,6 +153,7 @@ def test_the_helper_ends_with_a_parent_that_is_killed():
     assert not is_running(helper)
 
 
+@pytest.mark.slow
 def test_a_kernel_knows_whether_it_is_to_be_compiled(tmp_path):
     script = (
         "from microagg.kernels.search.trials import run_trials; print(run_trials.is_uncompiled())"

@@ -29,6 +29,7 @@ def farthest(labels, codes):
     return max(slow.ordered_distance(codes[labels == g], codes) for g in np.unique(labels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", FIRST)
 def test_first_to_the_digit_and_then_within_t(census, t):
     X, codes = census
@@ -37,6 +38,7 @@ def test_first_to_the_digit_and_then_within_t(census, t):
     assert farthest(model.labels_, codes) <= t + 1e-9
 
 
+@pytest.mark.slow
 def test_ties_exceed_t_until_they_are_repaired(census):
     X, codes = census
     model = TCloseFirst(2).fit(X, requirements=[GroupRule.ordered_closeness(codes, 0.25)])

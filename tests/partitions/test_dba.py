@@ -40,6 +40,7 @@ def test_the_first_phase_label_for_label(preprocess):
         assert labels.tolist() == split(X, k, first_phase(X, k, preprocess))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("layout")
 def test_both_phases_label_for_label():
     merged = 0

@@ -52,18 +52,21 @@ def test_mdav_label_for_label(kind):
         assert MDAV(k=k).fit_predict(X).tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_mdav_with_leftovers_to_the_nearest_group(kind):
     for X, k, expected in cases(kind, 60, 250, nearest_leftovers):
         assert MDAV(k=k, leftover="nearest").fit_predict(X).tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_cbfs_label_for_label(kind):
     for X, k, expected in cases(kind, 60, 250, references.cbfs):
         assert CBFS(k=k).fit_predict(X).tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_md_label_for_label(kind):
     for X, k, expected in cases(kind, 40, 90, references.md):

@@ -33,6 +33,7 @@ def first_phase(X, k, criterion="rest"):
     return close_with_nearest_and_split(X, k, references.by_candidates(X, k, score))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["rest", "total"])
 def test_the_first_phase_label_for_label(criterion):
     for X, k in references.cases(24):

@@ -198,6 +198,7 @@ def test_restarts_end_with_the_time():
         ICSM(k=3, n_restarts=10**20).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [40, 75])
 def test_large_groups(k):
     """Cycles look at some members of large groups only; all else holds as for small ones."""

@@ -38,6 +38,7 @@ def layout(request, monkeypatch):
         monkeypatch.setattr(blocks, "ONE_BLOCK", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("layout")
 def test_label_for_label():
     rng = np.random.default_rng(0)

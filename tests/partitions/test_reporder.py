@@ -84,6 +84,7 @@ def test_nothing_is_left_set_for_the_process():
     assert warnings.filters == filters
 
 
+@pytest.mark.slow
 def test_clusters_that_come_out_empty_are_nothing_to_warn_of():
     jittered = np.repeat(RNG.normal(size=(20, 2)), 6, axis=0) + RNG.normal(size=(120, 2)) * 1e-10
     with warnings.catch_warnings():

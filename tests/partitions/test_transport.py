@@ -84,6 +84,7 @@ def test_equal_sizes_are_a_matching_problem(monkeypatch, seed):
     assert cost(all_costs(X, centres), labels) == pytest.approx(copies[rows, columns].sum())
 
 
+@pytest.mark.slow
 def test_a_larger_case():
     rng = np.random.default_rng(0)
     X, centres = rng.normal(size=(1000, 3)), rng.normal(size=(150, 3))
@@ -99,6 +100,7 @@ def test_without_a_proof_the_sizes_still_hold():
     assert np.bincount(labels).tolist() == [5] * 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["far out", "copies"])
 def test_awkward_data_need_no_longer_lists(kind):
     rng = np.random.default_rng(0)

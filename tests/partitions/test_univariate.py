@@ -25,6 +25,7 @@ def columns(count):
         yield column[:, None], k
 
 
+@pytest.mark.slow
 def test_no_partition_is_better():
     for X, k in columns(1500):
         assert Univariate(k=k).fit(X).sse_ == pytest.approx(
@@ -32,6 +33,7 @@ def test_no_partition_is_better():
         )
 
 
+@pytest.mark.slow
 def test_no_partition_is_better_in_whole_numbers():
     for X, k in columns(1500):
         whole = np.round(X)

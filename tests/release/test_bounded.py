@@ -22,6 +22,7 @@ def released(**options):
     return protect(TABLE, 3, random_state=1, **options)
 
 
+@pytest.mark.slow
 def test_the_default_is_auto_at_balanced_effort():
     release = released()
     assert release.manifest.method == "auto"
@@ -39,6 +40,7 @@ def test_effort_and_time_budget_reach_the_method():
     assert release.labels.tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 def test_a_fast_bound_comes_with_it():
     release, facts = released(), released().manifest.as_dict()
     assert facts["bound"] == "fast"

@@ -125,7 +125,9 @@ def test_groups_are_measured_by_exact_distances(n_cities):
     table = pl.DataFrame(
         {"x": rng.normal(size=n), "c": [f"c{i % n_cities}" for i in rng.integers(0, 9999, n)]}
     )
-    release = protect(table, 3, quasi_identifiers=["x", "c"], random_state=0, bound="fast")
+    release = protect(
+        table, 3, quasi_identifiers=["x", "c"], random_state=0, effort="fast", bound="fast"
+    )
     indicators = table["c"].to_dummies().to_numpy().astype(float)
     unit = np.sqrt(indicators.var(axis=0, ddof=1).sum())
     x = table["x"].to_numpy()
@@ -138,11 +140,11 @@ def test_groups_are_measured_by_exact_distances(n_cities):
 def test_a_bound_that_would_need_too_many_axes_is_not_given(monkeypatch):
     monkeypatch.setattr("microagg.release.grouping._MOST_BY_DEFAULT", 1000)
     table = pl.DataFrame({"c": [f"c{i % 90}" for i in range(400)], "x": np.arange(400) / 7})
-    release = protect(table, 3, quasi_identifiers=["x", "c"], random_state=0)
+    release = protect(table, 3, quasi_identifiers=["x", "c"], random_state=0, effort="fast")
     assert release.lower_bound is None
     assert "'c' has 90 categories" in release.manifest.why_no_bound
     assert "--bound fast" in release.manifest.why_no_bound
-    found = sweep(table, [3], quasi_identifiers=["x", "c"])
+    found = sweep(table, [3], quasi_identifiers=["x", "c"], effort="fast")
     assert found[0].lower_bound is None
     assert "'c' has 90 categories" in found.why_no_bound
     assert "no bound: 'c' has 90 categories" in str(found)

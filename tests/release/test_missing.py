@@ -31,6 +31,7 @@ def table_of(share: float, n: int = 200) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize("missing", ["value", "impute"])
 @pytest.mark.parametrize("share", SHARES)

@@ -48,6 +48,7 @@ class Searching(Partitioner):
         return np.zeros(len(X), dtype=np.intp)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 @pytest.mark.parametrize("method", [MDAV(3), Auto(3, effort="fast", random_state=4)])
 def test_each_part_is_grouped_as_if_it_were_alone(method, n_jobs, monkeypatch):
@@ -58,6 +59,7 @@ def test_each_part_is_grouped_as_if_it_were_alone(method, n_jobs, monkeypatch):
     assert len({id(part) for part in fitted}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_strata_get_the_same_groups_on_any_number_of_threads(n_jobs, monkeypatch):
     monkeypatch.setattr("microagg.release.parts.check_jobs", lambda _: n_jobs)
@@ -74,6 +76,7 @@ def test_strata_get_the_same_groups_on_any_number_of_threads(n_jobs, monkeypatch
             assert np.unique(own, return_inverse=True)[1].tolist() == alone.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_is_that_of_all_parts(n_jobs):
     heard = []

@@ -95,6 +95,7 @@ def test_a_household_survey_is_released(survey, valid_combinations):
     assert set(release.manifest.columns) == {*NOMINAL, *NUMBERS}
 
 
+@pytest.mark.slow
 def test_a_household_survey_is_released_by_the_command_line(survey, benchmark_file, tmp_path):
     target = tmp_path / "out.csv"
     asked = ["-k", K, "--method", "mdav", "--unit", "ori_hid", "--quiet"]

@@ -57,6 +57,7 @@ def called(wanted):
     return "+".join(f"{name}-{value}" for name, value in wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [*OF_ONE, *OF_TWO], ids=called)
 @pytest.mark.parametrize(("n", "k"), [(7, 2), (9, 3)])
 def test_the_best_of_all_partitions_is_found(wanted, n, k):

@@ -116,6 +116,7 @@ def columns(**roles):
 
 
 class TestUnits:
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["auto", "mdav", "kmeans", "icsm"])
     def test_every_combination_stands_for_k_patients(self, method):
         effort = {"effort": "fast"} if method == "auto" else {}
@@ -193,6 +194,7 @@ class TestUnits:
         release = protect(table, K, unit="patient", weights="w", **ASKED)
         assert patients_behind(release.table, VISITS["patient"]) >= K
 
+    @pytest.mark.slow
     def test_one_record_each_is_as_without_units(self):
         once = VISITS.unique("patient", maintain_order=True)
         for method in ("auto", "mdav", "tsp-mhm"):
@@ -330,6 +332,7 @@ class TestStudies:
         alone = protect(VISITS, K, method="mdav", **self.ASKED)
         assert row.information_loss == alone.information_loss
 
+    @pytest.mark.slow
     def test_sweep(self):
         swept = sweep(VISITS, [2, 4], random_state=0, **self.ASKED)
         for row in swept:
@@ -343,6 +346,7 @@ class TestStudies:
         assert [row.k for row in sweep(few, unit="who", random_state=0)] == [2, 3, 4]
 
 
+@pytest.mark.slow
 def test_pandas_and_polars_agree():
     one = protect(VISITS, K, unit="patient", **ASKED)
     two = protect(VISITS.to_pandas(), K, unit="patient", **ASKED)

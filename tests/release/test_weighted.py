@@ -91,6 +91,7 @@ def test_scales_count_weights_as_repeated_records(scale):
         assert weighted.information_loss == pytest.approx(repeated.information_loss, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fakes")
 def test_means_that_are_halves_are_rounded_as_if_spelled_out():
     rng = np.random.default_rng(13)

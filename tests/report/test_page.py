@@ -389,6 +389,7 @@ def test_tables_of_figures(build):
     assert "Not part of this report" in page
 
 
+@pytest.mark.slow
 def test_large_tables(build):
     rng = np.random.default_rng(4)
     values = {f"c{i}": np.repeat(rng.normal(size=20_000), 5) for i in range(10)}
@@ -401,6 +402,7 @@ def test_large_tables(build):
     assert len(page) < 2_000_000  # figures show bins, not records
 
 
+@pytest.mark.slow
 def test_cautions_of_one_kind_are_one_table(build, pair):
     rows = [SharedValue(f"answer {i}", f"{i} groups", f"{5 * i} records") for i in range(2, 22)]
     for public in (False, True):
@@ -428,6 +430,7 @@ def test_a_bound_of_other_units_is_not_drawn(resolution, tmp_path):
     assert ("proved to be unavoidable" in page) == (resolution is None)
 
 
+@pytest.mark.slow
 def test_one_information_loss_is_on_the_page(tmp_path):
     """Where a few records dominate a column, utility is that of the others, but not the loss."""
     chance = np.random.default_rng(2)

@@ -80,6 +80,7 @@ def test_correlations(pair):
         assert matrix[0, 1] == pytest.approx(cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1]))
 
 
+@pytest.mark.slow
 def test_the_page_says_so_and_shows_the_risk_in_the_population(tmp_path):
     internal = RELEASE.report(tmp_path / "r.html").read_text()
     public = RELEASE.report(tmp_path / "p.html", public=True).read_text()

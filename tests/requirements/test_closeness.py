@@ -25,6 +25,7 @@ def last_if_missing(values):
     return [math.inf if value is None else value for value in values]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("t", [0.0, 0.2, 0.5])
 def test_distances_are_those_of_the_definition(kind, t):

@@ -19,6 +19,7 @@ PEOPLE = pl.DataFrame({"name": NAMES, "age": np.random.default_rng(3).integers(1
 PLAN = Plan.of(k=3, method="mdav", columns={"name": {"role": "identifier"}}, keep_key=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow"])
 @pytest.mark.parametrize(
     "keys",

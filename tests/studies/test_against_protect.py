@@ -72,6 +72,7 @@ def labels_of_runs(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 @EACH_CASE
 def test_every_cell_of_compare_is_a_release_of_its_own(case, labels_of_runs):
     table, more = CASES[case]
@@ -98,6 +99,7 @@ def strata_at(table, k, more):
     return protect(table, k, method="mdav", bound="none", **MIXED, **more).table["region"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fakes")
 @EACH_CASE
 def test_every_k_of_a_sweep_is_a_release_that_loses_what_is_printed(case):
@@ -128,6 +130,7 @@ def test_every_k_of_a_sweep_is_a_release_that_loses_what_is_printed(case):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "w"])
 def test_losses_by_hand(weights):
     names = ["age", "income"]

@@ -174,6 +174,7 @@ def test_bad_options(option):
         compare(object(), 3, "mdav", **option)
 
 
+@pytest.mark.slow
 def test_effort_is_that_of_auto():
     found = compare(TABLE, 3, "mdav,auto", random_state=4, effort="fast")
     facts = protect(TABLE, 3, random_state=4, effort="fast").manifest.as_dict()

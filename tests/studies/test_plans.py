@@ -94,6 +94,7 @@ def scaled_columns(case):
 
 
 class TestCompare:
+    @pytest.mark.slow
     @EACH_CASE
     def test_figures_are_those_of_releases(self, case):
         assert len(compared(case)) == 4
@@ -117,6 +118,7 @@ class TestCompare:
             linked = release.risk().linkage.linked[1]
             assert row.linkage == pytest.approx(100 * linked)
 
+    @pytest.mark.slow
     @EACH_CASE
     def test_a_plan_says_the_same(self, case):
         plan = plan_of(case, random_state=4)
@@ -166,6 +168,7 @@ class TestCompare:
         with pytest.raises(ParameterError, match="'nett'"):
             compare(TABLE, 3, "mdav", **more)
 
+    @pytest.mark.slow
     def test_with_blocks_k_holds_in_each_only(self):
         words = "k holds within each block of columns only"
         for found in (compared("blocks"), swept("blocks")):
@@ -213,6 +216,7 @@ class TestCompare:
 
 
 class TestSweep:
+    @pytest.mark.slow
     @EACH_CASE
     def test_loss_and_groups_are_of_the_table_as_protect_sees_it(self, case):
         matrices, strata, weights = scaled_columns(case)
@@ -274,6 +278,7 @@ class TestSweep:
             assert row.information_loss == pytest.approx(release.information_loss)
             assert row.lower_bound == pytest.approx(release.lower_bound)
 
+    @pytest.mark.slow
     @EACH_CASE
     def test_a_plan_says_the_same(self, case):
         found = sweep(TABLE, [3, 6], plan=plan_of(case, random_state=4, bound="auto"))
@@ -285,6 +290,7 @@ class TestSweep:
         assert found.roles == swept(case).roles
         assert found.seed == 4
 
+    @pytest.mark.slow
     def test_nothing_but_effort_and_bound_beside_a_plan(self):
         found = sweep(TABLE, 3, plan=plan_of("roles"), effort="balanced", bound="none")
         assert found[0].lower_bound is None
@@ -327,6 +333,7 @@ class TestSweep:
         with pytest.raises(ParameterError, match="is for records without weights"):
             sweep(TABLE, 3, bound="fast", **asked("weights"))
 
+    @pytest.mark.slow
     def test_tables_are_standardised_and_matrices_are_not(self):
         X = RNG.normal(size=(40, 2)) * [1.0, 1000.0]
         Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -358,6 +365,7 @@ class TestSweep:
         with pytest.raises(ParameterError, match="Read the file first"):
             sweep(path)
 
+    @pytest.mark.slow
     def test_a_generator_draws_one_seed(self):
         X = RNG.normal(size=(20, 2))
         expected = int(np.random.default_rng(3).integers(2**32))
@@ -410,6 +418,7 @@ class TestSweep:
         for here, there in zip(one, two, strict=True):
             assert here.labels.tolist() == there.labels.tolist()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_progress_counts_the_ks_of_all_strata_and_an_interrupt_ends_them(self, jobs):
         heard = []

@@ -72,6 +72,7 @@ def test_rows_keep_what_is_promised():
     assert found.seconds >= max(row.seconds for row in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AWKWARD)
 def test_awkward_data(name):
     records, ks = AWKWARD[name], [1, 2, 3, 5, 19, 21, 40]
@@ -145,6 +146,7 @@ def test_without_bounds():
     assert "3" in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [5000, 40])
 def test_the_same_rows_on_any_number_of_threads(most, monkeypatch):
     monkeypatch.setattr(regions, "size_limit", lambda *_: most)  # one region, several
@@ -153,6 +155,7 @@ def test_the_same_rows_on_any_number_of_threads(most, monkeypatch):
     check(one, X, [3, 4, 6])
 
 
+@pytest.mark.slow
 def test_ks_are_sorted_and_count_once():
     found = microagg.sweep(X, [5, 3, 5, 4], random_state=0)
     assert [row.k for row in found] == [3, 4, 5]

@@ -191,6 +191,7 @@ def test_columns_of_mixed_types_are_refused_without_their_values():
     assert "Sentinella" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_pandas_text_is_written_without_pyarrow():
     script = """
 import sys

@@ -88,6 +88,11 @@ def test_constant_column_becomes_zeros(values):
     assert standardised(values).tolist() == [0.0] * len(values)
 
 
+def test_quartiles_that_are_nothing_beside_the_outliers_do_not_overflow():
+    values = np.array([1.7e308, -1.7e308, 0.0, 0.0, 1.0])
+    np.testing.assert_array_equal(robust(values, None), standardised(values))
+
+
 def test_outliers_do_not_change_the_robust_scale():
     values = RNG.normal(loc=7.0, scale=3.0, size=2001)
     with_outlier = np.append(values, 1e9)

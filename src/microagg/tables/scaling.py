@@ -18,6 +18,8 @@ from microagg.tables.value_counts import rounded
 
 # Quartiles of normal data are so many standard deviations apart.
 _NORMAL_QUARTILES = 1.3489795003921634
+# An interquartile range below it, in standard deviations, puts outliers too far away.
+_LEAST_RANGE = 1e-100
 # Logarithms of larger ratios would overflow on the way.
 _LARGEST_RATIO = 1e300
 # So few numbers are searched quickly in any order.
@@ -87,7 +89,8 @@ class Robust:
     """(value - median) / (interquartile range / 1.349).
 
     For normal data the divisor is the standard deviation, and a few outliers do not change it. If
-    the quartiles are equal, the standard deviation is used instead.
+    the quartiles are equal, or so close that squares of outliers would overflow, the standard
+    deviation is used instead.
     """
 
     moments: Moments
@@ -99,7 +102,7 @@ class Robust:
         """Return the scale for these numbers."""
         scaled = numbers.moments.standardised(numbers.values)
         low, median, high = _quantiles(scaled, (0.25, 0.5, 0.75), numbers.weights)
-        if not high > low:
+        if not high - low > _LEAST_RANGE:
             return Standardised(numbers.moments)
         return cls(numbers.moments, median, (high - low) / _NORMAL_QUARTILES)
 

@@ -55,6 +55,7 @@ def test_the_tree_is_that_of_kruskal(kind):
         assert all(place[parents[row]] < place[row] for row in order[1:])
 
 
+@pytest.mark.slow
 def test_the_tree_has_the_length_of_scipys():
     X = np.random.default_rng(0).normal(size=(1300, 4))
     _, _, lengths = minimum_spanning_tree(X)

@@ -160,6 +160,7 @@ def test_categories_and_missing_values_are_linked():
     assert (less.tolist(), equal.tolist()) == (wanted[0].tolist(), wanted[1].tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_categories", [2, 40, 400])
 def test_many_categories_are_compared_exactly(n_categories):
     """As far apart as their indicators are, however many there are."""

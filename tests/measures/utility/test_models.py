@@ -125,6 +125,7 @@ def test_one_record_more_or_less_in_a_fold():
     assert [list(fold) for fold in folds] != [list(fold) for fold in _folds(13, 5, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["y", "class"])
 def test_missing_targets_and_features(target):
     gone = pl.when(pl.int_range(pl.len()) % 3 == 0).then(None)

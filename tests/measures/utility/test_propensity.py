@@ -97,6 +97,7 @@ def test_tiny_tables(values):
     assert result.pmse == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_sample_is_seeded_and_says_so():
     X = RNG.normal(size=(4000, 2))
     pair = pair_of(X, 0.6 * X)
