@@ -25,11 +25,17 @@ from microagg.constraints.equalities import NEGLIGIBLE, rowwise, unit_rows
 from microagg.constraints.exact import short_basis
 from microagg.constraints.program import nearest_by_program
 from microagg.constraints.projection import project
-from microagg.constraints.search import FOUND, NOTHING, PROVED, closest_points, points_within
 from microagg.core.arrays import Floats, Mask, Rows, Wholes
 from microagg.core.errors import GuaranteeError, ParameterError
 from microagg.core.progress import paced, report
 from microagg.kernels.basics.rounding import half_away_from_zero
+from microagg.kernels.lattice.nearest_points import (
+    FOUND,
+    NOTHING,
+    PROVED,
+    closest_points,
+    points_within,
+)
 
 TASK = "searching for whole numbers that satisfy the constraints"
 # Steps of the search in one group, and points that are tried one by one.

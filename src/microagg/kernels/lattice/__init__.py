@@ -1,0 +1,1 @@
+"""The nearest point of a lattice within linear limits."""
