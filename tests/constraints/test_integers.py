@@ -5,10 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from microagg.constraints import integers, search
+from microagg.constraints import integers
 from microagg.constraints.grammar import parse
 from microagg.constraints.system import System
 from microagg.core.errors import GuaranteeError, ParameterError
+from microagg.kernels.lattice import nearest_points
 
 BOX = 5
 ANY = (-(2**63), 2**63 - 1)
@@ -212,8 +213,8 @@ def test_loops_do_the_same_uncompiled():
         function(R, targets, targets, zeros, zeros, limits, rooms, 10_000, *out)
         return out
 
-    points, costs, states = run(search.closest_points.py_func)
-    for plain, compiled in zip((points, costs, states), run(search.closest_points)):
+    points, costs, states = run(nearest_points.closest_points.py_func)
+    for plain, compiled in zip((points, costs, states), run(nearest_points.closest_points)):
         assert np.array_equal(plain, compiled)
     assert (states == search.PROVED).all()
     box = np.array(list(product(range(-9, 10), repeat=3)))
@@ -225,7 +226,7 @@ def test_loops_do_the_same_uncompiled():
 def test_lists_are_complete_up_to_their_room():
     R = np.array([[1.0, 0.3], [0.0, 1.1]])
     centers, radii = np.array([[0.2, 0.4], [3.0, -2.5]]), np.array([9.0, 4.0])
-    for function in (search.points_within, search.points_within.py_func):
+    for function in (nearest_points.points_within, nearest_points.points_within.py_func):
         points, counts = np.zeros((2, 50, 2), dtype=np.int64), np.zeros(2, dtype=np.intp)
         function(R, centers, radii, points, counts)
         for center, radius, listed, count in zip(centers, radii, points, counts):
