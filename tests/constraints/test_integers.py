@@ -216,7 +216,7 @@ def test_loops_do_the_same_uncompiled():
     points, costs, states = run(nearest_points.closest_points.py_func)
     for plain, compiled in zip((points, costs, states), run(nearest_points.closest_points)):
         assert np.array_equal(plain, compiled)
-    assert (states == search.PROVED).all()
+    assert (states == nearest_points.PROVED).all()
     box = np.array(list(product(range(-9, 10), repeat=3)))
     box = box[(box @ limits.T <= rooms[0]).all(axis=1)]
     for target, cost in zip(targets, costs):
