@@ -8,8 +8,10 @@ from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
-from microagg.plans.columns import ColumnPlan
+from microagg.core.words import joined
+from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
 from microagg.plans.units import ROWS
+from microagg.requirements.base import About
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE, STRATUM, UNIT, WEIGHT
 from microagg.tables.scaling import UNSCALED
@@ -85,20 +87,22 @@ def _check_columns(plan: "Plan") -> None:
         if (options := column.options) is None:
             continue
         if column.role not in (None, QUASI_IDENTIFIER) and not _orders_values(column):
+            others = joined(keywords_about(About.ORDERED_VALUES))
             raise ParameterError(
                 f"column {name!r} is given the role {column.role}, but types, orders, "
                 "aggregates, resolutions, digits and weights of columns are for quasi-identifiers "
-                "(types and orders for t_closeness as well). Remove one or the other."
+                f"(types and orders for {others} as well). Remove one or the other."
             )
         if (kind := options.stated_type) is not None:
             options.check_for(kind, name)
 
 
 def _orders_values(column: ColumnPlan) -> bool:
-    """Whether its options are a type and an order that t-closeness needs."""
+    """Whether its options are a type and an order that a requirement such as t-closeness needs."""
     said = column.options or ColumnOptions()
     is_just_that = said == ColumnOptions(said.type, said.order)
-    return column.role == SENSITIVE and column.t_closeness is not None and is_just_that
+    is_needed = bool(column.required_about(About.ORDERED_VALUES))
+    return column.role == SENSITIVE and is_needed and is_just_that
 
 
 def _check_unit(plan: "Plan") -> None:
@@ -150,9 +154,9 @@ def _requires(column: ColumnPlan) -> bool:
 
 
 def _check_values_of(name: str, column: ColumnPlan) -> None:
-    if not column.is_about_values or column.role == SENSITIVE:
+    if not (asked := column.required_about(*VALUES)) or column.role == SENSITIVE:
         return
-    option = "l_diversity" if column.l_diversity is not None else "t_closeness"
+    option = asked[0]
     now = f"has the role {column.role}" if column.role else "has no role"
     raise ParameterError(
         f"{option} (--{option.replace('_', '-')}) is for sensitive columns, which are published "
@@ -162,9 +166,9 @@ def _check_values_of(name: str, column: ColumnPlan) -> None:
 
 
 def _check_contributions_of(name: str, column: ColumnPlan) -> None:
-    if not column.is_about_contributions:
+    if not (asked := column.required_about(About.CONTRIBUTIONS)):
         return
-    option = "p_percent" if column.p_percent is not None else "dominance"
+    option = asked[0]
     said = column.options or ColumnOptions()
     kind = said.stated_type
     if column.role not in (None, QUASI_IDENTIFIER):

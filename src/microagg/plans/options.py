@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from microagg.core.read_only import ReadOnly
+from microagg.requirements.base import ColumnRequirement
 
 
 class Section(StrEnum):
@@ -43,6 +44,13 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class AsksFor:
+    """The requirement that an option of a column asks for, in the annotation of its field."""
+
+    requirement: type[ColumnRequirement]
+
+
+@dataclass(frozen=True)
 class Option:
     """An option of `protect`: its keyword in Python, its flag, what it means, its default."""
 
@@ -52,6 +60,7 @@ class Option:
     help: str
     default: Any = None
     studies: tuple[str, ...] = ()  # commands that take it besides `protect`
+    requirement: type[ColumnRequirement] | None = None  # what it asks for, of a column
 
     @property
     def dest(self) -> str:
@@ -98,7 +107,8 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
             default = None if field.is_required() else field.get_default(call_default_factory=True)
             studies = tuple(map(str, extra["studies"]))  # type: ignore[arg-type]
             kind = Kind[str(extra["kind"])] if "kind" in extra else _kind(field)
-            yield Option(name, flag, kind, field.description or "", default, studies)
+            asked = next((m.requirement for m in field.metadata if isinstance(m, AsksFor)), None)
+            yield Option(name, flag, kind, field.description or "", default, studies, asked)
 
 
 def _kind(field: FieldInfo) -> Kind:

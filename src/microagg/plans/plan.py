@@ -47,9 +47,6 @@ from microagg.plans.refusals import in_file, refusal
 from microagg.plans.toml import read_plan, toml_plan
 from microagg.plans.units import ROWS, UnitOfRecords, refuse_ambiguous_rows, with_unit
 from microagg.requirements.base import Requirement
-from microagg.requirements.closeness import TCloseness
-from microagg.requirements.contributions import Dominance, PPercent
-from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
@@ -388,14 +385,7 @@ class Plan(Model):
         if unit is not None:
             yield KUnits(unit, self.k)
         for name, column in self.columns.items():
-            if column.l_diversity is not None:
-                yield LDiversity.of(name, column.l_diversity)
-            if column.t_closeness is not None:
-                yield TCloseness(name, column.t_closeness, column.is_ordered, column.order)
-            if column.p_percent is not None:
-                yield PPercent(name, column.p_percent, unit, weights)
-            if column.dominance is not None:
-                yield Dominance(name, *column.dominance, unit, weights)
+            yield from column.requirements(name, unit=unit, weights=weights)
 
     def asks_for(self, requirement: str) -> bool:
         """Whether a column has this requirement, such as t_closeness."""
