@@ -87,9 +87,6 @@ class TestThePlan:
         assert {o.keyword for o in OF_COLUMNS} == expected
         of_requirements = {o for o in OF_COLUMNS if o.flag.section is Section.PROTECTION}
         assert {*REQUIREMENT_OPTIONS} == of_requirements
-        assert {o.keyword for o in REQUIREMENT_OPTIONS} == {
-            *("l_diversity", "t_closeness", "p_percent", "dominance")
-        }
 
     def test_no_two_options_share_a_flag(self):
         flags = [option.flag.name for option in EVERY]

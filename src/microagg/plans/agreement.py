@@ -10,15 +10,18 @@ from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
 from microagg.core.words import joined
 from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
+from microagg.plans.fields import PlanFields
+from microagg.plans.options import options_of
 from microagg.plans.units import ROWS
 from microagg.requirements.base import About
 from microagg.tables.columns import ColumnOptions, ColumnType
-from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE, STRATUM, UNIT, WEIGHT
+from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE, UNIT, WEIGHT
 from microagg.tables.scaling import UNSCALED
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
+_OPTIONS = tuple(options_of(PlanFields))
 # Fields that choose the method, or that belong to the chosen one.
 METHOD_FIELDS = ("method", "method_options", "strict_k")
 
@@ -26,18 +29,13 @@ METHOD_FIELDS = ("method", "method_options", "strict_k")
 def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""
     _check_options(plan, method)
-    _check_work(plan, method)
+    _check_conditions(plan)
     _check_columns(plan)
     _check_roles(plan)
     _check_unit(plan)
     _check_requirements(plan, method)
     _check_blocks(plan)
     _check_hybrid(plan, method)
-    if plan.strict_k and not method.draws:
-        raise ParameterError(
-            f"strict_k (--strict-k) is for methods whose records draw their values, such as 'fcm'; "
-            f"{method.name!r} guarantees k anyway. Leave it out."
-        )
     if plan.bound not in (AUTO, NONE) and method.draws and not plan.strict_k:
         raise ParameterError(
             f"a bound (--bound) is for groups of at least k; {method.name!r} draws and does not "
@@ -80,6 +78,17 @@ def _check_options(plan: "Plan", method: Method) -> None:
             "the option integer compares whole numbers; it needs the scale 'none' (--scale none, "
             "or scale='none' in Python)."
         )
+
+
+def _check_conditions(plan: "Plan") -> None:
+    """Refuse options that have no meaning in this plan."""
+    for own in _OPTIONS:
+        only_if = own.only_if
+        if only_if is None or getattr(plan, own.keyword) == own.default:
+            continue
+        if not only_if.condition(plan):
+            why = only_if.otherwise.format(method=plan.method)
+            raise ParameterError(f"{own.keyword} ({own.flag.name}) {why}")
 
 
 def _check_columns(plan: "Plan") -> None:
@@ -190,15 +199,6 @@ def _check_roles(plan: "Plan") -> None:
     if len(weights) > 1:
         listing = ", ".join(map(repr, weights))
         raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
-    if plan.small_strata != "error" and not plan.columns_as(STRATUM):
-        raise ParameterError(
-            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
-        )
-    if plan.keep_key and not plan.identifiers:
-        raise ParameterError(
-            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
-            "out."
-        )
 
 
 def _check_blocks(plan: "Plan") -> None:
@@ -242,17 +242,3 @@ def _check_hybrid(plan: "Plan", method: Method) -> None:
                 "inequalities, as they may lie outside the range of the original ones. Remove the "
                 "constraint, or hybrid."
             )
-
-
-def _check_work(plan: "Plan", method: Method) -> None:
-    if plan.effort != "balanced" and "effort" not in method.options:
-        raise ParameterError(
-            f"effort (--effort) is for 'auto'; how much work {method.name!r} does depends on its "
-            "options. Leave it out."
-        )
-    takes_time = "time_budget" in method.options or plan.bound == "tight"
-    if plan.time_budget is not None and not takes_time:
-        raise ParameterError(
-            "time_budget (--time-budget) is for the methods 'auto' and 'icsm' and for a tight "
-            f"bound; {method.name!r} runs to its end. Leave it out."
-        )

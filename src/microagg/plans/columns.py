@@ -1,6 +1,7 @@
 """Options for single columns: their roles, types, and how they are compared and released."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, TypedDict
 
 import numpy as np
@@ -223,10 +224,10 @@ class ColumnPlan(Model):
 
     def requirements(self, name: str, **others: str | None) -> Iterator[ColumnRequirement]:
         """Return what is required of the column of this name; `others` are unit and weights."""
-        context = Context(self.is_ordered, self.order, **others)
-        for declared, requirement in REQUIREMENTS.items():
-            if (asked := getattr(self, declared)) is not None:
-                yield requirement.of(name, asked, context)
+        asked = {keyword: getattr(self, keyword) for keyword in self.required_about(*About)}
+        if asked:  # most columns of a wide table have none
+            context = Context(self.is_ordered, self.order, **others)
+            yield from (REQUIREMENTS[key].of(name, asked[key], context) for key in asked)
 
     def required_about(self, *subjects: About) -> tuple[str, ...]:
         """Return the requirements that it has about any of these, such as t_closeness."""
@@ -266,6 +267,7 @@ REQUIREMENTS = {o.keyword: o.requirement for o in REQUIREMENT_OPTIONS if o.requi
 VALUES = (About.VALUES, About.ORDERED_VALUES)
 
 
+@cache
 def keywords_about(*subjects: About) -> tuple[str, ...]:
     """Return the requirements on columns that are about any of these.
 

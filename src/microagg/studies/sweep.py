@@ -25,7 +25,7 @@ from microagg.core.validation import (
 )
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
-from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.arguments import alone_with_plan, other_than_defaults, plan_of
 from microagg.plans.manifest import Promise
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
@@ -195,11 +195,7 @@ class Work:
 def _refuse_options_of_tables(
     arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | None
 ) -> None:
-    said = ["the plan"] if plan is not None else []
-    for name, value in arguments.items():
-        if len(plan_of({name: value, "k": 1}).as_dict()) > 1:
-            said.append(name)
-    if said:
+    if said := [*(("the plan",) if plan is not None else ()), *other_than_defaults(arguments)]:
         raise ParameterError(
             "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
             f"is. Leave {said[0]} out, or give a DataFrame."
