@@ -1,6 +1,9 @@
 """Tests are where their code is: a folder for every room of the package, and a few more."""
 
+import re
 from pathlib import Path
+
+import pytest
 
 import microagg
 
@@ -30,3 +33,33 @@ def test_every_folder_of_tests_belongs_to_a_room():
 def test_no_loose_files():
     loose = {path.name for path in HERE.glob("*.py")} - SHARED - OF_THE_PACKAGE
     assert not loose, f"move {', '.join(sorted(loose))} to the folder of what they test"
+
+
+def recipes():
+    """The steps of every recipe in CONTRIBUTING.md, by what is to be added."""
+    text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    section = text.partition("## Five recipes\n")[2].partition("\n## ")[0]
+    _, *parts = re.split(r"^### Add an? (.*)\n", section, flags=re.MULTILINE)
+    return {
+        name: re.findall(r"^\d\. (.*(?:\n   .*)*)", steps, flags=re.MULTILINE)
+        for name, steps in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def test_recipes_have_three_steps_at_most_each_in_one_file():
+    found = recipes()
+    assert [*found] == ["method", "option", "requirement", "file format", "measure"]
+    for steps in found.values():
+        assert 2 <= len(steps) <= 3
+        for step in steps:
+            first, *others = re.findall(r"`([\w/]+\.py)`", step.partition(":")[0]) or ["a stage"]
+            # Another one is a choice: a measure is of risk or of utility.
+            assert not others or others == [first.replace("risk", "utility")]
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_files_of_recipes_are_there(name):
+    named = re.findall(r"`([a-z_/]+\.py)`", "".join(recipes()[name]))
+    assert named
+    for path in named:
+        assert (Path(microagg.__file__).parent / path).is_file(), path

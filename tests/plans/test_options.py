@@ -4,6 +4,7 @@ import inspect
 import re
 import tomllib
 from pathlib import Path
+from typing import get_type_hints
 
 import polars as pl
 import pytest
@@ -11,11 +12,18 @@ import pytest
 import microagg
 from microagg.cli.main import main
 from microagg.core.errors import ParameterError
-from microagg.plans.columns import REQUIREMENT_OPTIONS, ROLE_OPTIONS, ColumnPlan
+from microagg.plans.columns import (
+    REQUIREMENT_OPTIONS,
+    ROLE_OPTIONS,
+    ColumnPlan,
+    RequirementOptions,
+    RoleOptions,
+)
 from microagg.plans.drafting import ROLE_HELP, draft, guess_columns
 from microagg.plans.options import Section, options_of
 from microagg.plans.plan import ALIASES, Plan
 from microagg.plans.toml import toml_value
+from microagg.release.protect import StudyOptions, TransformerOptions
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import ROLES
 
@@ -77,9 +85,8 @@ class TestThePlan:
         # The digits of a column are those of a plan, which may be given by column.
         expected = ColumnPlan.model_fields.keys() - {"role", "digits"}
         assert {o.keyword for o in OF_COLUMNS} == expected
-        assert {o.keyword for o in REQUIREMENT_OPTIONS} == {
-            *("l_diversity", "t_closeness", "p_percent", "dominance")
-        }
+        of_requirements = {o for o in OF_COLUMNS if o.flag.section is Section.PROTECTION}
+        assert {*REQUIREMENT_OPTIONS} == of_requirements
 
     def test_no_two_options_share_a_flag(self):
         flags = [option.flag.name for option in EVERY]
@@ -108,6 +115,19 @@ class TestTheSignature:
         }
 
     @pytest.mark.parametrize(
+        "options", [RoleOptions, RequirementOptions, StudyOptions, TransformerOptions]
+    )
+    def test_others_take_the_same_types(self, options):
+        of_protect = get_type_hints(microagg.protect)
+        assert get_type_hints(options).items() <= of_protect.items()
+
+    def test_roles_and_requirements(self):
+        assert get_type_hints(RoleOptions).keys() == {o.keyword for o in OF_ROLES}
+        expected = {o.keyword for o in REQUIREMENT_OPTIONS}
+        assert get_type_hints(RequirementOptions).keys() == expected
+        assert expected <= defaults(microagg.verify).keys()
+
+    @pytest.mark.parametrize(
         ("study", "others"),
         [
             (microagg.compare, {"ks", "methods", "n_jobs"}),
@@ -118,6 +138,7 @@ class TestTheSignature:
     def test_studies_take_some_of_them(self, study, others):
         own, all_of_them = defaults(study), defaults(microagg.protect)
         assert own.keys() - others <= all_of_them.keys()
+        assert {o.keyword for o in (*OF_ROLES, *REQUIREMENT_OPTIONS)} | {"columns"} <= own.keys()
         declared = {option.keyword for option in OF_PLAN if study.__name__ in option.studies}
         with_own_default = {"effort", "bound"} if study is microagg.sweep else set()
         assert own.keys() & {o.keyword for o in OF_PLAN} == declared | with_own_default
@@ -143,10 +164,26 @@ class TestTheDocstring:
         assert all(f'"{key}"' in text for key in ColumnPlan.model_fields.keys() - requirements)
         assert text.endswith("and the requirements below.")
 
-    @pytest.mark.parametrize("study", [microagg.compare, microagg.sweep])
-    def test_of_studies(self, study):
-        joined = study.__doc__.replace("\\\n", "")
-        assert help_in(joined).keys() == defaults(study).keys()
+    @pytest.mark.parametrize(
+        "function", [microagg.compare, microagg.sweep, microagg.verify, microagg.Microaggregator]
+    )
+    def test_of_others(self, function):
+        assert help_in(function.__doc__).keys() == defaults(function).keys()
+
+    @pytest.mark.parametrize(
+        ("function", "options"),
+        [
+            (microagg.compare, StudyOptions),
+            (microagg.sweep, StudyOptions),
+            (microagg.verify, RequirementOptions),
+            (microagg.Microaggregator, TransformerOptions),
+        ],
+    )
+    def test_help_on_options_of_others(self, function, options):
+        found = help_in(function.__doc__)
+        for option in KEYWORDS:
+            if option.keyword in get_type_hints(options):
+                assert found[option.keyword].startswith(option.help)
 
 
 class TestThePage:

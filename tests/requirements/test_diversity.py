@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from microagg.core.errors import ParameterError
-from microagg.requirements.base import Evidence
+from microagg.requirements.base import Context, Evidence
 from microagg.requirements.diversity import LDiversity, as_diversity
 from tests.requirements import slow_rules as slow
 from tests.requirements.small_tables import KINDS, check_finding, evidence_of, picked
@@ -35,15 +35,15 @@ def test_equal_shares_have_the_entropy_of_their_number():
 
 def test_what_it_says():
     table = pl.DataFrame({"a": [1, 1, 2, 2, 2], "s": ["x", "x", "x", "y", None]})
-    found = LDiversity.of("s", 2).judge(Evidence(table, ("a",)))
+    found = LDiversity("s", 2).judge(Evidence(table, ("a",)))
     assert found.verdict == "there are fewer than 2 values of 's' in 1 of 2 combinations"
     assert found.rows() == [
         ("l-diversity", "at least 2 values of 's': 1 at worst; 1 of 2 combinations fail")
     ]
-    assert LDiversity.of("s", 1).judge(Evidence(table, ("a",))).verdict == (
+    assert LDiversity("s", 1).judge(Evidence(table, ("a",))).verdict == (
         "every combination has at least 1 value of 's'"
     )
-    found = LDiversity.of("s", "entropy:2.5").judge(Evidence(table, ("a",)))
+    found = LDiversity.of("s", "entropy:2.5", Context()).judge(Evidence(table, ("a",)))
     assert found.verdict == (
         "'s' is less diverse than 2.5 equally frequent values in 1 of 2 combinations"
     )

@@ -229,13 +229,14 @@ def _value(option: Option, given: Any) -> Any:
 
 def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the values of options such as --type sex=nominal, by column."""
+    for_one = column_options()
     for_all_or_one = [o for o in plan_options() if o.kind is Kind.BY_COLUMN]
     said: dict[str, Sequence[str] | None] = {
-        option.keyword: given.get(option.dest) for option in column_options()
+        option.keyword: given.get(option.dest) for option in for_one
     }
     for option in for_all_or_one:
         said[option.keyword] = [text for text in given.get(option.dest) or () if "=" in text]
-    return by_column({o.keyword: o.flag.name for o in (*column_options(), *for_all_or_one)}, said)
+    return by_column((*for_one, *for_all_or_one), said)
 
 
 def dialect_of(given: Mapping[str, Any]) -> dict[str, Any]:

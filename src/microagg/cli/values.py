@@ -2,17 +2,18 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from microagg.core.errors import ParameterError
+from microagg.plans.options import Kind, Option
 
 Value = bool | int | float | str | None
 
 _LONGEST_QUOTED = 40
 _WORDS = {"true": True, "false": False, "none": None}
-# Options of columns that are numbers, or may be.
-_NUMBERS = ("weight", "digits", "l_diversity", "t_closeness", "p_percent")
+# Kinds of options of columns whose values are numbers, or may be.
+_NUMBERS = (Kind.WHOLE, Kind.NUMBER, Kind.BY_COLUMN)
 # More would be a typo.
 _MOST_KS = 1000
 
@@ -93,33 +94,33 @@ def names_in(text: str) -> list[str]:
 
 
 def by_column(
-    flags: Mapping[str, str], given: Mapping[str, Sequence[str] | None]
+    options: Iterable[Option], given: Mapping[str, Sequence[str] | None]
 ) -> dict[str, dict[str, Any]]:
-    """Return the values of COLUMN=VALUE options, by column; `flags` are their names, for messages.
+    """Return the values of COLUMN=VALUE options, by column; `given` has their texts by keyword.
 
-    >>> flags = {"type": "--type", "order": "--order", "weight": "--column-weight"}
-    >>> by_column(flags, {"type": ["sex=nominal"], "order": ["size=S,M,L"], "weight": ["sex=2"]})
+    >>> from microagg.plans.columns import ColumnPlan, options_of
+    >>> given = {"type": ["sex=nominal"], "order": ["size=S,M,L"], "weight": ["sex=2"]}
+    >>> by_column(options_of(ColumnPlan), given)
     {'sex': {'type': 'nominal', 'weight': 2}, 'size': {'order': ['S', 'M', 'L']}}
     """
     said: dict[str, dict[str, Any]] = {}
-    for key, pairs in given.items():
-        for pair in pairs or ():
+    for option in options:
+        key, flag = option.keyword, option.flag.name
+        for pair in given.get(key) or ():
             # From the right, as names may contain equals signs; but so may the values of an order.
             name, equals, value = pair.partition("=") if key == "order" else pair.rpartition("=")
             if not (name and equals and value.strip()):
-                raise ParameterError(f"{flags[key]} must be COLUMN=VALUE; got {pair!r}.")
+                raise ParameterError(f"{flag} must be COLUMN=VALUE; got {pair!r}.")
             if key in said.setdefault(name, {}):
-                raise ParameterError(
-                    f"{flags[key]} is given twice for {name!r}. Remove one of them."
-                )
-            said[name][key] = _column_value(key, value.strip())
+                raise ParameterError(f"{flag} is given twice for {name!r}. Remove one of them.")
+            said[name][key] = _column_value(option, value.strip())
     return said
 
 
-def _column_value(key: str, text: str) -> Any:
-    if key == "order":
+def _column_value(option: Option, text: str) -> Any:
+    if option.keyword == "order":
         return names_in(text)
-    return _plain_value(text) if key in _NUMBERS else text
+    return _plain_value(text) if option.kind in _NUMBERS else text
 
 
 def listed_ks(text: str) -> list[int]:

@@ -22,7 +22,7 @@ from microagg.cli.options import (
     takes,
 )
 from microagg.core.errors import GuaranteeError
-from microagg.plans.columns import REQUIREMENT_OPTIONS
+from microagg.plans.columns import NEED_ORIGINAL, REQUIREMENT_OPTIONS
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
 _OPTIONS = [
@@ -37,7 +37,7 @@ _REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
         "The plan of the release: its roles, blocks, constraints, requirements and k. Only -k "
         "overrides it; columns, requirements and constraints beside it are refused."
     ),
-    original_file("The table before it was protected, to check units, p per cent and dominance."),
+    original_file(f"The table before it was protected, to check {NEED_ORIGINAL}."),
     parameters(
         _OPTIONS,
         unit="Column of the original that says whom a record is about; K then counts units.",

@@ -38,6 +38,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def joined(words: Sequence[str]) -> str:
+    """Write words as part of a sentence.
+
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def spread(low: int, high: int) -> str:
     """Write a range of sizes.
 

@@ -8,15 +8,20 @@ from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
-from microagg.plans.columns import ColumnPlan
+from microagg.core.words import joined
+from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
+from microagg.plans.fields import PlanFields
+from microagg.plans.options import options_of
 from microagg.plans.units import ROWS
+from microagg.requirements.base import About
 from microagg.tables.columns import ColumnOptions, ColumnType
-from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE, STRATUM, UNIT, WEIGHT
+from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE, UNIT, WEIGHT
 from microagg.tables.scaling import UNSCALED
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
+_OPTIONS = tuple(options_of(PlanFields))
 # Fields that choose the method, or that belong to the chosen one.
 METHOD_FIELDS = ("method", "method_options", "strict_k")
 
@@ -24,18 +29,13 @@ METHOD_FIELDS = ("method", "method_options", "strict_k")
 def check_agreement(plan: "Plan", method: Method) -> None:
     """Refuse options that the method does not have, or that contradict each other."""
     _check_options(plan, method)
-    _check_work(plan, method)
+    _check_conditions(plan)
     _check_columns(plan)
     _check_roles(plan)
     _check_unit(plan)
     _check_requirements(plan, method)
     _check_blocks(plan)
     _check_hybrid(plan, method)
-    if plan.strict_k and not method.draws:
-        raise ParameterError(
-            f"strict_k (--strict-k) is for methods whose records draw their values, such as 'fcm'; "
-            f"{method.name!r} guarantees k anyway. Leave it out."
-        )
     if plan.bound not in (AUTO, NONE) and method.draws and not plan.strict_k:
         raise ParameterError(
             f"a bound (--bound) is for groups of at least k; {method.name!r} draws and does not "
@@ -80,25 +80,38 @@ def _check_options(plan: "Plan", method: Method) -> None:
         )
 
 
+def _check_conditions(plan: "Plan") -> None:
+    """Refuse options that have no meaning in this plan."""
+    for own in _OPTIONS:
+        only_if = own.only_if
+        if only_if is None or getattr(plan, own.keyword) == own.default:
+            continue
+        if not only_if.condition(plan):
+            why = only_if.otherwise.format(method=plan.method)
+            raise ParameterError(f"{own.keyword} ({own.flag.name}) {why}")
+
+
 def _check_columns(plan: "Plan") -> None:
     for name, column in plan.columns.items():
         if (options := column.options) is None:
             continue
         if column.role not in (None, QUASI_IDENTIFIER) and not _orders_values(column):
+            others = joined(keywords_about(About.ORDERED_VALUES))
             raise ParameterError(
                 f"column {name!r} is given the role {column.role}, but types, orders, "
                 "aggregates, resolutions, digits and weights of columns are for quasi-identifiers "
-                "(types and orders for t_closeness as well). Remove one or the other."
+                f"(types and orders for {others} as well). Remove one or the other."
             )
         if (kind := options.stated_type) is not None:
             options.check_for(kind, name)
 
 
 def _orders_values(column: ColumnPlan) -> bool:
-    """Whether its options are a type and an order that t-closeness needs."""
+    """Whether its options are a type and an order that a requirement such as t-closeness needs."""
     said = column.options or ColumnOptions()
     is_just_that = said == ColumnOptions(said.type, said.order)
-    return column.role == SENSITIVE and column.t_closeness is not None and is_just_that
+    is_needed = bool(column.required_about(About.ORDERED_VALUES))
+    return column.role == SENSITIVE and is_needed and is_just_that
 
 
 def _check_unit(plan: "Plan") -> None:
@@ -150,9 +163,9 @@ def _requires(column: ColumnPlan) -> bool:
 
 
 def _check_values_of(name: str, column: ColumnPlan) -> None:
-    if not column.is_about_values or column.role == SENSITIVE:
+    if not (asked := column.required_about(*VALUES)) or column.role == SENSITIVE:
         return
-    option = "l_diversity" if column.l_diversity is not None else "t_closeness"
+    option = asked[0]
     now = f"has the role {column.role}" if column.role else "has no role"
     raise ParameterError(
         f"{option} (--{option.replace('_', '-')}) is for sensitive columns, which are published "
@@ -162,9 +175,9 @@ def _check_values_of(name: str, column: ColumnPlan) -> None:
 
 
 def _check_contributions_of(name: str, column: ColumnPlan) -> None:
-    if not column.is_about_contributions:
+    if not (asked := column.required_about(About.CONTRIBUTIONS)):
         return
-    option = "p_percent" if column.p_percent is not None else "dominance"
+    option = asked[0]
     said = column.options or ColumnOptions()
     kind = said.stated_type
     if column.role not in (None, QUASI_IDENTIFIER):
@@ -186,15 +199,6 @@ def _check_roles(plan: "Plan") -> None:
     if len(weights) > 1:
         listing = ", ".join(map(repr, weights))
         raise ParameterError(f"only one column can contain weights; got {listing}. Choose one.")
-    if plan.small_strata != "error" and not plan.columns_as(STRATUM):
-        raise ParameterError(
-            "small_strata (--small-strata) is for strata, and there are none. Leave it out."
-        )
-    if plan.keep_key and not plan.identifiers:
-        raise ParameterError(
-            "there is no identifier to replace by a random key (--keep-key). Name one, or leave it "
-            "out."
-        )
 
 
 def _check_blocks(plan: "Plan") -> None:
@@ -238,17 +242,3 @@ def _check_hybrid(plan: "Plan", method: Method) -> None:
                 "inequalities, as they may lie outside the range of the original ones. Remove the "
                 "constraint, or hybrid."
             )
-
-
-def _check_work(plan: "Plan", method: Method) -> None:
-    if plan.effort != "balanced" and "effort" not in method.options:
-        raise ParameterError(
-            f"effort (--effort) is for 'auto'; how much work {method.name!r} does depends on its "
-            "options. Leave it out."
-        )
-    takes_time = "time_budget" in method.options or plan.bound == "tight"
-    if plan.time_budget is not None and not takes_time:
-        raise ParameterError(
-            "time_budget (--time-budget) is for the methods 'auto' and 'icsm' and for a tight "
-            f"bound; {method.name!r} runs to its end. Leave it out."
-        )

@@ -51,7 +51,7 @@ def plan_of(arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | Non
     """
     if plan is not None:
         return plan if isinstance(plan, Plan) else Plan.read(plan)
-    said = {name: value for name, value in arguments.items() if not _is_default(name, value)}
+    said = other_than_defaults(arguments)
     if "k" not in said:
         raise ParameterError(
             "k, the least number of records in a group, is missing. Give k, or a plan."
@@ -60,6 +60,11 @@ def plan_of(arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | Non
     required = {name: said.pop(name) for name in REQUIREMENT_KEYWORDS if name in said}
     columns = columns_by_name(said.pop("columns", None), required, **roles)
     return Plan.of(**said, columns=columns)
+
+
+def other_than_defaults(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that say something."""
+    return {name: value for name, value in arguments.items() if not _is_default(name, value)}
 
 
 def _is_default(name: str, value: Any) -> bool:

@@ -1,17 +1,21 @@
 """Options for single columns: their roles, types, and how they are compared and released."""
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_choice, check_mapping, check_number
+from microagg.core.words import joined
 from microagg.plans.digits import as_digits
-from microagg.plans.options import Flag, Kind, Option, Section, option, options_of
-from microagg.requirements.contributions import as_dominance
-from microagg.requirements.diversity import as_diversity
+from microagg.plans.options import AsksFor, Flag, Kind, Option, Section, option, options_of
+from microagg.requirements.base import About, ColumnRequirement, Context
+from microagg.requirements.closeness import TCloseness
+from microagg.requirements.contributions import Dominance, PPercent, as_dominance
+from microagg.requirements.diversity import LDiversity, as_diversity
 from microagg.tables.columns import AGGREGATES, RESOLUTIONS, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
@@ -41,24 +45,28 @@ ROLE_OPTIONS: Mapping[str, Option] = {
         Flag("--identifier", "C,...", Section.COLUMNS),
         Kind.NAMES,
         "Columns to drop that name somebody, such as names and numbers of people.",
+        default=(),
     ),
     DROP: Option(
         "drop",
         Flag("--drop", "C,...", Section.COLUMNS),
         Kind.NAMES,
         "Columns to drop that name nobody.",
+        default=(),
     ),
     SENSITIVE: Option(
         "sensitive",
         Flag("--sensitive", "C,...", Section.COLUMNS),
         Kind.NAMES,
         "Columns to publish unchanged that an intruder wants to know, such as a diagnosis.",
+        default=(),
     ),
     PUBLISH: Option(
         "publish",
         Flag("--publish", "C,...", Section.COLUMNS),
         Kind.NAMES,
         "Columns to publish unchanged that are not sensitive.",
+        default=(),
     ),
     STRATUM: Option(
         "strata",
@@ -73,6 +81,18 @@ ROLE_OPTIONS: Mapping[str, Option] = {
         "Column of record weights, published unchanged.",
     ),
 }
+
+
+class RoleOptions(TypedDict, total=False):
+    """The roles as keywords of `protect` and others."""
+
+    quasi_identifiers: Names
+    identifiers: Names
+    sensitive: Names
+    publish: Names
+    drop: Names
+    strata: Names
+    weights: str | None
 
 
 class Model(BaseModel):
@@ -147,7 +167,7 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "How much a column counts when records are compared.",
     )
-    l_diversity: Annotated[int | str | None, _optional(as_diversity)] = option(
+    l_diversity: Annotated[int | str | None, _optional(as_diversity), AsksFor(LDiversity)] = option(
         None,
         "--l-diversity",
         "C=L",
@@ -155,7 +175,9 @@ class ColumnPlan(Model):
         "Least number of values of a sensitive column in every group, or entropy:L.",
     )
     t_closeness: Annotated[
-        float | None, _optional(lambda v: check_number("t_closeness", v, low=0.0, high=1.0))
+        float | None,
+        _optional(lambda v: check_number("t_closeness", v, low=0.0, high=1.0)),
+        AsksFor(TCloseness),
     ] = option(
         None,
         "--t-closeness",
@@ -164,7 +186,9 @@ class ColumnPlan(Model):
         "How far a sensitive column in a group may be from the whole table, from 0 to 1.",
     )
     p_percent: Annotated[
-        float | None, _optional(lambda v: check_number("p_percent", v, low=0.0, high=100.0))
+        float | None,
+        _optional(lambda v: check_number("p_percent", v, low=0.0, high=100.0)),
+        AsksFor(PPercent),
     ] = option(
         None,
         "--p-percent",
@@ -176,6 +200,7 @@ class ColumnPlan(Model):
     dominance: Annotated[
         tuple[int, float] | None,
         _optional(as_dominance),
+        AsksFor(Dominance),
         PlainSerializer(lambda v: None if v is None else f"{v[0]}:{v[1]:.15g}"),
     ] = option(
         None,
@@ -197,15 +222,27 @@ class ColumnPlan(Model):
         kind = None if self.options is None else self.options.stated_type
         return None if kind is None else kind not in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
 
+    def requirements(self, name: str, **others: str | None) -> Iterator[ColumnRequirement]:
+        """Return what is required of the column of this name; `others` are unit and weights."""
+        asked = {keyword: getattr(self, keyword) for keyword in self.required_about(*About)}
+        if asked:  # most columns of a wide table have none
+            context = Context(self.is_ordered, self.order, **others)
+            yield from (REQUIREMENTS[key].of(name, asked[key], context) for key in asked)
+
+    def required_about(self, *subjects: About) -> tuple[str, ...]:
+        """Return the requirements that it has about any of these, such as t_closeness."""
+        those = keywords_about(*subjects)
+        return tuple(keyword for keyword in those if getattr(self, keyword) is not None)
+
     @property
     def is_about_contributions(self) -> bool:
         """Whether there is a requirement on what a group's total gives away."""
-        return self.p_percent is not None or self.dominance is not None
+        return bool(self.required_about(About.CONTRIBUTIONS))
 
     @property
     def is_about_values(self) -> bool:
         """Whether there is a requirement on the values behind a combination."""
-        return self.l_diversity is not None or self.t_closeness is not None
+        return bool(self.required_about(*VALUES))
 
     @property
     def options(self) -> ColumnOptions | None:
@@ -216,10 +253,41 @@ class ColumnPlan(Model):
         return None if said == ColumnOptions() else said
 
 
-# Requirements on single columns, each a keyword of `protect` as well: {"diagnosis": 3}.
-REQUIREMENT_OPTIONS = tuple(
-    declared for declared in options_of(ColumnPlan) if declared.flag.section is Section.PROTECTION
-)
+class RequirementOptions(TypedDict, total=False):
+    """Requirements on columns as keywords of `protect`, `verify` and others: {"diagnosis": 3}."""
+
+    l_diversity: Mapping[str, int | str] | None
+    t_closeness: Mapping[str, float] | None
+    p_percent: Mapping[str, float] | None
+    dominance: Mapping[str, tuple[int, float] | str] | None
+
+
+REQUIREMENT_OPTIONS = tuple(o for o in options_of(ColumnPlan) if o.requirement is not None)
+REQUIREMENTS = {o.keyword: o.requirement for o in REQUIREMENT_OPTIONS if o.requirement is not None}
+VALUES = (About.VALUES, About.ORDERED_VALUES)
+
+
+@cache
+def keywords_about(*subjects: About) -> tuple[str, ...]:
+    """Return the requirements on columns that are about any of these.
+
+    >>> keywords_about(About.CONTRIBUTIONS)
+    ('p_percent', 'dominance')
+    """
+    return tuple(keyword for keyword, own in REQUIREMENTS.items() if own.about in subjects)
+
+
+def names_about(*subjects: About) -> tuple[str, ...]:
+    """Return the names of these requirements in manifests and for people.
+
+    >>> names_about(About.CONTRIBUTIONS)
+    ('p per cent', 'dominance')
+    """
+    return tuple(own.name for own in REQUIREMENTS.values() if own.about in subjects)
+
+
+# What is judged by the original, as the published table does not show it.
+NEED_ORIGINAL = joined(("units", *names_about(About.CONTRIBUTIONS)))
 
 
 def columns_by_name(

@@ -1,6 +1,6 @@
 """How an option is declared: once, with its flag and help, as a field of a model."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Any, get_args, get_origin
@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from microagg.core.read_only import ReadOnly
+from microagg.requirements.base import ColumnRequirement
 
 
 class Section(StrEnum):
@@ -43,6 +44,25 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class OnlyIf:
+    """When an option has a meaning, in the annotation of its field.
+
+    It is refused in any other plan, and `otherwise` says why, as the end of a sentence that begins
+    with the option; `{method}` there is the method of the plan.
+    """
+
+    condition: Callable[[Any], bool]
+    otherwise: str
+
+
+@dataclass(frozen=True)
+class AsksFor:
+    """The requirement that an option of a column asks for, in the annotation of its field."""
+
+    requirement: type[ColumnRequirement]
+
+
+@dataclass(frozen=True)
 class Option:
     """An option of `protect`: its keyword in Python, its flag, what it means, its default."""
 
@@ -52,6 +72,8 @@ class Option:
     help: str
     default: Any = None
     studies: tuple[str, ...] = ()  # commands that take it besides `protect`
+    requirement: type[ColumnRequirement] | None = None  # what it asks for, of a column
+    only_if: OnlyIf | None = None
 
     @property
     def dest(self) -> str:
@@ -98,7 +120,18 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
             default = None if field.is_required() else field.get_default(call_default_factory=True)
             studies = tuple(map(str, extra["studies"]))  # type: ignore[arg-type]
             kind = Kind[str(extra["kind"])] if "kind" in extra else _kind(field)
-            yield Option(name, flag, kind, field.description or "", default, studies)
+            yield Option(
+                name,
+                flag,
+                kind,
+                field.description or "",
+                default,
+                studies,
+                requirement=next(
+                    (own.requirement for own in field.metadata if isinstance(own, AsksFor)), None
+                ),
+                only_if=next((own for own in field.metadata if isinstance(own, OnlyIf)), None),
+            )
 
 
 def _kind(field: FieldInfo) -> Kind:

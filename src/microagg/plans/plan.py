@@ -3,57 +3,27 @@
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PlainSerializer,
-    ValidationError,
-    model_validator,
-)
+from pydantic import ValidationError, model_validator
 
-from microagg.aggregates.choices import Missing
-from microagg.bounds.choices import AUTO, BOUNDS
 from microagg.core.errors import MicroaggError, ParameterError
-from microagg.core.read_only import ReadOnly
-from microagg.core.registry import DEFAULT, find
-from microagg.core.validation import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_mapping,
-    check_number,
-    check_seed,
-)
+from microagg.core.registry import find
 from microagg.files.atomic import atomic_write_all
 from microagg.files.writing import text_writer
 from microagg.plans.agreement import check_agreement
-from microagg.plans.checks import (
-    Constraints,
-    as_blocks,
-    as_markers,
-    checked,
-    one_of,
-    optional,
-    plain_value,
-    with_one_seed,
-)
-from microagg.plans.columns import ColumnPlan, Model, as_columns
-from microagg.plans.digits import only_all, with_digits
-from microagg.plans.options import Kind, Section, option
+from microagg.plans.checks import with_one_seed
+from microagg.plans.columns import ColumnPlan, as_columns
+from microagg.plans.digits import with_digits
+from microagg.plans.fields import PlanFields
 from microagg.plans.refusals import in_file, refusal
 from microagg.plans.toml import read_plan, toml_plan
-from microagg.plans.units import ROWS, UnitOfRecords, refuse_ambiguous_rows, with_unit
+from microagg.plans.units import ROWS, refuse_ambiguous_rows, with_unit
 from microagg.requirements.base import Requirement
-from microagg.requirements.closeness import TCloseness
-from microagg.requirements.contributions import Dominance, PPercent
-from microagg.requirements.diversity import LDiversity
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import AGGREGATES, DATE_ORDERS, ColumnOptions, ColumnType
+from microagg.tables.columns import AGGREGATES, ColumnOptions, ColumnType
 from microagg.tables.roles import (
     DROP,
     IDENTIFIER,
@@ -67,18 +37,16 @@ from microagg.tables.roles import (
     Roles,
     no_such_column,
 )
-from microagg.tables.scaling import SCALES
-from microagg.tables.strata import SMALL_STRATA
 
 # Names that plan files may use for a field.
 ALIASES = {"seed": "random_state", "options": "method_options"}
 
 
-class Plan(Model):
+class Plan(PlanFields):
     """The options of a release: k, the method and its options, and what each column is.
 
-    Every option of `microagg.protect` is declared here: its name, type, default, check and help.
-    A plan is valid: everything that can be checked without the data has been checked. It cannot be
+    Every option of `microagg.protect` is one of its fields, which are declared in `PlanFields`. A
+    plan is valid: everything that can be checked without the data has been checked. It cannot be
     changed; `replace` returns another one. Plans that say the same are equal, whether they say it
     or leave it to a default. Printed, a plan is the TOML of its file.
 
@@ -91,165 +59,6 @@ class Plan(Model):
     >>> Plan(k=5, method="auto")
     Plan(k=5)
     """
-
-    k: Annotated[int, checked(check_count)] = option(
-        ..., "-k", "K", Section.PROTECTION, "Least number of records behind a released combination."
-    )
-    method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
-        DEFAULT, "--method", "M", Section.METHOD, "How records are grouped; see 'microagg methods'."
-    )
-    method_options: Annotated[
-        dict[str, Any],
-        checked(check_mapping),
-        AfterValidator(ReadOnly),
-        PlainSerializer(lambda options: {n: plain_value(value) for n, value in options.items()}),
-    ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method.")
-    random_state: Annotated[
-        int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
-    ] = option(
-        None,
-        "--seed",
-        "N",
-        Section.METHOD,
-        "Seed of a method that uses randomness, and of hybrid records.",
-        studies=("compare", "sweep"),
-    )
-    effort: Annotated[str, one_of(("fast", "balanced", "best"))] = option(
-        "balanced",
-        "--effort",
-        "E",
-        Section.METHOD,
-        "How hard auto searches: fast, balanced, best.",
-        studies=("compare",),
-    )
-    time_budget: Annotated[float | None, optional(check_number, low=0.0)] = option(
-        None,
-        "--time-budget",
-        "S",
-        Section.METHOD,
-        "Seconds for the search of auto, icsm and reporder, and for a tight bound.",
-    )
-    bound: Annotated[str, one_of(BOUNDS)] = option(
-        AUTO,
-        "--bound",
-        "B",
-        Section.METHOD,
-        "Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or auto.",
-    )
-    scale: Annotated[str, one_of(SCALES)] = option(
-        "standardise",
-        "--scale",
-        "S",
-        Section.METHOD,
-        "How numbers are compared: standardise, robust, rank, log or none.",
-        studies=("compare", "sweep"),
-    )
-    missing: Annotated[Missing, one_of(Missing)] = option(
-        Missing.ERROR,
-        "--missing",
-        "M",
-        Section.COLUMNS,
-        "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
-        studies=("compare", "sweep"),
-    )
-    na: Annotated[tuple[str, ...], BeforeValidator(as_markers)] = option(
-        (),
-        "--na",
-        "TEXT,...",
-        Section.COLUMNS,
-        "Texts and numbers that mean a missing value; NA and the like do among numbers and dates.",
-        studies=("compare", "sweep"),
-    )
-    digits: Annotated[str | None, BeforeValidator(only_all)] = option(
-        None,
-        "--digits",
-        "C=N",
-        Section.COLUMNS,
-        "Decimals of a column's released numbers, -3 for thousands, or all for every digit. "
-        "Without it, as many as the column has.",
-        kind=Kind.BY_COLUMN,
-    )
-    dates: Annotated[str | None, optional(check_choice, choices=DATE_ORDERS)] = option(
-        None,
-        "--dates",
-        "us|eu",
-        Section.COLUMNS,
-        "Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).",
-        studies=("compare", "sweep"),
-    )
-    constraints: Constraints = option(
-        (),
-        "--constraint",
-        "TEXT",
-        Section.PROTECTION,
-        'What every released record satisfies, such as "net + tax = gross".',
-        studies=("compare", "sweep"),
-    )
-    strict_k: Annotated[bool, checked(check_flag)] = option(
-        False,
-        "--strict-k",
-        "",
-        Section.PROTECTION,
-        "Merge what was drawn until every group holds k records (fcm, efcm).",
-    )
-    small_strata: Annotated[str, one_of(SMALL_STRATA)] = option(
-        "error",
-        "--small-strata",
-        "S",
-        Section.PROTECTION,
-        "Strata of fewer than k records: error refuses them, merge joins them with others.",
-        studies=("compare", "sweep"),
-    )
-    blocks: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(as_blocks)] = option(
-        (),
-        "--block",
-        "C,...",
-        Section.PROTECTION,
-        "Columns to group on their own; k then holds within each block only.",
-        studies=("compare", "sweep"),
-    )
-    valid_combinations: Annotated[bool, checked(check_flag)] = option(
-        True,
-        "--valid-combinations",
-        "",
-        Section.PROTECTION,
-        "Release in each group the categories of one of its records: no new combinations.",
-        studies=("compare", "sweep"),
-    )
-    keep_margins: Annotated[bool, checked(check_flag)] = option(
-        False,
-        "--keep-margins",
-        "",
-        Section.PROTECTION,
-        "Choose categories so that their totals stay nearly as they were, at little extra loss.",
-        studies=("compare", "sweep"),
-    )
-    hybrid: Annotated[bool, checked(check_flag)] = option(
-        False,
-        "--hybrid",
-        "",
-        Section.PROTECTION,
-        "Release synthetic records with the means and covariances of groups. Not k-anonymous.",
-    )
-    keep_key: Annotated[bool, checked(check_flag)] = option(
-        False,
-        "--keep-key",
-        "",
-        Section.COLUMNS,
-        "Replace the table's first identifier by a random key instead of dropping it.",
-    )
-    unit: UnitOfRecords = option(
-        None,
-        "--unit",
-        "C",
-        Section.COLUMNS,
-        "Column that says whom a record is about, dropped; k then counts units. 'rows': every "
-        "record is about somebody else.",
-        studies=("compare", "sweep"),
-    )
-    columns: Annotated[
-        dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)
-    ] = Field(default_factory=ReadOnly, description="What each column is, by name.")
 
     @model_validator(mode="before")
     @classmethod
@@ -388,14 +197,7 @@ class Plan(Model):
         if unit is not None:
             yield KUnits(unit, self.k)
         for name, column in self.columns.items():
-            if column.l_diversity is not None:
-                yield LDiversity.of(name, column.l_diversity)
-            if column.t_closeness is not None:
-                yield TCloseness(name, column.t_closeness, column.is_ordered, column.order)
-            if column.p_percent is not None:
-                yield PPercent(name, column.p_percent, unit, weights)
-            if column.dominance is not None:
-                yield Dominance(name, *column.dominance, unit, weights)
+            yield from column.requirements(name, unit=unit, weights=weights)
 
     def asks_for(self, requirement: str) -> bool:
         """Whether a column has this requirement, such as t_closeness."""

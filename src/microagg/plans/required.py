@@ -4,9 +4,10 @@ from math import inf
 from typing import NamedTuple
 
 from microagg.core.words import counted, short_name
+from microagg.plans.columns import names_about
 from microagg.plans.commands import quoted_name
 from microagg.plans.manifest import Manifest, RequirementFacts
-from microagg.requirements.contributions import Dominance, PPercent
+from microagg.requirements.base import About
 from microagg.requirements.found import rounded
 from microagg.tables.roles import DROP
 
@@ -79,7 +80,7 @@ def required_rows(done: Manifest) -> list[Required]:
         by_requirement.setdefault((own.requirement, own.column, own.asked), []).append(own)
     rows = []
     for asked, blocks in by_requirement.items():
-        is_share = asked[0] in (PPercent.name, Dominance.name)
+        is_share = asked[0] in names_about(About.CONTRIBUTIONS)
         rows.append(Required(*asked, _found(blocks, " %" if is_share else ""), is_share))
     return rows
 

@@ -14,6 +14,7 @@ from microagg.bounds.choice import Bound
 from microagg.core.estimator import Estimator
 from microagg.core.registry import Guarantee
 from microagg.measures.utility.information_loss import Errors
+from microagg.plans.columns import names_about
 from microagg.plans.manifest import (
     CategoryFacts,
     ColumnFacts,
@@ -36,7 +37,7 @@ from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 from microagg.release.released import Released, loss_of
 from microagg.release.verification import Verified
-from microagg.requirements.contributions import Dominance, PPercent
+from microagg.requirements.base import About
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.hybrid import MovedMoments
 from microagg.requirements.units import KUnits
@@ -172,7 +173,7 @@ def _units(records: Records, verified: Verified) -> UnitFacts | None:
 def _requirement(found: GroupFinding) -> RequirementFacts:
     """Return what was found; a share of a total, with the total, would give a value away."""
     figures = found.as_dict()
-    if found.wording.name in (PPercent.name, Dominance.name):
+    if found.wording.name in names_about(About.CONTRIBUTIONS):
         figures["worst"] = None
     return RequirementFacts(**figures)
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from microagg.core.validation import SeedLike, check_seed
 from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, protected_name
 from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.columns import RequirementOptions, RoleOptions
 from microagg.plans.commands import command_line, python_call
 from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
@@ -42,6 +43,39 @@ from microagg.tables.roles import Names
 from microagg.tables.used_categories import with_all_of
 
 
+class CommonOptions(TypedDict, total=False):
+    """Options of `protect` that `compare`, `sweep` and `Microaggregator` take as well."""
+
+    columns: Mapping[str, Any] | None
+    constraints: Iterable[str] | str | None
+    scale: str
+    missing: str
+    na: Iterable[str | float]
+    dates: str | None
+    valid_combinations: bool
+    keep_margins: bool
+
+
+class StudyOptions(RoleOptions, RequirementOptions, CommonOptions, total=False):
+    """Options of `protect` that `compare` and `sweep` take as well."""
+
+    unit: str | None
+    small_strata: str
+    blocks: Iterable[Iterable[str]]
+
+
+class TransformerOptions(CommonOptions, total=False):
+    """Options of `protect` that `Microaggregator` takes as well."""
+
+    method: str
+    method_options: Mapping[str, Any] | None
+    strict_k: bool
+    digits: Mapping[str, int | str] | str | None
+    effort: str
+    time_budget: float | None
+    bound: str
+
+
 @alone_with_plan()
 def protect(
     table: Any,
@@ -60,7 +94,7 @@ def protect(
     dominance: Mapping[str, tuple[int, float] | str] | None = None,
     method: str = DEFAULT,
     method_options: Mapping[str, Any] | None = None,
-    constraints: Iterable[str] | str | None = None,
+    constraints: Iterable[str] | str | None = (),
     strict_k: bool = False,
     scale: str = "standardise",
     missing: str = "error",

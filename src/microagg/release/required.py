@@ -9,11 +9,12 @@ import polars as pl
 
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.words import counted
+from microagg.core.words import counted, joined
+from microagg.plans.columns import VALUES, keywords_about
 from microagg.plans.plan import Plan
 from microagg.release.records import Records
 from microagg.release.source import Source
-from microagg.requirements.base import Evidence, GroupRequirement
+from microagg.requirements.base import About, Evidence, GroupRequirement
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.units import KUnits
 from microagg.tables.columns import Column, ColumnOptions, ColumnType
@@ -27,16 +28,18 @@ if TYPE_CHECKING:  # a table without requirements needs none of the kernels for 
     from microagg.requirements.coded import GroupRule
 
 _STRATUM = "stratum"
+_ABOUT_VALUES = joined(keywords_about(*VALUES))
+_ABOUT_CONTRIBUTIONS = joined(keywords_about(About.CONTRIBUTIONS))
 
 
 def with_types_of_values(plan: Plan, source: Source) -> Plan:
-    """Return the plan with the types and orders of columns that t-closeness is about.
+    """Return the plan with the types and orders of columns whose requirements depend on them.
 
     So the finished table is judged by what was told or found, however its values are stored.
     """
     columns = dict(plan.columns)
     for name, said in plan.columns.items():
-        if said.t_closeness is None or name not in source.frame.columns:
+        if not said.required_about(About.ORDERED_VALUES) or name not in source.frame.columns:
             continue
         column = _open(source, name, plan)
         if said.type is None and said.order is None:
@@ -114,7 +117,7 @@ class _Facts:
         if not opened.type.is_number or opened.aggregate != "mean":
             now = f"type {str(opened.type)!r} and aggregate {str(opened.aggregate)!r}"
             raise ParameterError(
-                f"p_percent and dominance are for numbers that are released as means; {column!r} "
+                f"{_ABOUT_CONTRIBUTIONS} are for numbers that are released as means; {column!r} "
                 f"has the {now}. Leave them out."
             )
         self._check_attributed(column)
@@ -132,7 +135,7 @@ class _Facts:
         units = self.records.units
         if units is not None and (count := int(np.count_nonzero(units < 0))):
             raise DataError(
-                f"p_percent and dominance count what each {self.records.roles.unit!r} contributes "
+                f"{_ABOUT_CONTRIBUTIONS} count what each {self.records.roles.unit!r} contributes "
                 f"to {column!r}, and {counted(count, 'record')} {'has' if count == 1 else 'have'} "
                 "none. Fill them in or remove those records first."
             )
@@ -192,7 +195,7 @@ def _open(source: Source, name: str, plan: Plan) -> Column:
     frame, _ = without_entries(source.frame, [name], plan.na)
     if not types_of(frame, name):
         raise DataError(
-            f"l_diversity and t_closeness are for numbers, text, categories and dates; {name!r} "
+            f"{_ABOUT_VALUES} are for numbers, text, categories and dates; {name!r} "
             "holds something else. Convert it first, or leave them out."
         )
     options = plan.columns[name].options or ColumnOptions()
@@ -206,8 +209,8 @@ def _open(source: Source, name: str, plan: Plan) -> Column:
     if frame[name].dtype == nw.String:
         if options.stated_type in (ColumnType.DATE, ColumnType.DATETIME):
             raise DataError(
-                f"t_closeness needs the dates in {name!r} as dates, not as text. Convert them, or "
-                "use the type nominal."
+                f"{plan.columns[name].required_about(About.ORDERED_VALUES)[0]} needs the dates in "
+                f"{name!r} as dates, not as text. Convert them, or use the type nominal."
             )
         if options.order is None:
             found = _numbers_or_text(polars_column(frame[name]), decimal_of(source))

@@ -1,23 +1,23 @@
 """Microaggregator: a table with protected columns, as a step of scikit-learn's pipelines."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Self, Unpack
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from microagg.bounds.choices import AUTO
 from microagg.core.arrays import Labels
 from microagg.core.errors import ParameterError, PrivacyWarning, warn
-from microagg.core.registry import DEFAULT, find
+from microagg.core.registry import find
 from microagg.core.validation import SeedLike
 from microagg.plans.arguments import plan_of
 from microagg.plans.columns import as_columns
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
+from microagg.plans.signatures import with_options
 from microagg.release.nearest import NearestGroups
-from microagg.release.protect import Stages, go_through
+from microagg.release.protect import Stages, TransformerOptions, go_through
 from microagg.release.source import Source
 from microagg.tables.features import Features
 from microagg.tables.frames import open_frame
@@ -25,6 +25,7 @@ from microagg.tables.markers import without_entries
 from microagg.tables.roles import QUASI_IDENTIFIER, no_such_column
 
 
+@with_options
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Give all records of a group of k or more the same values; a scikit-learn transformer.
 
@@ -45,24 +46,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     columns : What each column is, by name. A mapping with "type", "order", "aggregate",
         "resolution", "digits" or "weight", as in `microagg.protect`. The columns of an array are
         "x0", "x1" and so on.
-    constraints : What every released record satisfies, such as "net + tax = gross".
-    strict_k : Merge what was drawn until every group holds k records (fcm, efcm).
-    scale : How numbers are compared: standardise, robust, rank, log or none.
-    missing : Missing values: error refuses them, value keeps them as a value, impute fills them
-        in.
-    na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
-    digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.
-        Without it, as many as the column has.
-    dates : Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).
-    valid_combinations : Release in each group the categories of one of its records: no new
-        combinations.
-    keep_margins : Choose categories so that their totals stay nearly as they were, at little extra
-        loss.
+    **options : Options of `microagg.protect`, with the same meaning and defaults.
     random_state : Seed of a method that uses randomness. None draws one; the manifest records it.
-    effort : How hard auto searches: fast, balanced, best.
-    time_budget : Seconds for the search of auto, icsm and reporder, and for a tight bound.
-    bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
-        auto.
 
     Attributes
     ----------
@@ -84,6 +69,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [(35, 'f')]
     """
 
+    method: str
+    columns: Mapping[str, Any] | None
+    missing: str
     labels_: Labels
     n_groups_: int
     information_loss_: float
@@ -94,40 +82,13 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self,
         k: int = 5,
         *,
-        method: str = DEFAULT,
-        method_options: Mapping[str, Any] | None = None,
-        columns: Mapping[str, Any] | None = None,
-        constraints: Iterable[str] | str | None = None,
-        strict_k: bool = False,
-        scale: str = "standardise",
-        missing: str = "error",
-        na: Iterable[str | float] = (),
-        digits: Mapping[str, int | str] | str | None = None,
-        dates: str | None = None,
-        valid_combinations: bool = True,
-        keep_margins: bool = False,
         random_state: SeedLike = None,
-        effort: str = "balanced",
-        time_budget: float | None = None,
-        bound: str = AUTO,
+        **options: Unpack[TransformerOptions],
     ) -> None:
         self.k = k
-        self.method = method
-        self.method_options = method_options
-        self.columns = columns
-        self.constraints = constraints
-        self.strict_k = strict_k
-        self.scale = scale
-        self.missing = missing
-        self.na = na
-        self.digits = digits
-        self.dates = dates
-        self.valid_combinations = valid_combinations
-        self.keep_margins = keep_margins
         self.random_state = random_state
-        self.effort = effort
-        self.time_budget = time_budget
-        self.bound = bound
+        for name, value in options.items():
+            setattr(self, name, value)
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         """Group the records of X, a DataFrame of pandas, polars or pyarrow, or an array."""

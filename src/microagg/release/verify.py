@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 from warnings import catch_warnings, simplefilter
 
 import narwhals as nw
@@ -26,8 +26,10 @@ from microagg.files.formats import dialect_for, open_table
 from microagg.plans.arguments import plan_of
 from microagg.plans.beside import existing_manifest, manifest_beside
 from microagg.plans.checks import parse_constraints
+from microagg.plans.columns import NEED_ORIGINAL, RequirementOptions
 from microagg.plans.manifest import FileFacts, Manifest
 from microagg.plans.plan import Plan
+from microagg.plans.signatures import with_options
 from microagg.release.findings import Verification
 from microagg.release.originals import original_columns
 from microagg.release.release import PathName, Release
@@ -109,6 +111,7 @@ class _Asked:
         )
 
 
+@with_options
 def verify(
     table: Any,
     k: int | None = None,
@@ -116,10 +119,6 @@ def verify(
     quasi_identifiers: Names = None,
     sensitive: Names = None,
     unit: str | None = None,
-    l_diversity: Mapping[str, int | str] | None = None,
-    t_closeness: Mapping[str, float] | None = None,
-    p_percent: Mapping[str, float] | None = None,
-    dominance: Mapping[str, tuple[int, float] | str] | None = None,
     constraints: Iterable[str] | str | None = None,
     dates: str | None = None,
     original: Any = None,
@@ -128,12 +127,14 @@ def verify(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    **required: Unpack[RequirementOptions],
 ) -> Verification:
     """Return whether every combination in a table stands for at least k records, and what else.
 
     A combination is a record's values in all checked columns; a missing value is a value. None of
     the code that groups records is used here. Units and contributions are not published: without
     the original, requirements on them cannot be checked, and the answer says so, not yes.
+    Requirements are given by column, as in `protect`.
 
     Parameters
     ----------
@@ -144,8 +145,7 @@ def verify(
     quasi_identifiers : columns to check; by default all that are not sensitive
     sensitive : columns to leave out
     unit : column of the original that says whom a record is about; k then counts units as well
-    l_diversity, t_closeness, p_percent, dominance : what the records of every combination must
-        satisfy, by column, as in `protect`
+    **required : what the records of every combination must satisfy, by column, as in `protect`
     constraints : what every record must satisfy, such as "net + tax = gross", in addition to what
         a manifest says
     dates : order of day and month in dates such as 01/02/2024 in constraints: "us" (month first) or
@@ -175,19 +175,12 @@ def verify(
         check_choice("dates", dates, DATE_ORDERS)
     dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
     opened = _Opened(table, dialect_for(table, dialect, original))
-    required = {
-        "unit": unit,
-        "l_diversity": l_diversity,
-        "t_closeness": t_closeness,
-        "p_percent": p_percent,
-        "dominance": dominance,
-    }
     given = _Asked(
         None if k is None else check_count("k", k),
         as_names("quasi_identifiers", quasi_identifiers),
         as_names("sensitive", sensitive),
         constraints=parse_constraints(constraints),
-        plan=_required(required, sensitive),
+        plan=_required({"unit": unit, **required}, sensitive),
     )
     asked = _complete(given, plan, opened)
     if asked.k is None:
@@ -372,7 +365,7 @@ def _evidence(
         return published
     if asked.plan is None or not asked.plan.needs_original:
         raise ParameterError(
-            "the original is needed to check units, p per cent and dominance, and none of them is "
+            f"the original is needed to check {NEED_ORIGINAL}, and none of them is "
             "asked for. Leave it out, or ask for one."
         )
     known = original_columns(original, asked.plan, published, asked.source, dialect)

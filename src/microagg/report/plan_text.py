@@ -1,11 +1,13 @@
 """The plan of a release as TOML, without the values of columns."""
 
+from microagg.plans.columns import keywords_about
 from microagg.plans.plan import Plan
 from microagg.plans.toml import toml_plan
+from microagg.requirements.base import About
 from microagg.tables.roles import DROP, IDENTIFIER
 
 # What is not told in public: by how much amounts that are not published may be estimated.
-_CONFIDENTIAL = ("p_percent", "dominance")
+_CONFIDENTIAL = keywords_about(About.CONTRIBUTIONS)
 
 
 def names_values(plan: Plan) -> bool:

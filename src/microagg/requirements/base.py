@@ -1,7 +1,9 @@
 """What a requirement is: a condition on every released combination, and its judge."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:  # a plan has requirements, and loads quickly
     import polars as pl
@@ -119,4 +121,43 @@ class GroupRequirement(Protocol):
 
     def rule(self, facts: GroupFacts) -> "GroupRule | None":
         """Return the requirement as the methods take it; None if any group of k meets it."""
+        ...
+
+
+class About(Enum):
+    """What a requirement on a column is about, which decides what columns it suits.
+
+    Values are those of a sensitive column, which is published unchanged. Contributions are those
+    to the totals of a quasi-identifier that is released as means: only the original has them, and
+    neither what is asked nor what is found is published.
+    """
+
+    VALUES = auto()
+    ORDERED_VALUES = auto()  # how far apart values are counts as well
+    CONTRIBUTIONS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What else a plan says that a requirement on a column may depend on.
+
+    `ordered` says whether the values of the column have an order, None if the plan does not;
+    `order` lists them, if it does. `unit` and `weights` are columns.
+    """
+
+    ordered: bool | None = None
+    order: Sequence[Any] | None = None
+    unit: str | None = None
+    weights: str | None = None
+
+
+class ColumnRequirement(GroupRequirement, Protocol):
+    """A requirement on a column, which an option of that column asks for."""
+
+    name: ClassVar[str]
+    about: ClassVar[About]
+
+    @classmethod
+    def of(cls, column: str, asked: Any, context: Context, /) -> Self:
+        """Return the requirement; `asked` is the value of the option, as it is in a plan."""
         ...

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from microagg.requirements.base import Evidence, GroupFacts
+from microagg.requirements.base import About, Context, Evidence, GroupFacts
 from microagg.requirements.found import GroupFinding, Wording
 
 if TYPE_CHECKING:  # a plan has requirements, and loads quickly
@@ -26,17 +26,24 @@ class TCloseness:
     a value, the last.
     """
 
+    name: ClassVar[str] = "t-closeness"
+    about: ClassVar[About] = About.ORDERED_VALUES
     column: str
     t: float
     ordered: bool | None = None
     order: Sequence[Any] | None = None
+
+    @classmethod
+    def of(cls, column: str, asked: float, context: Context, /) -> Self:
+        """Return the requirement for t; the plan may say in which order values are."""
+        return cls(column, asked, context.ordered, context.order)
 
     @property
     def wording(self) -> Wording:
         """The requirement in words; once it is known, they say how distances are measured."""
         how = {True: " by rank", False: " as categories", None: ""}[self.ordered]
         return Wording(
-            name="t-closeness",
+            name=self.name,
             column=self.column,
             asked=(
                 f"{self.column!r} at most {self.t:g} from its distribution in the whole table{how}"

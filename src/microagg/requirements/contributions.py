@@ -1,13 +1,13 @@
 """The p per cent rule and (n, k) dominance: no total of a group gives a contribution away."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_count, check_number
-from microagg.requirements.base import Evidence, GroupFacts
+from microagg.requirements.base import About, Context, Evidence, GroupFacts
 from microagg.requirements.found import GroupFinding, Wording
 
 if TYPE_CHECKING:  # a plan has requirements, and loads quickly
@@ -54,10 +54,16 @@ class PPercent:
     """
 
     name: ClassVar[str] = "p per cent"
+    about: ClassVar[About] = About.CONTRIBUTIONS
     column: str
     p: float
     unit: str | None = None
     weights: str | None = None
+
+    @classmethod
+    def of(cls, column: str, asked: float, context: Context, /) -> Self:
+        """Return the requirement for p; contributors and their weights are those of the plan."""
+        return cls(column, asked, context.unit, context.weights)
 
     @property
     def wording(self) -> Wording:
@@ -99,11 +105,17 @@ class Dominance:
     """The requirement that the n largest contributors make up at most `share` per cent."""
 
     name: ClassVar[str] = "dominance"
+    about: ClassVar[About] = About.CONTRIBUTIONS
     column: str
     n: int
     share: float
     unit: str | None = None
     weights: str | None = None
+
+    @classmethod
+    def of(cls, column: str, asked: tuple[int, float], context: Context, /) -> Self:
+        """Return the requirement; contributors and their weights are those of the plan."""
+        return cls(column, *asked, context.unit, context.weights)
 
     @property
     def wording(self) -> Wording:

@@ -9,7 +9,7 @@ import numpy as np
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_count, check_number
 from microagg.core.words import counted
-from microagg.requirements.base import Evidence, GroupFacts
+from microagg.requirements.base import About, Context, Evidence, GroupFacts
 from microagg.requirements.found import GroupFinding, Wording
 
 if TYPE_CHECKING:
@@ -50,16 +50,17 @@ class LDiversity:
 
     name: ClassVar[str] = "l-diversity"
     entropy_name: ClassVar[str] = "entropy l-diversity"
+    about: ClassVar[About] = About.VALUES
     column: str
     least: float
     entropy: bool = False
 
     @classmethod
-    def of(cls, column: str, written: int | str) -> Self:
-        """Return the requirement as it is written in a plan."""
-        if isinstance(written, str):
-            return cls(column, float(written.partition(":")[2]), entropy=True)
-        return cls(column, written)
+    def of(cls, column: str, asked: int | str, _: Context, /) -> Self:
+        """Return the requirement for l as it is written in a plan."""
+        if isinstance(asked, str):
+            return cls(column, float(asked.partition(":")[2]), entropy=True)
+        return cls(column, asked)
 
     @property
     def wording(self) -> Wording:

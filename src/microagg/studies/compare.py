@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from microagg.measures.utility.column_loss import column_loss
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
+from microagg.plans.signatures import with_options
 from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, estimator_of, group
 from microagg.release.parts import fit_under
+from microagg.release.protect import StudyOptions
 from microagg.release.records import Records, open_records
 from microagg.release.released import aggregate
 from microagg.release.required import rules_for, with_types_of_values
@@ -36,7 +39,6 @@ from microagg.release.suitability import check_method, warn_of_violations
 from microagg.studies.comparison import Comparison, Row, marked
 from microagg.studies.setting import Setting
 from microagg.tables.pairs import Original, original_of
-from microagg.tables.roles import Names
 
 if TYPE_CHECKING:
     from microagg.requirements.coded import GroupRule
@@ -45,42 +47,21 @@ if TYPE_CHECKING:
 # than fit one block are sorted into boxes first.
 _FEW, _MANY = 50, ONE_BLOCK + 100
 _WARM_UP_K, _WARM_UP_STARTS = 3, 2
-_NOT_OF_A_PLAN = ("table", "ks", "methods", "plan", "n_jobs", "progress")
 
 
 @alone_with_plan()
+@with_options
 def compare(
     table: Any,
     ks: int | Iterable[int] | None = None,
     methods: str | Iterable[str] = ALL,
     *,
-    quasi_identifiers: Names = None,
-    identifiers: Names = (),
-    sensitive: Names = (),
-    publish: Names = (),
-    unit: str | None = None,
-    drop: Names = (),
-    columns: Mapping[str, Any] | None = None,
-    l_diversity: Mapping[str, int | str] | None = None,
-    t_closeness: Mapping[str, float] | None = None,
-    p_percent: Mapping[str, float] | None = None,
-    dominance: Mapping[str, tuple[int, float] | str] | None = None,
-    constraints: Iterable[str] | str | None = None,
-    scale: str = "standardise",
-    missing: str = "error",
-    na: Iterable[str | float] = (),
-    dates: str | None = None,
-    strata: Names = None,
-    small_strata: str = "error",
-    weights: str | None = None,
-    blocks: Iterable[Iterable[str]] = (),
-    valid_combinations: bool = True,
-    keep_margins: bool = False,
     random_state: SeedLike = None,
     effort: str = "balanced",
     plan: Plan | str | PathLike[str] | None = None,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
+    **options: Unpack[StudyOptions],
 ) -> Comparison:
     """Return what each method would lose at each k, and the time it takes.
 
@@ -95,9 +76,7 @@ def compare(
     methods : registered names in a list or separated by commas, see `microagg.methods()`, or "all":
         every method that suits the table; methods for one column are left out if there are several,
         and so are those whose records draw their values, or that need an option not given
-    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
-weights, blocks, valid_combinations, keep_margins : as in `protect`
+    **options : options of `protect`, with the same meaning and defaults
     random_state : the seed of all methods that use randomness; None draws one
     effort : how hard "auto" searches: "fast", "balanced" or "best"
     plan : a `Plan` that says all of this; no other of its options may be given with it. Its
@@ -120,13 +99,11 @@ weights, blocks, valid_combinations, keep_margins : as in `protect`
     >>> [(row.method, row.k, row.n_groups) for row in found]
     [('mdav', 2, 2), ('mdav', 4, 1), ('cbfs', 2, 2), ('cbfs', 4, 1)]
     """
-    arguments = {name: value for name, value in locals().items() if name not in _NOT_OF_A_PLAN}
     asked = None if ks is None else check_ks(ks)
     if asked is None and plan is None:
         raise ParameterError("ks, the values of k to compare, are missing. Give them, or a plan.")
-    if plan is None:
-        arguments["k"] = asked[0]  # type: ignore[index]
-    chosen = plan_of(arguments, plan)
+    arguments = {**options, "random_state": random_state, "effort": effort}
+    chosen = plan_of({**arguments, "k": None if asked is None else asked[0]}, plan)
     contest = Contest.of(methods, chosen, n_jobs, effort_given=plan is None)
     listener = reporting_to(progress)
     with listener:
@@ -180,20 +157,24 @@ class Contest:
         n_categorical = sum(column.type.is_categorical for column in records.columns.values())
         is_compared = self.own.method in {method.name for method in compared}
         without_effect = {
+            "k": False,
+            "digits": False,
             "method": not is_compared,
             "method_options": not is_compared,
             "random_state": not uses_randomness,
             "effort": not any("effort" in method.options for method in compared),
-            "time_budget": True,
             "bound": self.plan.bound != NONE,
             "strict_k": not any(method.draws for method in compared),
             "valid_combinations": n_categorical < 2,
             "keep_margins": n_categorical < 1,
-            "hybrid": True,
-            "keep_key": True,
         }
         said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
-        return tuple(name for name, is_so in without_effect.items() if is_so and name in said)
+        return tuple(
+            option.keyword
+            for option in options_of(Plan)
+            if option.keyword in said
+            and without_effect.get(option.keyword, "compare" not in option.studies)
+        )
 
 
 def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Comparison:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -25,12 +25,15 @@ from microagg.core.validation import (
 )
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
-from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.arguments import alone_with_plan, other_than_defaults, plan_of
 from microagg.plans.manifest import Promise
+from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
+from microagg.plans.signatures import with_options
 from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.grouping import Groups, errors_of, too_many_categories
+from microagg.release.protect import StudyOptions
 from microagg.release.records import Records, open_records
 from microagg.release.released import aggregate, loss_of
 from microagg.release.required import rules_for, with_types_of_values
@@ -40,7 +43,6 @@ from microagg.studies.setting import Setting
 from microagg.studies.sweep_parts import RowsOfStrata, Study, sweep_parts
 from microagg.studies.sweep_result import Sweep, SweepRow
 from microagg.tables.frames import open_frame
-from microagg.tables.roles import Names
 
 if TYPE_CHECKING:
     from microagg.requirements.coded import GroupRule
@@ -49,53 +51,27 @@ EFFORT = FAST = "fast"
 _DEFAULT_OF_PLANS = Plan.model_fields["effort"].default
 BOUNDS = (FAST, NONE)
 _LARGEST_BY_DEFAULT = 20
-# Options of a table that a matrix has as well.
-_OF_MATRIX = ("k", "random_state")
-_NOT_OF_A_PLAN = ("table", "ks", "effort", "bound", "plan", "n_jobs", "progress")
 # Options of a plan that change a release, but no figure of a sweep.
-_UNUSED = (
-    "method",
-    "method_options",
-    "strict_k",
-    "time_budget",
-    "hybrid",
-    "keep_key",
+_UNUSED = tuple(
+    option.keyword
+    for option in options_of(Plan)
+    if "sweep" not in option.studies and option.keyword not in ("k", "effort", "bound", "digits")
 )
 
 
 @alone_with_plan("effort", "bound")
+@with_options
 def sweep(
     table: Any,
     ks: int | Iterable[int] | None = None,
     *,
-    quasi_identifiers: Names = None,
-    identifiers: Names = (),
-    sensitive: Names = (),
-    publish: Names = (),
-    unit: str | None = None,
-    drop: Names = (),
-    columns: Mapping[str, Any] | None = None,
-    l_diversity: Mapping[str, int | str] | None = None,
-    t_closeness: Mapping[str, float] | None = None,
-    p_percent: Mapping[str, float] | None = None,
-    dominance: Mapping[str, tuple[int, float] | str] | None = None,
-    constraints: Iterable[str] | str | None = None,
-    scale: str = "standardise",
-    missing: str = "error",
-    na: Iterable[str | float] = (),
-    dates: str | None = None,
-    strata: Names = None,
-    small_strata: str = "error",
-    weights: str | None = None,
-    blocks: Iterable[Iterable[str]] = (),
-    valid_combinations: bool = True,
-    keep_margins: bool = False,
     effort: str | None = None,
     bound: str | None = None,
     random_state: SeedLike = None,
     plan: Plan | str | PathLike[str] | None = None,
     n_jobs: int | None = -1,
     progress: bool | ProgressCallback = False,
+    **options: Unpack[StudyOptions],
 ) -> Sweep:
     """Return the loss at every k of a range, a bound below it, and the groups, in one run.
 
@@ -115,12 +91,10 @@ def sweep(
     Parameters
     ----------
     table : DataFrame of pandas, polars or pyarrow, treated as by `protect`; or a matrix of records
-        by columns, which is used as it is
+        by columns, which is used as it is and takes no options of tables
     ks : each k to group by; repetitions count once. By default 2 to 20, or to the number of
         records, of the smallest stratum if there are strata, if there are fewer.
-    quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, constraints, scale, missing, na, dates, strata, small_strata, \
-weights, blocks, valid_combinations, keep_margins : as in `protect`, for DataFrames only
+    **options : options of `protect`, with the same meaning and defaults; for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
     bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
@@ -140,16 +114,15 @@ weights, blocks, valid_combinations, keep_margins : as in `protect`, for DataFra
     2 3 2.2 [0, 1, 0, 1, 2, 2]
     3 2 28.36 [0, 1, 0, 1, 0, 1]
     """
-    arguments = {name: value for name, value in locals().items() if name not in _NOT_OF_A_PLAN}
     work = Work.of(effort, bound, n_jobs)
     asked = None if ks is None else check_ks(ks)
     if _is_table(table):
-        chosen = plan_of({**arguments, "k": None if plan else 1}, plan)
+        chosen = plan_of({**options, "random_state": random_state, "k": 1}, plan)
         with reporting_to(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
     if isinstance(table, (str, PathLike)):
         open_frame(table)  # says why not, and what to do
-    _refuse_options_of_tables(arguments, plan)
+    _refuse_options_of_tables(options, plan)
     chosen = plan_of({"k": 1, "random_state": random_state})
     matrix = check_matrix(table)
     wanted = _checked_ks(asked, len(matrix))
@@ -222,11 +195,7 @@ class Work:
 def _refuse_options_of_tables(
     arguments: Mapping[str, Any], plan: Plan | str | PathLike[str] | None
 ) -> None:
-    said = ["the plan"] if plan is not None else []
-    for name, value in arguments.items():
-        if name not in _OF_MATRIX and len(plan_of({name: value, "k": 1}).as_dict()) > 1:
-            said.append(name)
-    if said:
+    if said := [*(("the plan",) if plan is not None else ()), *other_than_defaults(arguments)]:
         raise ParameterError(
             "roles, types and other options of tables are for DataFrames; a matrix is taken as it "
             f"is. Leave {said[0]} out, or give a DataFrame."
