@@ -107,7 +107,8 @@ class DelimitedText:
         parsed, in file order, but every record is checked in full.
         """
         n_records = self._n_records  # checks all records, before polars sees them
-        wanted = [j for j, name in enumerate(self.columns) if columns is None or name in columns]
+        named, as_text = set(self.columns if columns is None else columns), set(as_text)
+        wanted = [j for j, name in enumerate(self.columns) if name in named]
         table = self._parsed(wanted)
         if table.shape != (n_records, len(wanted)):
             raise DataError(
@@ -317,7 +318,8 @@ def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | No
     encoding = codecs.lookup(dialect.encoding or "utf-8").name
     # To polars, a name such as "^.*$" is a pattern.
     plain = table.rename({name: f"c{j}" for j, name in enumerate(table.columns)})
-    ready = plain.select(_as_written(name, plain, dialect) for name in plain.columns)
+    types = plain.schema  # made anew on every access
+    ready = plain.select(_as_written(name, dtype, dialect) for name, dtype in types.items())
     ready.columns = table.columns
     if encoding == "utf-8":
         ready.write_csv(stream, separator=delimiter)
@@ -335,8 +337,8 @@ def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | No
         ) from None
 
 
-def _as_written(name: str, table: pl.DataFrame, dialect: Dialect) -> pl.Expr:
-    column, dtype = pl.col(name), table.schema[name]
+def _as_written(name: str, dtype: pl.DataType, dialect: Dialect) -> pl.Expr:
+    column = pl.col(name)
     if dialect.decimal == "," and (dtype.is_float() or dtype.is_decimal()):
         return column.cast(pl.String).str.replace(".", ",", literal=True)
     if dialect.delimiter not in (None, *DELIMITERS) and dtype.is_temporal():
