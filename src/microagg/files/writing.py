@@ -18,12 +18,14 @@ class WriteOptions:
     """How a table is to be written; each format uses what applies to it.
 
     The path handed to a writer is a temporary one, so `suffix` names the variant of the format.
+    `escape_formulas` is for formats in which a spreadsheet may take text for a formula.
     """
 
     suffix: str
     dialect: "Dialect | None" = None
     annotations: "Annotations | None" = None
     sheet: str | None = None
+    escape_formulas: bool = False
 
 
 def text_writer(text: str) -> Writer:
