@@ -97,7 +97,7 @@ def test_blank_rows_at_the_end_and_blank_columns_do_not_count(sheet):
         ([["Report of 2024"], ["a", "b"], [1, 2]], r"row 2 of .* column without a name.*titles"),
         ([["a", None, "b"], [1, 2, 3]], "row 2 of .* column without a name.*merged cells"),
         ([["a"], [1], [], [2]], "row 3 of the sheet 'Sheet' of .* is blank, and more rows follow"),
-        ([["a", "a"], [1, 2]], "names a column twice: 'a'"),
+        ([["a", "a"], [1, 2]], "columns 1 and 2 of .* have the same name"),
         ([[1, 2], [3, 4]], "should name the columns; it holds no text"),
         ([["a", "b"]], "has a header but no records"),
         ([], "has no sheet with values"),

@@ -144,9 +144,13 @@ def select_columns(names: Sequence[str], columns: Collection[str] | None, where:
 
 def check_names(names: Sequence[str], where: str) -> None:
     """Refuse columns without a name, and two of the same name."""
-    if repeated := [name for name, count in Counter(names).items() if count > 1]:
-        listing = ", ".join(repr(name) for name in repeated)
-        raise DataError(f"{where} names a column twice: {listing}. Rename the columns first.")
+    if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
+        # Not quoted: in a file without a header, these are the values of a record.
+        places = [str(at) for at, name in enumerate(names, start=1) if name == repeated]
+        raise DataError(
+            f"columns {', '.join(places[:-1])} and {places[-1]} of {where} have the same name. "
+            "Rename them first, or add a header line if there is none."
+        )
     if not all(name.strip() for name in names):
         position = next(j for j, name in enumerate(names, start=1) if not name.strip())
         raise DataError(f"column {position} of {where} has no name. Name or remove it first.")

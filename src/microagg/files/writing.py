@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.core.words import without_controls
 from microagg.files.atomic import Writer
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
@@ -42,6 +43,6 @@ def json_writer(facts: Mapping[str, Any]) -> Writer:
 
     def write(path: Path) -> None:
         text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
-        path.write_text(f"{text}\n", encoding="utf-8")
+        path.write_text(f"{without_controls(text)}\n", encoding="utf-8")
 
     return write
