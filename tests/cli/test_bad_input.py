@@ -57,7 +57,11 @@ BAD_FILES = {
     "half of UTF-16": ("t.csv", "age,income\n1,987654321\n".encode("utf-16")[:-1], "utf-16"),
     "no text in any usual encoding": ("t.csv", ROW + b"\x81,987654321\n", "--encoding"),
     "damaged UTF-8": ("t.csv", ROW + "é".encode() + b"\xe9,987654321\n", "--encoding"),
-    "column named twice": ("t.csv", b"age,income,age\n1,987654321,3\n", "columns 1 and 3 of 't.csv' have the same name"),
+    "column named twice": (
+        "t.csv",
+        b"age,income,age\n1,987654321,3\n",
+        "columns 1 and 3 of 't.csv' have the same name",
+    ),
     "column without a name": ("t.csv", b"age,,income\n1,987654321,3\n", "column 2"),
     "no header": ("t.csv", b"987654321,2\n3,4\n", "header line"),
     "two delimiters": ("t.csv", b"age,a;income\n1,2;987654321\n", "--delimiter"),

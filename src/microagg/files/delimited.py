@@ -7,7 +7,6 @@ pass cannot judge. Polars then parses the selected columns, and must find as man
 
 import codecs
 import csv
-import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from microagg.files.dialect import (
     long_fields,
     utf8_lines,
 )
+from microagg.files.headers import N_SAMPLED, check_first_records, check_no_record, is_number
 from microagg.files.reading import STANDARD_INPUT, check_names
 from microagg.files.record_count import count_well_formed_records
 from microagg.tables.columns import ColumnType
@@ -40,8 +40,6 @@ from microagg.tables.numerals import as_numbers, first_entry, is_marked, nulled,
 # A first line such as sep=; tells Excel the delimiter.
 _EXCEL_HINT = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
 _TIMES = (ColumnType.DATE, ColumnType.DATETIME)
-# Records that tell whether the header is one of them; all are looked at later.
-_N_SAMPLED = 100
 # Records encoded at a time.
 _N_ENCODED = 100_000
 
@@ -94,7 +92,7 @@ class DelimitedText:
         self._header_height = text.count(b"\n", 0, begin) + (hint is not None)
         self._records = text[begin : _end_of_records(text, begin, len(self.columns))]
         # Before anybody names columns: what is taken for their names may be values.
-        _check_first_records(_first_columns(self._records, self.columns, delimiter), where)
+        check_first_records(self.columns, _first_records(self._records, delimiter), where)
 
     @property
     def dialect(self) -> Dialect:
@@ -125,7 +123,7 @@ class DelimitedText:
         ]
         del table
         read = self._with_numbers(texts, as_text)
-        _check_no_record(read, self._where)
+        check_no_record(read, self._where)
         return pl.DataFrame(read)
 
     def _parsed(self, wanted: Sequence[int]) -> pl.DataFrame:
@@ -281,7 +279,7 @@ def _refuse_kind(where: str, kind: str, remedy: str) -> NoReturn:
 
 
 def _check_header(names: tuple[str, ...], where: str) -> None:
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         # Not quoted: in a file without a header, these are the values of a record.
         raise DataError(
             f"the first line of {where} should name the columns; it holds numbers only. Add a "
@@ -290,65 +288,14 @@ def _check_header(names: tuple[str, ...], where: str) -> None:
     check_names(names, where)
 
 
-def _check_no_record(columns: Sequence[pl.Series], where: str) -> None:
-    """Refuse a header that must be the first record: a date on top of dates, or text that recurs.
-
-    Names may be numbers, such as years; only next to text that recurs, they are values as well.
-    """
-    of_numbers = [c for c in columns if c.dtype.is_numeric() and _is_number(c.name)]
-    texts = [column for column in columns if column.dtype == pl.String]
-    dated = [column for column in texts if is_laid_out_as_date(column.name)]
-    is_record = any(is_laid_out_as_date(first_entry(column) or "") for column in dated)
-    if is_record or (of_numbers and any(map(_recurs, texts))):
-        _refuse_record(where)
-
-
-def _recurs(column: pl.Series) -> bool:
-    return bool((column == column.name).any())
-
-
-def _refuse_record(where: str) -> NoReturn:
-    raise DataError(
-        f"the first line of {where} should name the columns; it looks like a record. Add a "
-        "header line first, or rename columns that are called like their values."
-    )
-
-
-def _check_first_records(columns: Sequence[pl.Series], where: str) -> None:
-    """Refuse a header that must be a record, by the first records of all columns.
-
-    A column may be called like a value of it, but hardly each in which several values repeat. A
-    name on top of numbers is a name.
-    """
-    _check_no_record(columns, where)
-    texts = [column.drop_nulls() for column in columns if column.dtype == pl.String]
-    repeating = [_recurs(own) for own in texts if 1 < own.n_unique() < len(own)]
-    has_names = any(len(own) and all(map(_is_number, own)) for own in texts)
-    if len(repeating) > 1 and all(repeating) and not has_names:
-        _refuse_record(where)
-
-
-def _first_columns(records: bytes, names: Sequence[str], delimiter: str) -> list[pl.Series]:
-    """Return the first records as columns of text or numbers; none if quotes are irregular."""
+def _first_records(records: bytes, delimiter: str) -> list[list[str]]:
+    """Return the first records as they are written; none if quotes are irregular."""
     rows = csv.reader(utf8_lines(records), strict=True, delimiter=delimiter)
     with long_fields():
         try:
-            first = [row for row in islice(rows, _N_SAMPLED) if len(row) == len(names)]
+            return list(islice(rows, N_SAMPLED))
         except csv.Error:
             return []
-    found = []
-    for name, entries in zip(names, zip(*first, strict=True), strict=False):
-        texts = [entry or None for entry in entries]
-        is_number = _is_number(name) and all(e is None or _is_number(e) for e in texts)
-        found.append(pl.Series(name, [0.0]) if is_number else pl.Series(name, texts, pl.String))
-    return found
-
-
-def _is_number(name: str) -> bool:
-    try:
-        return math.isfinite(float(name.replace(",", ".")))
-    except ValueError:
-        return False
 
 
 def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | None = None) -> None:
