@@ -17,6 +17,7 @@ NAMES = (
     "constraints_speed",
     "fuzzy_speed",
     "tables_speed",
+    "wide_tables",
     "linkage_speed",
     "start_up",
 )

@@ -57,7 +57,11 @@ BAD_FILES = {
     "half of UTF-16": ("t.csv", "age,income\n1,987654321\n".encode("utf-16")[:-1], "utf-16"),
     "no text in any usual encoding": ("t.csv", ROW + b"\x81,987654321\n", "--encoding"),
     "damaged UTF-8": ("t.csv", ROW + "é".encode() + b"\xe9,987654321\n", "--encoding"),
-    "column named twice": ("t.csv", b"age,income,age\n1,987654321,3\n", "twice: 'age'"),
+    "column named twice": (
+        "t.csv",
+        b"age,income,age\n1,987654321,3\n",
+        "columns 1 and 3 of 't.csv' have the same name",
+    ),
     "column without a name": ("t.csv", b"age,,income\n1,987654321,3\n", "column 2"),
     "no header": ("t.csv", b"987654321,2\n3,4\n", "header line"),
     "two delimiters": ("t.csv", b"age,a;income\n1,2;987654321\n", "--delimiter"),
@@ -398,3 +402,25 @@ def test_closed_standard_input(refused, monkeypatch, argv):
 def test_broken_promise_writes_nothing(refused, monkeypatch):
     monkeypatch.setattr(CBFS, "_group", lambda _self, X, _k: np.arange(len(X)))
     assert "nothing was released" in refused(4, *OK, "--method", "cbfs")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("protect", "bare.csv", "-k", "3"),
+        ("protect", "bare.csv", "-k", "3", "--identifier", "name"),
+        ("plan", "bare.csv"),
+        ("verify", "bare.csv", "-k", "3", "--sensitive", "illness"),
+        ("measure", "people.csv", "bare.csv", "--key", "name"),
+        ("compare", "bare.csv", "-k", "3", "--methods", "mdav", "--sensitive", "illness"),
+        ("sweep", "bare.csv", "-k", "3", "--sensitive", "illness"),
+    ],
+)
+def test_a_file_without_a_header_is_not_quoted(refused, folder, argv):
+    rows = [
+        ("Sentinella", "00123", "f"),
+        *((f"p{i}", f"{i % 3:05d}", "fm"[i % 2]) for i in range(9)),
+    ]
+    text = "".join(",".join(row) + "\n" for row in [*rows, ("p9", "00123", "f")])
+    (folder / "bare.csv").write_text(text)
+    assert "looks like a record" in refused(3, *argv)

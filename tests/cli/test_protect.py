@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -324,3 +325,17 @@ def test_a_strict_draw_keeps_k(run, folder):
     assert out.startswith("Protected 60 records at k = 7 with fcm\n")
     assert "at least" in facts_of(out)["verified"]
     assert smallest_class(rows_of((folder / "people-protected.csv").read_text("utf-8"))) >= 7
+
+
+def test_formulas_are_escaped_on_request(run, refused, folder):
+    (folder / "t.csv").write_text("=a,b\n" + "1,=x\n2,-5\n" * 5)
+    argv = ("protect", "t.csv", "-k", "5", "--sensitive", "b", "--method", "mdav", "-o")
+    assert "never a formula" in refused(2, *argv, "out.parquet", "--escape-formulas")
+    outcome = run(*argv, "out.csv", "--escape-formulas")
+    assert "an apostrophe before text" in outcome.out
+    assert (folder / "out.csv").read_text().splitlines()[:3] == ["'=a,b", "1,'=x", "2,-5"]
+    command = json.loads((folder / "out.csv.manifest.json").read_text())["command"]
+    assert run(*shlex.split(command)[1:], "--force").code == 0
+    assert (folder / "out.csv").read_text().startswith("'=a")
+    assert run(*argv, "-", "--escape-formulas").out == (folder / "out.csv").read_text()
+    assert run("verify", "out.csv").code == 0

@@ -152,6 +152,7 @@ def test_lines_count_after_a_note_to_excel():
         "7,x\n8,y\n9,x\n",  # a number on top of numbers, beside text that recurs
         "Ada,2024-01-31\nBen,2024-02-01\n",
         "31.12.1999,5.5\nNA,6.5\n30.11.1999,7\n",
+        "Ada,f,Rome\nBen,m,Bern\nCleo,f,Rome\nDan,m,Bern\n",  # all that repeats
     ],
 )
 def test_a_record_in_place_of_the_header_is_refused_without_its_values(text):
@@ -165,8 +166,18 @@ def test_a_record_in_place_of_the_header_is_refused_without_its_values(text):
     [
         "region,2019,2020\nnorth,1,2\nsouth,3,4\n",  # years
         "id,red,blue\n1,red,\n2,,blue\n",  # answers that were ticked
+        "who,red,blue\np1,red,\np2,red,blue\np3,,blue\n",
+        "who,guest,sex\np1,guest,m\np2,guest,f\np3,member,f\np4,member,m\n",
+        "n,f,g\n1,f,g\n2,m,h\n3,f,g\n4,m,h\n",  # a name on top of numbers
         "id,2024-01-31\n1,5\n2,6\n",  # figures of a day
     ],
 )
 def test_names_may_be_numbers_dates_or_answers(text):
     assert parse(text).columns == text.split("\n", 1)[0].split(",")
+
+
+def test_columns_of_one_name_are_refused_by_their_places():
+    """In a file without a header, names would be values."""
+    with pytest.raises(DataError, match=r"columns 2, 3 and 5 of 'x.csv' have the same name") as got:
+        DelimitedText(b"Ada,Rome,Rome,5,Rome\nBen,Bern,Bern,7,Bern\n", "'x.csv'")
+    assert "Rome" not in str(got.value)

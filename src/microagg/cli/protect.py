@@ -35,6 +35,7 @@ from microagg.cli.summary import (
 from microagg.core.words import counted
 
 if TYPE_CHECKING:
+    from microagg.plans.manifest import Manifest
     from microagg.release.release import Release
     from microagg.release.saving import Outputs
 
@@ -80,6 +81,14 @@ def protect(
             rich_help_panel=FILES_SECTION,
         ),
     ] = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="Put ' before text in a CSV file that a spreadsheet would run as a formula.",
+            rich_help_panel=FILES_SECTION,
+        ),
+    ] = False,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -112,6 +121,7 @@ def protect(
             audit=audit,
             report=report,
             public_report=public_report,
+            escape_formulas=escape_formulas,
             force=given["force"],
         )
     if given["json"]:
@@ -136,6 +146,7 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
         *([] if done.random_state is None else [("seed", str(done.random_state))]),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if outputs.table == "-" else outputs.table),
+        *_escaped(done),
         *_manifest(outputs.table),
         *_written(outputs),
     ]
@@ -146,6 +157,12 @@ def _written(outputs: "Outputs") -> Iterator[tuple[str, str]]:
     for name, path in outputs.beside.items():
         note = "" if name == "public_report" else " (keep this file internal)"
         yield name.replace("_", " "), f"{path}{note}"
+
+
+def _escaped(done: "Manifest") -> list[tuple[str, str]]:
+    if done.output is None or not done.output.formulas_escaped:
+        return []
+    return [("formulas", "escaped: an apostrophe before text that a spreadsheet would run")]
 
 
 def _manifest(target: str) -> list[tuple[str, str]]:

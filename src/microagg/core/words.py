@@ -1,6 +1,7 @@
 """How counts, limits, times and names are written; a rounded limit stays true."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 # Losses have this many decimals, or more if the smallest would otherwise show as zero.
@@ -10,6 +11,9 @@ _SHORTEST = 0.001
 _LONGEST_NAME = 40
 # Smaller percentages are shown as less than this, and as 0 if they are rounding error.
 _SMALLEST, _ROUNDING = 0.0001, 1e-9
+# What programs obey rather than show, other than tabs and line ends: control characters, and those
+# that change the direction of what follows.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
@@ -22,6 +26,17 @@ def printable(text: str) -> str:
     if text.replace("\n", "").isprintable():
         return text
     return "".join(c if c == "\n" or c.isprintable() else _escape(c) for c in text)
+
+
+def without_controls(text: str) -> str:
+    r"""Write characters that change how the rest of a file is shown as escapes of JSON and TOML.
+
+    Unlike `printable`, it keeps blanks and joiners that languages need.
+
+    >>> print(without_controls("na\u202eme\x07"), without_controls("a\u00a0b") == "a\u00a0b")
+    na\u202eme\u0007 True
+    """
+    return _OBEYED.sub(lambda found: _escape(found[0]), text)
 
 
 def _escape(character: str) -> str:

@@ -18,6 +18,7 @@ import polars as pl
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.delimited import DelimitedText, write_delimited
 from microagg.files.dialect import Dialect
+from microagg.files.formulas import escaped
 from microagg.files.reading import InputFile, select_columns
 from microagg.files.writing import WriteOptions
 
@@ -112,6 +113,8 @@ def check_csv(table: pl.DataFrame, _suffix: str) -> None:
 def write_csv(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:
     """Write the table as CSV in the dialect, compressed if the suffix says so."""
     dialect = _written_dialect(options)
+    if options.escape_formulas:
+        table = escaped(table)
     with path.open("wb") as stream:
         if not options.suffix.endswith(_PACKED):
             write_delimited(table, stream, dialect)
@@ -130,10 +133,12 @@ def _written_dialect(options: WriteOptions) -> Dialect:
     return dialect
 
 
-def write_to_standard_output(table: pl.DataFrame, dialect: Dialect | None = None) -> None:
+def write_to_standard_output(
+    table: pl.DataFrame, dialect: Dialect | None = None, *, escape_formulas: bool = False
+) -> None:
     """Write the table as CSV to standard output."""
     buffer = io.BytesIO()
-    write_delimited(table, buffer, dialect)
+    write_delimited(escaped(table) if escape_formulas else table, buffer, dialect)
     data = buffer.getbuffer()
     # With PYTHONUNBUFFERED set, a single call may write only part of the data.
     while data:

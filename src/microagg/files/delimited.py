@@ -7,12 +7,12 @@ pass cannot judge. Polars then parses the selected columns, and must find as man
 
 import codecs
 import csv
-import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import BinaryIO, NoReturn
 
 import narwhals as nw
@@ -29,6 +29,7 @@ from microagg.files.dialect import (
     long_fields,
     utf8_lines,
 )
+from microagg.files.headers import N_SAMPLED, check_first_records, check_no_record, is_number
 from microagg.files.reading import STANDARD_INPUT, check_names
 from microagg.files.record_count import count_well_formed_records
 from microagg.tables.columns import ColumnType
@@ -90,6 +91,8 @@ class DelimitedText:
         _check_header(self.columns, where)
         self._header_height = text.count(b"\n", 0, begin) + (hint is not None)
         self._records = text[begin : _end_of_records(text, begin, len(self.columns))]
+        # Before anybody names columns: what is taken for their names may be values.
+        check_first_records(self.columns, _first_records(self._records, delimiter), where)
 
     @property
     def dialect(self) -> Dialect:
@@ -107,7 +110,8 @@ class DelimitedText:
         parsed, in file order, but every record is checked in full.
         """
         n_records = self._n_records  # checks all records, before polars sees them
-        wanted = [j for j, name in enumerate(self.columns) if columns is None or name in columns]
+        named, as_text = set(self.columns if columns is None else columns), set(as_text)
+        wanted = [j for j, name in enumerate(self.columns) if name in named]
         table = self._parsed(wanted)
         if table.shape != (n_records, len(wanted)):
             raise DataError(
@@ -119,7 +123,7 @@ class DelimitedText:
         ]
         del table
         read = self._with_numbers(texts, as_text)
-        _check_no_record(read, self._where)
+        check_no_record(read, self._where)
         return pl.DataFrame(read)
 
     def _parsed(self, wanted: Sequence[int]) -> pl.DataFrame:
@@ -275,7 +279,7 @@ def _refuse_kind(where: str, kind: str, remedy: str) -> NoReturn:
 
 
 def _check_header(names: tuple[str, ...], where: str) -> None:
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         # Not quoted: in a file without a header, these are the values of a record.
         raise DataError(
             f"the first line of {where} should name the columns; it holds numbers only. Add a "
@@ -284,27 +288,14 @@ def _check_header(names: tuple[str, ...], where: str) -> None:
     check_names(names, where)
 
 
-def _check_no_record(columns: Sequence[pl.Series], where: str) -> None:
-    """Refuse a header that must be the first record: a date on top of dates, or text that recurs.
-
-    Names may be numbers, such as years; only next to text that recurs, they are values as well.
-    """
-    of_numbers = [c for c in columns if c.dtype.is_numeric() and _is_number(c.name)]
-    texts = [column for column in columns if column.dtype == pl.String]
-    dated = [column for column in texts if is_laid_out_as_date(column.name)]
-    is_record = any(is_laid_out_as_date(first_entry(column) or "") for column in dated)
-    if is_record or (of_numbers and any((text == text.name).any() for text in texts)):
-        raise DataError(
-            f"the first line of {where} should name the columns; it looks like a record. Add a "
-            "header line first, or rename columns that are called like their values."
-        )
-
-
-def _is_number(name: str) -> bool:
-    try:
-        return math.isfinite(float(name.replace(",", ".")))
-    except ValueError:
-        return False
+def _first_records(records: bytes, delimiter: str) -> list[list[str]]:
+    """Return the first records as they are written; none if quotes are irregular."""
+    rows = csv.reader(utf8_lines(records), strict=True, delimiter=delimiter)
+    with long_fields():
+        try:
+            return list(islice(rows, N_SAMPLED))
+        except csv.Error:
+            return []
 
 
 def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | None = None) -> None:
@@ -317,7 +308,8 @@ def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | No
     encoding = codecs.lookup(dialect.encoding or "utf-8").name
     # To polars, a name such as "^.*$" is a pattern.
     plain = table.rename({name: f"c{j}" for j, name in enumerate(table.columns)})
-    ready = plain.select(_as_written(name, plain, dialect) for name in plain.columns)
+    types = plain.schema  # made anew on every access
+    ready = plain.select(_as_written(name, dtype, dialect) for name, dtype in types.items())
     ready.columns = table.columns
     if encoding == "utf-8":
         ready.write_csv(stream, separator=delimiter)
@@ -335,8 +327,8 @@ def write_delimited(table: pl.DataFrame, stream: BinaryIO, dialect: Dialect | No
         ) from None
 
 
-def _as_written(name: str, table: pl.DataFrame, dialect: Dialect) -> pl.Expr:
-    column, dtype = pl.col(name), table.schema[name]
+def _as_written(name: str, dtype: pl.DataType, dialect: Dialect) -> pl.Expr:
+    column = pl.col(name)
     if dialect.decimal == "," and (dtype.is_float() or dtype.is_decimal()):
         return column.cast(pl.String).str.replace(".", ",", literal=True)
     if dialect.delimiter not in (None, *DELIMITERS) and dtype.is_temporal():

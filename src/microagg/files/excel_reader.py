@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 from zipfile import ZipFile
 
@@ -22,6 +23,7 @@ from microagg.core.words import counted
 from microagg.files.annotations import listed
 from microagg.files.dialect import Dialect
 from microagg.files.excel_columns import ERRORS, column_of
+from microagg.files.headers import N_SAMPLED, check_first_records
 from microagg.files.reading import InputFile, check_names, select_columns
 
 # What begins files with a password, and those of Excel 2003 and earlier.
@@ -51,9 +53,13 @@ class ExcelReader:
         _check_is_workbook(self._data, source.where)
         with self._opened() as workbook:
             self.sheet: str = _chosen(workbook, given.sheet, source.where)
-            header = next(_rows(workbook[self.sheet]), ())
+            header, *first = [*islice(_rows(workbook[self.sheet]), N_SAMPLED + 1)] or [()]
         self._where = f"the sheet {self.sheet!r} of {source.where}"
         self._places = _named_places(header, self._where)
+        # Before anybody names columns: what is taken for their names may be values.
+        places = self._places.values()
+        records = [[_text_at(row, place) for place in places] for row in first]
+        check_first_records(self.columns, records, self._where)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -209,6 +215,11 @@ def _named_places(header: Row, where: str) -> dict[str, int]:
     names = tuple(map(str, cells.values()))
     check_names(names, where)
     return dict(zip(names, cells, strict=True))
+
+
+def _text_at(row: Row, place: int) -> str:
+    cell = row[place] if place < len(row) else None
+    return str(cell) if _has_value(cell) else ""
 
 
 def _has_value(cell: object) -> bool:

@@ -42,7 +42,8 @@ class Format:
     `(table, suffix)` that refuses columns the format cannot hold. `dialect` lists the options of a
     `Dialect` that apply. `packages` are what the format needs beyond the dependencies of microagg,
     and `extra` is the extra that installs them. A protected file has the suffix of its input unless
-    `output_suffix` says otherwise.
+    `output_suffix` says otherwise. `runs_formulas` says that a spreadsheet which opens the file
+    takes text such as =1+1 for a formula.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Format:
     packages: tuple[str, ...] = ()
     extra: str | None = None
     output_suffix: str | None = None
+    runs_formulas: bool = False
 
     @property
     def can_be_written(self) -> bool:
@@ -105,6 +107,7 @@ FORMATS = (
         writer="csv_files:write_csv",
         check="csv_files:check_csv",
         dialect=("delimiter", "decimal", "encoding"),
+        runs_formulas=True,
     ),
     Format(
         name="Parquet",
@@ -219,6 +222,17 @@ def check_output_format(path: str) -> None:
         )
 
 
+def check_escaping(path: str) -> None:
+    """Refuse to escape formulas in a file in which text is never taken for one."""
+    check_output_format(path)
+    if not format_of(path).runs_formulas:
+        raise ParameterError(
+            "formulas are escaped in CSV and other text files (--escape-formulas, or "
+            f"escape_formulas=True in Python); in {format_of(path).name} files text is never a "
+            "formula. Leave it out."
+        )
+
+
 def protected_name(path: str) -> str:
     """Return the default name of the protected file, beside the input.
 
@@ -274,21 +288,31 @@ def write_table(
     dialect: "Dialect | None" = None,
     annotations: "Annotations | None" = None,
     sheet: str | None = None,
+    escape_formulas: bool = False,
 ) -> None:
     """Write the table in the format of the path's suffix: the whole file or nothing.
 
     CSV is written in the `dialect`, which may be that of the input; the default is commas, decimal
     points and UTF-8. SPSS and Stata files get whatever they can hold of the `annotations`; other
-    formats hold none. `sheet` is the name of the sheet in an Excel workbook.
+    formats hold none. `sheet` is the name of the sheet in an Excel workbook. `escape_formulas` puts
+    an apostrophe before text in CSV that a spreadsheet would run as a formula; other formats
+    refuse it.
     """
     if path != STANDARD:
-        writer = table_writer(table, path, dialect=dialect, annotations=annotations, sheet=sheet)
+        writer = table_writer(
+            table,
+            path,
+            dialect=dialect,
+            annotations=annotations,
+            sheet=sheet,
+            escape_formulas=escape_formulas,
+        )
         atomic_write_all({Path(path): writer}, force=force)
         return
     from microagg.files.csv_files import write_to_standard_output
 
     check_fits(table, path)
-    write_to_standard_output(table, dialect)
+    write_to_standard_output(table, dialect, escape_formulas=escape_formulas)
 
 
 def table_writer(
@@ -298,6 +322,7 @@ def table_writer(
     dialect: "Dialect | None" = None,
     annotations: "Annotations | None" = None,
     sheet: str | None = None,
+    escape_formulas: bool = False,
 ) -> Writer:
     """Return a writer of the table in the format of the path, for `atomic_write_all`.
 
@@ -307,7 +332,9 @@ def table_writer(
 
     check_output_format(path)
     format_ = format_of(path)
-    options = WriteOptions(suffix_of(path), dialect, annotations, sheet)
+    if escape_formulas:
+        check_escaping(path)
+    options = WriteOptions(suffix_of(path), dialect, annotations, sheet, escape_formulas)
     format_.check_fits(table, options.suffix)
 
     def write(target: Path) -> None:

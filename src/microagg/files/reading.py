@@ -5,6 +5,7 @@ import hashlib
 import os
 import stat
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -135,16 +136,21 @@ def select_columns(names: Sequence[str], columns: Collection[str] | None, where:
     """
     if columns is None:
         return list(names)
-    if unknown := [name for name in columns if name not in names]:
+    known, wanted = set(names), set(columns)
+    if unknown := [name for name in columns if name not in known]:
         raise ParameterError(f"{where} has no column {unknown[0]!r}.")
-    return [name for name in names if name in columns]
+    return [name for name in names if name in wanted]
 
 
 def check_names(names: Sequence[str], where: str) -> None:
     """Refuse columns without a name, and two of the same name."""
-    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        listing = ", ".join(repr(name) for name in repeated)
-        raise DataError(f"{where} names a column twice: {listing}. Rename the columns first.")
+    if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
+        # Not quoted: in a file without a header, these are the values of a record.
+        places = [str(at) for at, name in enumerate(names, start=1) if name == repeated]
+        raise DataError(
+            f"columns {', '.join(places[:-1])} and {places[-1]} of {where} have the same name. "
+            "Rename them first, or add a header line if there is none."
+        )
     if not all(name.strip() for name in names):
         position = next(j for j, name in enumerate(names, start=1) if not name.strip())
         raise DataError(f"column {position} of {where} has no name. Name or remove it first.")

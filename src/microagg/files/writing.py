@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.core.words import without_controls
 from microagg.files.atomic import Writer
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
@@ -18,12 +19,14 @@ class WriteOptions:
     """How a table is to be written; each format uses what applies to it.
 
     The path handed to a writer is a temporary one, so `suffix` names the variant of the format.
+    `escape_formulas` is for formats in which a spreadsheet may take text for a formula.
     """
 
     suffix: str
     dialect: "Dialect | None" = None
     annotations: "Annotations | None" = None
     sheet: str | None = None
+    escape_formulas: bool = False
 
 
 def text_writer(text: str) -> Writer:
@@ -40,6 +43,6 @@ def json_writer(facts: Mapping[str, Any]) -> Writer:
 
     def write(path: Path) -> None:
         text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
-        path.write_text(f"{text}\n", encoding="utf-8")
+        path.write_text(f"{without_controls(text)}\n", encoding="utf-8")
 
     return write

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
-from microagg.files.formats import dialect_for, open_table
+from microagg.files.formats import dialect_for
 from microagg.measures.required import required_of
-from microagg.plans.beside import existing_manifest, manifest_beside
+from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.columns import ColumnPlan, columns_by_name
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
@@ -286,7 +286,7 @@ class _Side:
 
     def __init__(self, table: Any, dialect: Dialect, plan: Plan | None = None) -> None:
         self._table, self._plan = table, plan
-        self._file = open_table(str(table), dialect=dialect) if _is_path(table) else None
+        self._file = open_released(str(table), dialect) if _is_path(table) else None
         self._frame = open_frame(table) if self._file is None else None
 
     def without(self, plan: Plan, dialect: Dialect) -> "_Side":

@@ -1,11 +1,14 @@
 """The manifest that lies beside a released file."""
 
+import json
 from pathlib import Path
 
 from microagg.core.errors import ManifestWarning, MicroaggError, warn
-from microagg.files.formats import STANDARD, suffix_of
+from microagg.files.dialect import Dialect
+from microagg.files.formats import STANDARD, open_table, suffix_of
 from microagg.files.reading import Reader, sha256_of
-from microagg.plans.manifest import Manifest
+from microagg.files.regular import text_of_small_file
+from microagg.plans.manifest import MOST_BYTES, Manifest
 
 SUFFIX = ".manifest.json"
 
@@ -57,3 +60,25 @@ def manifest_beside(path: str, opened: Reader | None = None) -> Manifest | None:
         )
         return None
     return found
+
+
+def open_released(path: str, dialect: Dialect | None = None) -> Reader:
+    """Open a file that may be a release, as it was before formulas in it were escaped.
+
+    Whether they were, the manifest beside it says, if it belongs to it.
+    """
+    opened = open_table(path, dialect=dialect)
+    place = existing_manifest(path)
+    if place is None or not _says_escaped(place, opened):
+        return opened
+    from microagg.files.formulas import Unescaped
+
+    return Unescaped(opened)
+
+
+def _says_escaped(place: Path, opened: Reader) -> bool:
+    try:
+        output = json.loads(text_of_small_file(place, MOST_BYTES))["output"]
+        return output["formulas_escaped"] is True and output["sha256"] == opened.sha256
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return False  # whoever reads the manifest says what is wrong with it

@@ -12,7 +12,12 @@ from microagg.tables.roles import UNIT
 
 
 def command_line(
-    plan: Plan, *, source: str, target: str, dialect: Mapping[str, str | None] | None = None
+    plan: Plan,
+    *,
+    source: str,
+    target: str,
+    dialect: Mapping[str, str | None] | None = None,
+    escape_formulas: bool = False,
 ) -> str:
     """Return the command for a plan; files come without their folders.
 
@@ -29,6 +34,7 @@ def command_line(
         words += _column_words(name, said)
     for name, given in (dialect or {}).items():
         words += [] if given is None else [f"--{name}", given]
+    words += ["--escape-formulas"] if escape_formulas else []
     return shlex.join([*words, "-o", _file(target)])
 
 

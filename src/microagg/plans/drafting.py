@@ -10,7 +10,7 @@ import polars as pl
 
 from microagg.aggregates.choices import Missing
 from microagg.core.registry import DEFAULT
-from microagg.core.words import listed_names
+from microagg.core.words import listed_names, without_controls
 from microagg.files.annotations import Annotations
 from microagg.files.labelled import labelled_types
 from microagg.plans.columns import ROLE_OPTIONS
@@ -214,7 +214,7 @@ def draft(
     name = " ".join(source.split())
     chosen = {"method": DEFAULT, "missing": str(Missing.ERROR), **asked.as_dict()}
     later = ["constraints"] if proposals else []  # they are not declared twice
-    return "\n".join(
+    draft = "\n".join(
         (
             f"# A plan for {name} ({n_records:,} records). Check every line, then run:",
             f"#   microagg protect {name}{options} --plan THIS_FILE",
@@ -232,6 +232,7 @@ def draft(
             "",
         )
     )
+    return without_controls(draft)
 
 
 def _option_lines(chosen: dict[str, Any], later: Sequence[str]) -> list[str]:

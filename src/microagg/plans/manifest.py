@@ -54,10 +54,18 @@ class _Facts(BaseModel):
 
 
 class FileFacts(_Facts):
-    """A file by its name, without its folder, and its SHA-256."""
+    """A file by its name, without its folder, and its SHA-256.
+
+    `formulas_escaped` says that an apostrophe was put before what a spreadsheet would run.
+    """
 
     file: str | None = None
     sha256: str | None = None
+    formulas_escaped: bool = False
+
+    @model_serializer(mode="wrap")
+    def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: own for name, own in write(self).items() if own is not False}
 
 
 class ColumnFacts(_Facts):
@@ -303,9 +311,10 @@ class Manifest(_Facts):
     def __str__(self) -> str:
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
 
-    def with_output(self, file: str, sha256: str) -> Self:
+    def with_output(self, file: str, sha256: str, *, formulas_escaped: bool = False) -> Self:
         """Return the manifest of the release in this file."""
-        return self.model_copy(update={"output": FileFacts(file=file, sha256=sha256)})
+        facts = FileFacts(file=file, sha256=sha256, formulas_escaped=formulas_escaped)
+        return self.model_copy(update={"output": facts})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

@@ -146,8 +146,9 @@ class Plan(PlanFields):
 
         A column with options but no role is a quasi-identifier.
         """
+        known = set(columns)
         for name in self.columns:
-            if name not in columns:
+            if name not in known:
                 raise no_such_column(name, columns)
         if self.counts_rows and self._role_of(ROWS) in (None, IDENTIFIER):
             refuse_ambiguous_rows(columns)

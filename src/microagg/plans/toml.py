@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.core.words import without_controls
 from microagg.files.regular import text_of_small_file
 
 # A plan for a table of ten thousand columns stays far below each of these; what is above them would
@@ -30,7 +31,7 @@ def toml_key(name: str) -> str:
     """
     import tomlkit
 
-    return tomlkit.key(name).as_string()
+    return without_controls(tomlkit.key(name).as_string())
 
 
 def toml_value(value: Any) -> str:
@@ -45,7 +46,7 @@ def toml_value(value: Any) -> str:
         entries = (f"{toml_key(name)} = {toml_value(own)}" for name, own in value.items())
         return f"{{ {', '.join(entries)} }}" if value else "{}"
     plain = list(value) if isinstance(value, tuple) else value
-    return str(tomlkit.item(plain).as_string())
+    return without_controls(tomlkit.item(plain).as_string())
 
 
 def toml_plan(document: Mapping[str, Any]) -> str:

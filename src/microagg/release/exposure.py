@@ -8,7 +8,7 @@ import polars as pl
 from microagg.core.errors import DataError
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
-from microagg.tables.frames import polars_column
+from microagg.tables.frames import has_column, polars_column
 from microagg.tables.units import codes_of_units
 
 # Of the pairs of neighbouring records, this share must be of one unit, and this many times what
@@ -78,7 +78,7 @@ def columns_that_name_records(records: Records) -> Iterator[str]:
 def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
     """Return the columns that are published unchanged and can be compared."""
     for name in records.roles.unchanged:
-        if name not in records.frame.columns:
+        if not has_column(records.frame, name):
             continue
         try:
             values = polars_column(records.frame[name])

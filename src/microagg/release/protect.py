@@ -13,9 +13,9 @@ import polars as pl
 from microagg.bounds.choices import AUTO
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
-from microagg.core.validation import SeedLike, check_seed
+from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, protected_name
+from microagg.files.formats import STANDARD, check_escaping, protected_name
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.columns import RequirementOptions, RoleOptions
 from microagg.plans.commands import command_line, python_call
@@ -249,6 +249,7 @@ def protect_file(
     audit: PathName | None = None,
     report: PathName | None = None,
     public_report: PathName | None = None,
+    escape_formulas: bool = False,
     force: bool = False,
     progress: bool | ProgressCallback = False,
 ) -> Release:
@@ -269,6 +270,8 @@ def protect_file(
     audit : a file that says which record is in which group, for internal use only
     report, public_report : HTML pages that describe the release, one for internal use and one to
         publish with it
+    escape_formulas : whether text in CSV and other text files that a spreadsheet would run as a
+        formula gets an apostrophe before it, in the audit as well
     force : whether existing outputs are replaced
     progress : True for a bar where standard error is a terminal, or a function that is called with
         (task, done, total)
@@ -282,6 +285,8 @@ def protect_file(
             for place in (audit, report, public_report)
         ),
     )
+    if check_flag("escape_formulas", escape_formulas):
+        check_escaping(outputs.table)
     outputs.check(path, force=force)
     dialect: dict[str, Any] = {
         "delimiter": delimiter,
@@ -297,12 +302,27 @@ def protect_file(
             target=outputs.table,
             with_identifiers=audit is not None or asked.keep_key,
         )
-        command = partial(command_line, source=path, target=outputs.table, dialect=dialect)
+        command = partial(
+            command_line,
+            source=path,
+            target=outputs.table,
+            dialect=dialect,
+            escape_formulas=escape_formulas,
+        )
         release = make_release(opened, asked, command=command)
         if outputs.table == STANDARD:
-            release.write_to_standard_output(audit, report, public_report, force=force)
+            release.write_to_standard_output(
+                audit, report, public_report, escape_formulas=escape_formulas, force=force
+            )
             return release
-        saved = release._save(outputs.table, audit, report, public_report, force=force)
+        saved = release._save(
+            outputs.table,
+            audit,
+            report,
+            public_report,
+            escape_formulas=escape_formulas,
+            force=force,
+        )
     return replace(release, manifest=saved)
 
 

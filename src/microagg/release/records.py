@@ -102,13 +102,14 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     """
     source = source.without(plan.na, plan.unchanged)
     frame = source.frame
-    read = [name for name in (*frame.columns, *index_names(frame)) if name not in source.not_read]
+    not_read = set(source.not_read)
+    read = [name for name in (*frame.columns, *index_names(frame)) if name not in not_read]
     roles = resolve(frame, plan.roles_in((*source.not_read, *read)))
     named_identifiers = roles.identifiers
     roles = replace(
         roles,
-        identifiers=tuple(name for name in roles.identifiers if name in read),
-        left_out=tuple(name for name in roles.left_out if name in read),
+        identifiers=tuple(name for name in roles.identifiers if name not in not_read),
+        left_out=tuple(name for name in roles.left_out if name not in not_read),
     )
     if roles.unit is None and not plan.counts_rows:
         _check_identifiers(frame, roles.identifiers)
@@ -171,9 +172,10 @@ def judge_types(
     # Who chooses these says that all columns are amounts.
     takes_amounts = method.draws or method.single_column or plan.hybrid
     takes_amounts |= plan.method_options.get("integer") is True
+    options = plan.column_options
     found = {}
     for name in quasi_identifiers:
-        said = plan.column_options.get(name, ColumnOptions())
+        said = options.get(name, ColumnOptions())
         stated = said.stated_type
         if stated is None and said.digits is not None and is_decimal(frame, name, said.digits):
             stated = ColumnType.CONTINUOUS  # whole numbers that are to be released with decimals

@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 
 from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
-from microagg.core.validation import SeedLike, check_seed
+from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.core.words import percent, spread
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Private, Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, table_writer, write_table
+from microagg.files.formats import (
+    STANDARD,
+    check_escaping,
+    check_output_format,
+    format_of,
+    table_writer,
+    write_table,
+)
 from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
 from microagg.plans.required import units_of
@@ -124,6 +131,7 @@ class Release:
         audit: PathName | None = None,
         report: PathName | None = None,
         public_report: PathName | None = None,
+        escape_formulas: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> Path:
         """Write the table to a file such as t.csv, and beside it the manifest, t.csv.manifest.json.
@@ -133,9 +141,19 @@ class Release:
         `files` .xlsx, .sav and .dta. Of a pandas index only levels with a name are written. If an
         earlier release of the same table lies in the same folder, a `PrivacyWarning` says so. With
         `audit`, the file of `save_audit` is written in the same step; with `report` and
-        `public_report`, the two versions of the report. Returns the path.
+        `public_report`, the two versions of the report. With `escape_formulas`, text in a CSV or
+        other text file that a spreadsheet would run as a formula gets an apostrophe before it, in
+        the audit as well; the manifest says so. Returns the path.
         """
-        self._save(file_name(path), audit, report, public_report, force=force, progress=progress)
+        self._save(
+            file_name(path),
+            audit,
+            report,
+            public_report,
+            escape_formulas=escape_formulas,
+            force=force,
+            progress=progress,
+        )
         return Path(path)
 
     def _save(
@@ -145,11 +163,21 @@ class Release:
         report: PathName | None = None,
         public_report: PathName | None = None,
         *,
+        escape_formulas: bool = False,
         force: bool,
         progress: bool | ProgressCallback = False,
     ) -> Manifest:
         """Write all files, and return the manifest as it is written."""
-        beside = self._writers_beside(audit, report, public_report, force=force, progress=progress)
+        if check_flag("escape_formulas", escape_formulas):
+            check_escaping(path)
+        beside = self._writers_beside(
+            audit,
+            report,
+            public_report,
+            escape_formulas=escape_formulas,
+            force=force,
+            progress=progress,
+        )
         saved = save_release(
             to_polars(self.table),
             self.manifest,
@@ -158,6 +186,7 @@ class Release:
             dialect=self._origin.dialect,
             annotations=self._origin.annotations,
             sheet=self._origin.sheet,
+            escape_formulas=escape_formulas,
             beside=beside,
         )
         _warn_of_audit(audit)
@@ -204,26 +233,39 @@ class Release:
         report: PathName | None = None,
         public_report: PathName | None = None,
         *,
+        escape_formulas: bool = False,
         force: bool = False,
     ) -> None:
         """Write the table as CSV to standard output, once the other files are there, all or none.
 
         They stay if standard output does not take the table.
         """
-        beside = self._writers_beside(audit, report, public_report, force=force)
+        beside = self._writers_beside(
+            audit, report, public_report, escape_formulas=escape_formulas, force=force
+        )
         atomic_write_all(beside, force=force)
         _warn_of_audit(audit)
-        write_table(to_polars(self.table), STANDARD, dialect=self._origin.dialect)
+        write_table(
+            to_polars(self.table),
+            STANDARD,
+            dialect=self._origin.dialect,
+            escape_formulas=escape_formulas,
+        )
 
-    def save_audit(self, path: PathName, *, force: bool = False) -> Path:
+    def save_audit(
+        self, path: PathName, *, escape_formulas: bool = False, force: bool = False
+    ) -> Path:
         """Write which record is in which group to a file, for internal use only.
 
         It has a line for each record: its number, from 1, its identifiers, its random key if it
         has one, and its group, from 1, in every block. It can be used to undo the release, and a
-        `PrivacyWarning` says so. Returns the path.
+        `PrivacyWarning` says so. `escape_formulas` is that of `save`. Returns the path.
         """
         target = file_name(path)
-        atomic_write_all({Path(target): self._audit_writer(target)}, force=force)
+        if check_flag("escape_formulas", escape_formulas):
+            check_escaping(target)
+        writer = self._audit_writer(target, escape_formulas=escape_formulas)
+        atomic_write_all({Path(target): writer}, force=force)
         _warn_of_audit(target)
         return Path(target)
 
@@ -266,6 +308,7 @@ class Release:
         report: PathName | None,
         public_report: PathName | None,
         *,
+        escape_formulas: bool,
         force: bool,
         progress: bool | ProgressCallback = False,
     ) -> dict[Path, Writer]:
@@ -273,7 +316,10 @@ class Release:
         own = {}
         if audit is not None:
             internal = file_name(audit)
-            own = {Path(internal): self._audit_writer(internal)}
+            check_output_format(internal)
+            # In another format than that of the table, text may be safe as it is.
+            escapes = escape_formulas and format_of(internal).runs_formulas
+            own = {Path(internal): self._audit_writer(internal, escape_formulas=escapes)}
         return own | self._report_writers(report, public_report, force=force, progress=progress)
 
     def _report_writers(
@@ -308,8 +354,9 @@ class Release:
             )
         return {path: text_writer(text) for path, text in texts.items()}
 
-    def _audit_writer(self, path: str) -> Writer:
-        return Private(table_writer(audit_table(self._origin.identifiers, self.labels), path))
+    def _audit_writer(self, path: str, *, escape_formulas: bool) -> Writer:
+        table = audit_table(self._origin.identifiers, self.labels)
+        return Private(table_writer(table, path, escape_formulas=escape_formulas))
 
     def __repr__(self) -> str:
         done = self.manifest

@@ -125,6 +125,7 @@ def save_release(
     dialect: Dialect | None = None,
     annotations: Annotations | None = None,
     sheet: str | None = None,
+    escape_formulas: bool = False,
     beside: Mapping[Path, Writer] | None = None,
 ) -> Manifest:
     """Write a table, its manifest and further files together, all or none.
@@ -132,7 +133,14 @@ def save_release(
     Returns the manifest as it is written, with the name and hash of the file. Warns if the folder
     contains an earlier release of the same table.
     """
-    write = table_writer(table, path, dialect=dialect, annotations=annotations, sheet=sheet)
+    write = table_writer(
+        table,
+        path,
+        dialect=dialect,
+        annotations=annotations,
+        sheet=sheet,
+        escape_formulas=escape_formulas,
+    )
     target, described = Path(path), manifest_path(path)
     warn_of_earlier(manifest, path)
     written: dict[str, Any] = {}
@@ -141,7 +149,8 @@ def save_release(
     def write_table(place: Path) -> None:
         nonlocal saved
         write(place)
-        saved = manifest.with_output(target.name, sha256_of(place))
+        digest = sha256_of(place)
+        saved = manifest.with_output(target.name, digest, formulas_escaped=escape_formulas)
         written.update(saved.as_dict())
 
     check_distinct([*(beside or {}), described, target])

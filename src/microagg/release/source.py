@@ -50,7 +50,8 @@ class Source:
 
         Columns that are published unchanged keep them.
         """
-        names = [name for name in self.frame.columns if name not in unchanged]
+        kept = set(unchanged)
+        names = [name for name in self.frame.columns if name not in kept]
         frame, found = without_entries(self.frame, names, na)
         if not found:
             return self
@@ -85,7 +86,7 @@ def read_source(
     not_read = roles.left_out if needed else (*roles.identifiers, *roles.left_out)
     table = file.table(
         as_text=(*roles.naming, *roles.sensitive, *roles.published),
-        columns=[name for name in file.columns if name not in not_read],
+        columns=set(file.columns).difference(not_read),
     )
     if target is not None:
         check_fits(table.drop(roles.unpublished, strict=False), target)

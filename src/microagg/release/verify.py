@@ -22,9 +22,9 @@ from microagg.core.errors import (
 )
 from microagg.core.validation import check_choice, check_count
 from microagg.files.dialect import Dialect
-from microagg.files.formats import dialect_for, open_table
+from microagg.files.formats import dialect_for
 from microagg.plans.arguments import plan_of
-from microagg.plans.beside import existing_manifest, manifest_beside
+from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.checks import parse_constraints
 from microagg.plans.columns import NEED_ORIGINAL, RequirementOptions
 from microagg.plans.manifest import FileFacts, Manifest
@@ -214,7 +214,7 @@ class _Opened:
 
     def __init__(self, table: Any, dialect: Dialect) -> None:
         self.path = str(table) if isinstance(table, (str, PathLike)) else None
-        self._file = None if self.path is None else open_table(self.path, dialect=dialect)
+        self._file = None if self.path is None else open_released(self.path, dialect)
         self._frame = open_frame(table) if self._file is None else None
         self._looked = False
         self._manifest: Manifest | None = None

@@ -13,7 +13,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from microagg.core.progress import report
-from microagg.core.words import counted, percent, short_name
+from microagg.core.words import counted, percent, short_name, without_controls
 from microagg.measures.risk.wording import SharedValue, attribute_notes
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
@@ -158,7 +158,7 @@ def render(subject: Subject) -> str:
         "command": "" if public or names_values(done.plan) else done.command,
         "versions": _versions(done, public=public),
     }
-    return _template().render(facts)
+    return without_controls(_template().render(facts))
 
 
 def _of_one_column(subject: Subject) -> Iterator[str]:

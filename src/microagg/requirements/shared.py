@@ -23,21 +23,18 @@ def shared_values(evidence: Evidence, columns: Iterable[str]) -> list[SharedValu
     """
     import polars as pl
 
-    combinations = evidence.combinations()
-    keys = combinations.columns
+    from microagg.requirements.observed import classes_of
+
+    labels, sizes = classes_of(evidence)  # once, as there may be thousands of columns
+    known = set(evidence.table.columns)
     found = []
     for name in columns:
-        if name not in evidence.table.columns:
+        if name not in known:
             continue
         values = evidence.table.get_column(name)
         if values.dtype.is_nested() or values.dtype == pl.Object or values.n_unique() < 2:
             continue
         is_first = pl.col("value").eq_missing(pl.col("value").first())
-        each = (
-            combinations.with_columns(values.alias("value"))
-            .group_by(keys)
-            .agg(is_first.all().alias("is_shared"))
-        )
-        shared = int(each.get_column("is_shared").sum())
-        found.append(SharedValues(name, shared, len(each)))
+        each = pl.DataFrame({"of": labels, "value": values}).group_by("of").agg(is_first.all())
+        found.append(SharedValues(name, int(each.get_column("value").sum()), len(sizes)))
     return found

@@ -120,8 +120,10 @@ class Encoding:
 
     def exact_axes(self, X: Floats) -> Floats:
         """Return the axes of the matrix that belong to columns with exact distances."""
-        exact = [np.full(own.width, own not in self.compact) for own in self.columns]
-        return X if not self.compact else np.ascontiguousarray(X[:, np.concatenate(exact)])
+        if not (compact := self.compact):
+            return X
+        exact = [np.full(own.width, own not in compact) for own in self.columns]
+        return np.ascontiguousarray(X[:, np.concatenate(exact)])
 
     @property
     def exact_width(self) -> int:

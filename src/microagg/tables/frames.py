@@ -48,6 +48,16 @@ def open_frame(table: object) -> Frame:
     return opened
 
 
+def has_column(frame: Frame, name: str) -> bool:
+    """Whether a table has a column of this name, without listing all of them."""
+    native = frame.to_native()
+    if isinstance(native, pl.DataFrame):
+        return native.get_column(name, default=None) is not None
+    if frame.implementation.is_pandas_like():
+        return name in native.columns
+    return bool(native.schema.get_field_index(name) >= 0)
+
+
 def dtype_of(frame: Frame, name: str) -> nw.dtypes.DType:
     """Return the type of a column; narwhals does not know all the time zones of pandas."""
     dtype = frame.get_column(name).dtype
@@ -117,7 +127,8 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
     columns. The released columns are native ones. The original table is not touched.
     """
     native = frame.to_native()
-    kept = [name for name in frame.columns if name not in dropped]
+    left_out = set(dropped)
+    kept = [name for name in frame.columns if name not in left_out]
     if frame.implementation.is_pandas_like():
         table = frame.implementation.to_native_namespace().DataFrame(native[kept].copy())
         table = table.rename_axis(columns=None)
@@ -136,18 +147,13 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
         own = map(used_categories.of_polars, columns)
         return pl.DataFrame(dict(zip(kept, own, strict=True)))
     columns = [used_categories.of_arrow(column) for column in columns]
-    schema = native.select(kept).schema
-    for at, column in enumerate(columns):  # a key that replaces an identifier has its own type
-        schema = schema.set(at, schema.field(at).with_type(column.type))
-    return _without_metadata(type(native).from_arrays(columns, schema=schema))
-
-
-def _without_metadata(table: Any) -> Any:
-    """Return an Arrow table without the metadata of its schema and columns."""
-    schema = table.schema.remove_metadata()
-    for i, field in enumerate(schema):
-        schema = schema.set(i, field.remove_metadata())
-    return type(table).from_arrays(table.columns, schema=schema)
+    # A key that replaces an identifier has its own type.
+    fields = [
+        native.schema.field(name).remove_metadata().with_type(column.type)
+        for name, column in zip(kept, columns, strict=True)
+    ]
+    schema = frame.implementation.to_native_namespace().schema(fields)
+    return type(native).from_arrays(columns, schema=schema)
 
 
 def new_table(like: Frame, values: Mapping[str, list[Any]], schema: Mapping[str, IntoDType]) -> Any:

@@ -74,13 +74,18 @@ def open_pair(
     return Pair(
         {name: paired[name] for name in measured if name in chosen},
         {name: paired[name] for name in sensitive},
-        (*(name for name in before.columns if name not in after.columns), *keys),
+        (*_not_released(before, after), *keys),
         assumed,
         len(before) - len(after),
         units,
         rows,
         None if weights is None else _weights(before, rows, weights),
     )
+
+
+def _not_released(before: Frame, after: Frame) -> list[str]:
+    released = set(after.columns)
+    return [name for name in before.columns if name not in released]
 
 
 def _weights(before: Frame, rows: Labels | None, name: str) -> Floats:
@@ -129,7 +134,9 @@ def _check_released(common: Sequence[str], named: Roles) -> None:
 
 def _common_columns(before: Frame, after: Frame, left_out: set[str]) -> list[str]:
     """Return the columns that both have, if the protected table has no other."""
-    new = [c for c in after.columns if c not in before.columns and c not in left_out]
+    released = set(after.columns)
+    known = {*before.columns, *left_out}
+    new = [c for c in after.columns if c not in known]
     if new:
         listing = ", ".join(map(repr, new[:12]))
         raise DataError(
@@ -137,7 +144,7 @@ def _common_columns(before: Frame, after: Frame, left_out: set[str]) -> list[str
             "them, or name them as identifiers (--identifier, or identifiers= in Python) to leave "
             "them out."
         )
-    common = [c for c in before.columns if c in after.columns and c not in left_out]
+    common = [c for c in before.columns if c in released and c not in left_out]
     if not common:
         raise DataError("the two tables have no column in common. Are these the right tables?")
     return common

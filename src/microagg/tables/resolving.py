@@ -51,9 +51,8 @@ def resolve(frame: Frame, named: Roles) -> Roles:
     if others := [name for name in roleless if not is_number(frame, name)]:
         raise DataError(_needs_a_role(frame, others))
     assumed = tuple(roleless)
-    quasi_identifiers = tuple(
-        name for name in frame.columns if name in assumed or name in named.quasi_identifiers
-    )
+    protected = {*assumed, *named.quasi_identifiers}
+    quasi_identifiers = tuple(name for name in frame.columns if name in protected)
     if not quasi_identifiers:
         raise ParameterError(
             "there is no quasi-identifier to protect: every column is dropped or published "

@@ -15,7 +15,7 @@ from microagg.tables import pandas_columns, polars_columns
 from microagg.tables.columns import AGGREGATES, Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.dates import as_dates, finer_than, rounded_to
 from microagg.tables.fitted_types import FittedType, recoded
-from microagg.tables.frames import Frame, dtype_of, type_name
+from microagg.tables.frames import Frame, dtype_of, has_column, type_name
 
 INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 FLOATS = (nw.Float32, nw.Float64)
@@ -61,7 +61,7 @@ def order_of(frame: Frame, name: str) -> Sequence[Any] | None:
 
 def is_number(frame: Frame, name: str) -> bool:
     """Whether a column is stored as numbers."""
-    return name in frame.columns and dtype_of(frame, name) in (*INTEGERS, *FLOATS)
+    return has_column(frame, name) and dtype_of(frame, name) in (*INTEGERS, *FLOATS)
 
 
 def open_column(
