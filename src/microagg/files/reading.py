@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.files.expansion import DEFAULT_LIMIT, bytes_in, check_expansion
 from microagg.files.regular import irregular_kind
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
@@ -58,19 +59,32 @@ class Reader(Protocol):
 class InputFile:
     """A file to be read, or standard input; it must exist and be readable.
 
+    `expansion_limit` is the number of bytes that it may expand to if it is compressed; a file that
+    is not can never be larger than that.
+
     `read_all` hashes the bytes it returns. For a reader that leaves the reading to a library,
     `sha256` takes a pass of its own over the file, and `check_unchanged` makes sure that both saw
     the same content.
     """
 
-    def __init__(self, path: str, suffix: str, *, is_standard_input: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        suffix: str,
+        *,
+        is_standard_input: bool = False,
+        max_expanded: int | str | None = None,
+    ) -> None:
         self.path = Path(path)
         self.suffix = suffix
         self.where = STANDARD_INPUT if is_standard_input else repr(path)
         self._is_standard_input = is_standard_input
         self._sha256: str | None = None
+        self.expansion_limit = DEFAULT_LIMIT if max_expanded is None else bytes_in(max_expanded)
         if not is_standard_input:
-            self._opened_as = _fingerprint(check_readable(self.path))
+            status = check_readable(self.path)
+            self._opened_as = _fingerprint(status)
+            self.expansion_limit = max(self.expansion_limit, status.st_size)
 
     def read_all(self) -> bytes:
         """Return the whole content."""
@@ -79,6 +93,10 @@ class InputFile:
         data = _bytes_of(self.path)
         self._sha256 = hashlib.sha256(data).hexdigest()
         return data
+
+    def check_expansion(self, n_bytes: int) -> None:
+        """Refuse a compressed file that expands to so many bytes, if they are too many."""
+        check_expansion(n_bytes, self.expansion_limit, self.where)
 
     @property
     def sha256(self) -> str | None:
