@@ -89,7 +89,7 @@ def _decompressed(data: bytes, source: InputFile) -> bytes:
         raise DataError(f"{where} is empty.")
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return unpacked(cast(BinaryIO, stream), source.expansion_limit, where)
+            return unpacked(cast(BinaryIO, stream), source.check_expansion)
     except (OSError, EOFError, zlib.error):
         raise DataError(
             f"{where} should be compressed with gzip; it holds something else or is damaged."

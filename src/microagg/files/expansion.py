@@ -6,6 +6,7 @@ file's own figures, before it keeps what it unpacks.
 
 import io
 import re
+from collections.abc import Callable
 from typing import BinaryIO
 
 from microagg.core.errors import DataError, ParameterError
@@ -55,19 +56,18 @@ def as_size(n_bytes: int) -> str:
     return f"{hundredths / 100:,.10g} {_UNITS[power]}"
 
 
-def check_expansion(n_bytes: int, limit: int, where: str) -> None:
-    """Refuse a file that expands to more bytes than the limit."""
-    if n_bytes > limit:
-        raise DataError(
-            f"{where} is compressed and expands to more than {as_size(limit)}. If you trust it, "
-            "raise the limit, as in --max-expanded 8GB (max_expanded= in Python)."
-        )
+def too_large(limit: int, where: str) -> DataError:
+    """Return the error for a file that expands to more bytes than the limit."""
+    return DataError(
+        f"{where} is compressed and expands to more than {as_size(limit)}. If you trust it, raise "
+        "the limit, as in --max-expanded 8GB (max_expanded= in Python)."
+    )
 
 
-def unpacked(stream: BinaryIO, limit: int, where: str) -> bytes:
-    """Return what a compressed stream expands to; the reading stops at the limit."""
+def unpacked(stream: BinaryIO, check: Callable[[int], None]) -> bytes:
+    """Return what a compressed stream expands to; `check` ends the reading at too many bytes."""
     kept = io.BytesIO()
     while chunk := stream.read(_CHUNK):
         kept.write(chunk)
-        check_expansion(kept.tell(), limit, where)
+        check(kept.tell())
     return kept.getvalue()

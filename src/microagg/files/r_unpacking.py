@@ -43,7 +43,7 @@ def unpacked_file(data: bytes, source: InputFile) -> bytes:
         return data
     try:
         with opener(io.BytesIO(data)) as stream:
-            content = unpacked(cast(BinaryIO, stream), source.expansion_limit, source.where)
+            content = unpacked(cast(BinaryIO, stream), source.check_expansion)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise error if isinstance(error, DataError) else not_r(source.where) from None
     if _opener(content) is not None:  # rdata would go on unpacking, without a limit

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.files.expansion import DEFAULT_LIMIT, bytes_in, check_expansion
+from microagg.files.expansion import DEFAULT_LIMIT, bytes_in, too_large
 from microagg.files.regular import irregular_kind
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
@@ -59,8 +59,8 @@ class Reader(Protocol):
 class InputFile:
     """A file to be read, or standard input; it must exist and be readable.
 
-    `expansion_limit` is the number of bytes that it may expand to if it is compressed; a file that
-    is not can never be larger than that.
+    `most_bytes` is what it may expand to if it is compressed; never less than the file itself, so
+    that one that is not compressed is never too large.
 
     `read_all` hashes the bytes it returns. For a reader that leaves the reading to a library,
     `sha256` takes a pass of its own over the file, and `check_unchanged` makes sure that both saw
@@ -80,11 +80,12 @@ class InputFile:
         self.where = STANDARD_INPUT if is_standard_input else repr(path)
         self._is_standard_input = is_standard_input
         self._sha256: str | None = None
-        self.expansion_limit = DEFAULT_LIMIT if max_expanded is None else bytes_in(max_expanded)
+        self._limit = DEFAULT_LIMIT if max_expanded is None else bytes_in(max_expanded)
+        self.most_bytes = self._limit
         if not is_standard_input:
             status = check_readable(self.path)
             self._opened_as = _fingerprint(status)
-            self.expansion_limit = max(self.expansion_limit, status.st_size)
+            self.most_bytes = max(self._limit, status.st_size)
 
     def read_all(self) -> bytes:
         """Return the whole content."""
@@ -96,7 +97,8 @@ class InputFile:
 
     def check_expansion(self, n_bytes: int) -> None:
         """Refuse a compressed file that expands to so many bytes, if they are too many."""
-        check_expansion(n_bytes, self.expansion_limit, self.where)
+        if n_bytes > self.most_bytes:
+            raise too_large(self._limit, self.where)
 
     @property
     def sha256(self) -> str | None:

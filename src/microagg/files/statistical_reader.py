@@ -65,7 +65,7 @@ class StatisticalReader:
         If such a column has tagged missing values (.a to .z), it is read as text.
         """
         names = select_columns(self.columns, columns, self._source.where)
-        most = self._source.expansion_limit // self._bytes_of_record
+        most = self._source.most_bytes // self._bytes_of_record
         is_limited = self._source.suffix in _COMPRESSED and most < _MOST_RECORDS
         _, values = self._ask(
             "read_columns",

@@ -12,7 +12,7 @@ from microagg.tables.roles import UNIT
 
 
 def command_line(
-    plan: Plan, *, source: str, target: str, dialect: Mapping[str, str | None] | None = None
+    plan: Plan, *, source: str, target: str, dialect: Mapping[str, str | int | None] | None = None
 ) -> str:
     """Return the command for a plan; files come without their folders.
 
@@ -28,7 +28,7 @@ def command_line(
     for name, said in asked.get("columns", {}).items():
         words += _column_words(name, said)
     for name, given in (dialect or {}).items():
-        words += [] if given is None else [f"--{name}", given]
+        words += [] if given is None else [f"--{name.replace('_', '-')}", str(given)]
     return shlex.join([*words, "-o", _file(target)])
 
 
