@@ -90,7 +90,7 @@ DIALECT = (
         "--max-expanded",
         "SIZE",
         FILES_SECTION,
-        f"What a compressed file may expand to. Default: {as_size(DEFAULT_LIMIT).replace(' ', '')}.",
+        f"What a compressed file may expand to, as in 8GB. Default: {as_size(DEFAULT_LIMIT)}.",
     ),
 )
 

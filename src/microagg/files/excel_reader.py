@@ -114,7 +114,7 @@ class ExcelReader:
         return [[row[place] for row in records] for place in places]
 
     def _check_expansion(self) -> None:
-        """Refuse a workbook whose parts expand to too much; no part can expand to more than it says."""
+        """Refuse a workbook whose parts expand to too much; none can to more than it says."""
         with self._guarded(), ZipFile(io.BytesIO(self._data)) as archive:
             self._source.check_expansion(sum(part.file_size for part in archive.infolist()))
 

@@ -30,6 +30,7 @@ _CODE = (
     "from microagg.files.own_process import answer; answer()"
 )
 _N_LENGTH = 8
+_TOO_LITTLE = "there is not enough memory to read the file."
 # How Windows ends a process that crashes.
 _FIRST_WINDOWS_CRASH = 0xC0000000
 
@@ -60,7 +61,7 @@ def read_apart(function: str, request: Mapping[str, Any]) -> Answer:
         )
     except OSError as error:
         if error.errno == errno.ENOMEM:
-            raise MemoryError from None
+            raise MemoryError(_TOO_LITTLE) from None
         raise _not_started(python, error.strerror) from None
     return _checked(done.returncode, done.stdout, python)
 
@@ -69,7 +70,7 @@ def _checked(code: int, answered: bytes, python: Any) -> Answer:
     """Return the answer of a process that ended with this code."""
     if code == -getattr(signal, "SIGKILL", 9):
         # Systems that run out of memory end the process that takes most of it.
-        raise MemoryError
+        raise MemoryError(_TOO_LITTLE)
     if code < 0 or code >= _FIRST_WINDOWS_CRASH:
         raise UnreadableError
     if code != 0 or len(answered) < _N_LENGTH:
@@ -77,7 +78,7 @@ def _checked(code: int, answered: bytes, python: Any) -> Answer:
     begin = _N_LENGTH + int.from_bytes(answered[:_N_LENGTH], "little")
     facts: dict[str, Any] = json.loads(answered[_N_LENGTH:begin])
     if (failed := facts.get("failed")) is not None:
-        raise MemoryError if failed == "memory" else UnreadableError
+        raise MemoryError(_TOO_LITTLE) if failed == "memory" else UnreadableError
     return facts, pl.read_ipc_stream(io.BytesIO(memoryview(answered)[begin:]))
 
 

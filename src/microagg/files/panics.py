@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -21,65 +22,79 @@ _PANIC = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
-# There is only one standard error: readers in several threads share its detour.
-_lock = threading.Lock()
-_readers = 0
-_detour: tuple[int, int] | None = None
+_SECONDS_TO_WAIT, _SECONDS_BETWEEN = 2.0, 0.05
+
+
+class _Detour:
+    """Where standard error leads meanwhile; there is only one, so readers in threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_readers = 0
+        self._before: int | None = None
+        self._caught = -1
+
+    def begin(self) -> None:
+        with self._lock:
+            self._n_readers += 1
+            if self._n_readers == 1:
+                with suppress(OSError):  # it is closed: nobody sees it anyway
+                    self._divert()
+
+    def end(self) -> None:
+        with self._lock:
+            self._n_readers -= 1
+            if self._n_readers == 0 and self._before is not None:
+                _flush()
+                os.dup2(self._before, _STANDARD_ERROR)
+                os.close(self._before)
+                self._before = None
+                self._pass_on()
+
+    def wait_for_others(self) -> None:
+        """Wait until threads that panicked at the same time have written their reports, too."""
+        size, end = -1, time.monotonic() + _SECONDS_TO_WAIT
+        while self._before is not None and time.monotonic() < end:
+            before, size = size, os.fstat(self._caught).st_size
+            if size == before:
+                return
+            time.sleep(_SECONDS_BETWEEN)
+
+    def _divert(self) -> None:
+        _flush()
+        with tempfile.TemporaryFile() as file:
+            before = os.dup(_STANDARD_ERROR)
+            self._caught = os.dup(file.fileno())
+        os.dup2(self._caught, _STANDARD_ERROR)
+        self._before = before
+
+    def _pass_on(self) -> None:
+        """Write to standard error what was caught, without the reports of panics."""
+        with open(self._caught, "rb") as file, suppress(OSError):
+            file.seek(0)
+            rest = memoryview(_PANIC.sub(b"", file.read()))
+            while rest:
+                rest = rest[os.write(_STANDARD_ERROR, rest) :]
+
+
+_detour = _Detour()
+
+
+def _flush() -> None:
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            sys.stderr.flush()
 
 
 @contextmanager
 def without_panic_lines() -> Iterator[None]:
     """Keep reports of panics from standard error while the block runs."""
-    _begin()
+    _detour.begin()
     try:
         yield
-    finally:
-        _end()
-
-
-def _begin() -> None:
-    global _readers, _detour
-    with _lock:
-        _readers += 1
-        if _readers == 1:
-            with suppress(OSError, ValueError):  # closed: then nobody sees it anyway
-                if sys.stderr is not None:
-                    sys.stderr.flush()
-                _detour = _divert()
-
-
-def _end() -> None:
-    global _readers, _detour
-    with _lock:
-        _readers -= 1
-        if _readers == 0 and _detour is not None:
-            before, caught = _detour
-            _detour = None
-            with suppress(OSError, ValueError):
-                if sys.stderr is not None:
-                    sys.stderr.flush()
-            os.dup2(before, _STANDARD_ERROR)
-            os.close(before)
-            _pass_on(caught)
-
-
-def _divert() -> tuple[int, int]:
-    """Lead standard error to a file; return where it led before, and the file."""
-    before = os.dup(_STANDARD_ERROR)
-    try:
-        with tempfile.TemporaryFile() as file:
-            caught = os.dup(file.fileno())
-        os.dup2(caught, _STANDARD_ERROR)
-    except OSError:
-        os.close(before)
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            _detour.wait_for_others()
         raise
-    return before, caught
-
-
-def _pass_on(caught: int) -> None:
-    """Write to standard error what was caught, without the reports of panics."""
-    with open(caught, "rb") as file, suppress(OSError):
-        file.seek(0)
-        rest = memoryview(_PANIC.sub(b"", file.read()))
-        while rest:
-            rest = rest[os.write(_STANDARD_ERROR, rest) :]
+    finally:
+        _detour.end()

@@ -63,7 +63,10 @@ class _Thrift:
 
     def n_items(self) -> int:
         """Return the number of items of a list, in front of them."""
-        return self._list_head()[0]
+        n_items = self._list_head()[0]
+        if n_items > len(self.data):
+            raise ValueError
+        return n_items
 
     def whole(self) -> int:
         """Return a whole number."""
@@ -190,9 +193,13 @@ class _Chunk:
         n_values, n_bytes = self.facts.get(5, 0), self.facts.get(6, 0)
         in_pages = bytes_in_pages = 0
         for n_own, n_own_bytes in self._pages(data):
+            if n_own < 0 or n_own_bytes < 0:  # polars would take them for huge ones, and abort
+                raise ValueError
             in_pages += n_own
             bytes_in_pages += n_own_bytes
-        return max(n_bytes, bytes_in_pages, int(max(n_values, in_pages) * width))
+        if in_pages != n_values:  # another reason for polars to abort
+            raise ValueError
+        return max(n_bytes, bytes_in_pages, int(n_values * width))
 
     def _pages(self, data: mmap.mmap) -> Iterator[tuple[int, int]]:
         """Yield the number of values and of bytes of each page."""
