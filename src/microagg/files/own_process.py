@@ -48,7 +48,8 @@ def read_apart(function: str, request: Mapping[str, Any]) -> Answer:
     python = get_executable()
     if not python or getattr(sys, "frozen", False):
         return read_here(function, request)
-    asked = f"{json.dumps(sys.path)}\n{json.dumps([function, request])}\n".encode()
+    folders = [folder for folder in sys.path if isinstance(folder, str)]  # others are not searched
+    asked = f"{json.dumps(folders)}\n{json.dumps([function, request])}\n".encode()
     try:
         done = subprocess.run(
             [python, "-P", "-c", _CODE],
