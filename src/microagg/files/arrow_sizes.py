@@ -14,7 +14,7 @@ from typing import Any
 _MAGIC = b"ARROW1"
 _CONTINUED = 0xFFFFFFFF
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
-_BLOCK, _BUFFER = struct.Struct("<qi4xq"), struct.Struct("<qq")
+_BLOCK, _BUFFER, _NODE = (struct.Struct(form) for form in ("<qi4xq", "<qq", "<qq"))
 
 
 def arrow_sizes(path: Path) -> Iterator[int]:
@@ -29,11 +29,14 @@ def arrow_sizes(path: Path) -> Iterator[int]:
         begin = end - _whole(data, end, "<i")
         footer = _Table.at_root(data, begin)
         for part in (2, 3):
-            for offset, n_bytes, _ in footer.structs(part, _BLOCK):
-                yield _batch(data, offset, offset + n_bytes)
+            for offset, n_bytes, n_body in footer.structs(part, _BLOCK):
+                body = offset + n_bytes
+                if not 0 <= offset <= body <= body + n_body <= len(data):
+                    raise ValueError
+                yield _batch(data, offset, body, n_body)
 
 
-def _batch(data: mmap.mmap, begin: int, body: int) -> int:
+def _batch(data: mmap.mmap, begin: int, body: int, n_body: int) -> int:
     """Return the number of bytes of a message with its body."""
     # Files of before version 0.15 begin with the size at once.
     at = begin + (8 if _whole(data, begin, "<I") == _CONTINUED else 4)
@@ -43,16 +46,22 @@ def _batch(data: mmap.mmap, begin: int, body: int) -> int:
         batch = batch.table(1)
     if kind not in (_DICTIONARY_BATCH, _RECORD_BATCH) or batch is None:
         return 0
-    n_records = batch.number(0, "<q")
-    if batch.table(3) is None:  # not compressed: what is in the file is all there is
-        return n_records
-    n_bytes = 0
+    n_bytes = n_records = batch.number(0, "<q")
+    for n_values, n_null in batch.structs(1, _NODE):
+        if not 0 <= n_null <= n_values:
+            raise ValueError
+        n_bytes = max(n_bytes, n_values // 8)
+    is_compressed = batch.table(3) is not None  # otherwise, what is in the file is all there is
+    n_unpacked = 0
     for offset, length in batch.structs(2, _BUFFER):
-        if length > 0:
+        # Polars would take these for huge ones, and abort.
+        if n_records < 0 or not 0 <= offset <= offset + length <= n_body or length < 0:
+            raise ValueError
+        if is_compressed and length > 0:
             # -1 stands for a buffer that was not worth compressing.
             unpacked = _whole(data, body + offset, "<q")
-            n_bytes += length if unpacked < 0 else unpacked
-    return max(n_records, n_bytes)
+            n_unpacked += length if unpacked < 0 else unpacked
+    return max(n_bytes, n_unpacked)
 
 
 class _Table:
