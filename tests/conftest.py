@@ -21,6 +21,20 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     Kernel.is_uncompiled = lambda _kernel: False
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _files_are_read_here():
+    """Read SPSS, Stata and SAS files in this process, which is quicker than in one of their own.
+
+    That the two answer the same is tested in tests/files/test_own_process.py.
+    """
+    from microagg.files import statistical_reader
+    from microagg.files.own_process import read_here
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statistical_reader, "read_apart", read_here)
+        yield
+
+
 @pytest.fixture(scope="session")
 def benchmark_file() -> Callable[[str], Path]:
     """Path of a benchmark table; skips where there is none, fails in CI."""

@@ -67,6 +67,13 @@ def r_frame(columns, n_records=None):
     return r_list(columns.values(), **names, **{"row.names": r_whole(None, -n)})
 
 
+def r_short(kind, state):
+    """A vector that R stores in short: its class, its state, and no attributes."""
+    symbol = _object(RObjectType.SYM, _object(RObjectType.CHAR, kind, gp=64))
+    name = _object(RObjectType.LIST, (symbol, NIL))
+    return _object(RObjectType.ALTREP, (name, state, NIL))
+
+
 def r_file(path, columns, **others):
     """Write a data frame to an .rds file, or with others to an .rdata file."""
     found, name = r_frame(columns), str(path)

@@ -29,6 +29,7 @@ from tests.files.r_objects import (  # noqa: E402
     r_logical,
     r_numbers,
     r_pairs,
+    r_short,
     r_texts,
     r_whole,
     write_object,
@@ -265,7 +266,7 @@ def test_row_names_of_any_kind(tmp_path, names):
 
 
 def test_sequences_that_descend(tmp_path):
-    altrep = _deferred(b"compact_intseq", r_numbers(10, 10, -1))
+    altrep = r_short(b"compact_intseq", r_numbers(10, 10, -1))
     path = write_object(tmp_path / "t.rds", r_frame({"a": altrep}, n_records=10))
     assert open_table(path).table()["a"].to_list() == list(range(10, 0, -1))
 
@@ -273,16 +274,9 @@ def test_sequences_that_descend(tmp_path):
 @pytest.mark.parametrize("numbers", [r_whole(12, None, -3), r_numbers(12, NAN, -3)])
 def test_numbers_that_are_to_be_text(tmp_path, numbers):
     state = _object(RObjectType.LIST, (numbers, r_whole(0)))
-    altrep = _deferred(b"deferred_string", state)
+    altrep = r_short(b"deferred_string", state)
     path = write_object(tmp_path / "t.rds", r_frame({"a": altrep}, n_records=3))
     assert open_table(path).table()["a"].to_list() == ["12", None, "-3"]
-
-
-def _deferred(kind, state):
-    """A vector that R stores in short: its class, its state, and no attributes."""
-    symbol = _object(RObjectType.SYM, _object(RObjectType.CHAR, kind, gp=64))
-    name = _object(RObjectType.LIST, (symbol, NIL))
-    return _object(RObjectType.ALTREP, (name, state, NIL))
 
 
 def test_what_r_wrote():

@@ -5,6 +5,7 @@ from the start.
 """
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,12 +17,19 @@ from typing import Any, NoReturn
 from microagg.core.errors import MicroaggError
 from microagg.core.words import printable
 
+OUT_OF_MEMORY = 1
 UNWRITABLE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
 _WRITERS = ("protect", "demo")
+# Commands whose work depends on options.
+_SEARCHERS = ("protect", "compare", "sweep")
+
+
+# What other errors say then: of the system, of threads, and of libraries that cannot be loaded.
+_LACK_OF_MEMORY = ("cannot allocate memory", "can't start new thread", "failed to map segment")
 
 
 class _TerminatedError(BaseException):
@@ -49,10 +57,15 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         _give_up_output()
         code = BROKEN_PIPE
-    except OSError as error:
+    except (MemoryError, OSError, RuntimeError, ImportError) as error:
+        if _is_lack_of_memory(error):
+            code, line = OUT_OF_MEMORY, _memory_line(error, arguments)
+        elif isinstance(error, OSError):
+            code, line = UNWRITABLE, _system_line(error)
+        else:
+            raise
         _give_up_output()
-        _say(_system_line(error))
-        code = UNWRITABLE
+        _say(line)
     sys.exit(code)
 
 
@@ -94,6 +107,31 @@ def _system_line(error: OSError) -> str:
     if error.filename is None:
         return f"standard output cannot be written: {reason}."
     return f"{str(error.filename)!r} cannot be used: {reason}."
+
+
+def _is_lack_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or what led to it, says that memory ran out."""
+    while error is not None:
+        said = str(error).lower()
+        if isinstance(error, MemoryError) or any(words in said for words in _LACK_OF_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _memory_line(error: Exception, arguments: Sequence[str]) -> str:
+    """Return what could not be held, and what to do; the message of numpy names the size."""
+    command = arguments[0] if arguments else ""
+    size = re.search(r"Unable to allocate ([0-9]+(?:\.[0-9]+)?)\.? (\w+)", str(error))
+    amount = f": {size[1]} {size[2]} more could not be held" if size else ""
+    wrote = "; nothing was written" if command in _WRITERS else ""
+    remedy = "Use fewer columns or records, or a machine with more memory."
+    if command in _SEARCHERS:
+        remedy = (
+            "Choose --effort fast or another --method, --drop columns, use fewer records, or use a "
+            "machine with more memory."
+        )
+    return f"there is not enough memory{amount}{wrote}. {remedy}"
 
 
 def _run(argv: list[str], began: float) -> int:

@@ -15,6 +15,7 @@ from microagg.cli.values import (
     whole_or_text,
 )
 from microagg.cli.version import Version
+from microagg.files.expansion import DEFAULT_LIMIT, as_size
 from microagg.files.formats import suffix_list
 from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
 from microagg.plans.options import Kind, Option, options_of
@@ -83,6 +84,13 @@ DIALECT = (
         "S",
         FILES_SECTION,
         "Sheet of an Excel workbook, or data frame in an R file. Default: the only one.",
+    ),
+    _text(
+        "max_expanded",
+        "--max-expanded",
+        "SIZE",
+        FILES_SECTION,
+        f"What a compressed file may expand to, as in 8GB. Default: {as_size(DEFAULT_LIMIT)}.",
     ),
 )
 
@@ -241,4 +249,4 @@ def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def dialect_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that say how a file is read."""
-    return {name: given[name] for name in ("delimiter", "decimal", "encoding", "sheet")}
+    return {parameter.name: given[parameter.name] for parameter in DIALECT}

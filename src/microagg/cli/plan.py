@@ -93,4 +93,5 @@ def _draft(source: str, asked: "Plan", dialect: dict[str, Any]) -> str:
 def _words(dialect: dict[str, Any]) -> str:
     """Return the options that the file needs to be read, each after a blank."""
     given = {name: value for name, value in dialect.items() if value is not None}
-    return "".join(f" --{name} {shlex.quote(value)}" for name, value in given.items())
+    flags = {name: f"--{name.replace('_', '-')}" for name in given}
+    return "".join(f" {flags[name]} {shlex.quote(value)}" for name, value in given.items())

@@ -4,12 +4,13 @@ Long-running work returns to Python every fraction of a second and calls `report
 where Ctrl-C takes effect.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from microagg.core.errors import ParameterError
 
@@ -82,7 +83,10 @@ def terminal_bar() -> Iterator[None]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
+    with (
+        _own_standard_error() as stream,
+        Progress(console=Console(file=stream), transient=True) as progress,
+    ):
         bars = {"": progress.add_task(PREPARING, total=None)}
         shown = ""
 
@@ -97,6 +101,18 @@ def terminal_bar() -> Iterator[None]:
 
         with listening(show):
             yield
+
+
+@contextmanager
+def _own_standard_error() -> Iterator[TextIO]:
+    """Yield standard error by a descriptor of its own: readers of files use the other one."""
+    try:
+        descriptor = os.dup(sys.stderr.fileno())
+    except (OSError, ValueError):  # not a file
+        yield sys.stderr
+        return
+    with open(descriptor, "w", encoding=sys.stderr.encoding, errors="backslashreplace") as stream:
+        yield stream
 
 
 def reporting_to(progress: object) -> AbstractContextManager[None]:

@@ -1,6 +1,6 @@
 """Parquet and Arrow files: only the selected columns are read from disk."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -8,7 +8,10 @@ import polars as pl
 from polars.selectors import by_name
 
 from microagg.core.errors import DataError
+from microagg.files.arrow_sizes import arrow_sizes
 from microagg.files.dialect import Dialect
+from microagg.files.panics import without_panic_lines
+from microagg.files.parquet_sizes import parquet_sizes
 from microagg.files.reading import InputFile, select_columns
 from microagg.files.writing import WriteOptions
 
@@ -41,6 +44,7 @@ class _ColumnarReader:
     ) -> pl.DataFrame:
         """Read the records of the selected columns (default: all), in file order."""
         names = select_columns(self.columns, columns, self._source.where)
+        self._guarded(lambda: self._check_expansion(names))
         table = self._guarded(lambda: self._read_table(names))
         self._source.check_unchanged()
         if table.is_empty():
@@ -52,6 +56,16 @@ class _ColumnarReader:
 
     def _read_table(self, names: list[str]) -> pl.DataFrame:
         raise NotImplementedError  # abstract
+
+    def _sizes(self, names: list[str]) -> Iterable[int]:
+        raise NotImplementedError  # abstract
+
+    def _check_expansion(self, names: list[str]) -> None:
+        """Refuse what expands to too much, by the figures in the file."""
+        n_bytes = 0
+        for size in self._sizes(names):
+            n_bytes += max(size, 0)
+            self._source.check_expansion(n_bytes)
 
     def _check_magic(self) -> None:
         where = self._source.where
@@ -68,7 +82,10 @@ class _ColumnarReader:
 
     def _guarded(self, read: Callable[[], Result]) -> Result:
         try:
-            return read()
+            with without_panic_lines():
+                return read()
+        except (DataError, MemoryError):
+            raise
         except (Exception, pl.exceptions.PanicException):  # the message may quote values
             raise DataError(f"{self._source.where} is a damaged {self.kind} file.") from None
 
@@ -84,6 +101,9 @@ class ParquetReader(_ColumnarReader):
 
     def _read_table(self, names: list[str]) -> pl.DataFrame:
         return self._scan().select(by_name(*names)).collect()
+
+    def _sizes(self, names: list[str]) -> Iterable[int]:
+        return parquet_sizes(self._source.path, set(names))
 
     def _scan(self) -> pl.LazyFrame:
         # Neither a pattern nor a set of folders, whatever characters the name holds.
@@ -105,6 +125,9 @@ class ArrowReader(_ColumnarReader):
         # A stream, because polars would take a path for a pattern.
         with self._source.path.open("rb") as stream:
             return pl.read_ipc(stream, columns=names)
+
+    def _sizes(self, names: list[str]) -> Iterable[int]:  # noqa: ARG002 (batches hold all columns)
+        return arrow_sizes(self._source.path)
 
 
 def write_parquet(table: pl.DataFrame, path: Path, _options: WriteOptions) -> None:

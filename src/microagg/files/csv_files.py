@@ -18,6 +18,7 @@ import polars as pl
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.delimited import DelimitedText, write_delimited
 from microagg.files.dialect import Dialect
+from microagg.files.expansion import unpacked
 from microagg.files.formulas import escaped
 from microagg.files.reading import InputFile, select_columns
 from microagg.files.writing import WriteOptions
@@ -36,7 +37,7 @@ class CsvReader:
     def __init__(self, source: InputFile, dialect: Dialect | None = None) -> None:
         data = source.read_all()
         if source.suffix.endswith(_PACKED):
-            data = _decompressed(data, source.where)
+            data = _decompressed(data, source)
         self._source = source
         likely = _TAB if _is_one_of(source.suffix, _ALWAYS_TABS) else None
         self._text = DelimitedText(data, source.where, dialect, likely_delimiter=likely)
@@ -83,11 +84,13 @@ def _stands_for_tabs(suffix: str) -> bool:
     return _is_one_of(suffix, (*_ALWAYS_TABS, *_BY_DEFAULT))
 
 
-def _decompressed(data: bytes, where: str) -> bytes:
+def _decompressed(data: bytes, source: InputFile) -> bytes:
+    where = source.where
     if not data:
         raise DataError(f"{where} is empty.")
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return unpacked(cast(BinaryIO, stream), source.check_expansion)
     except (OSError, EOFError, zlib.error):
         raise DataError(
             f"{where} should be compressed with gzip; it holds something else or is damaged."

@@ -30,6 +30,7 @@ from microagg.files.dialect import (
     utf8_lines,
 )
 from microagg.files.headers import N_SAMPLED, check_first_records, check_no_record, is_number
+from microagg.files.panics import without_panic_lines
 from microagg.files.reading import STANDARD_INPUT, check_names
 from microagg.files.record_count import count_well_formed_records
 from microagg.tables.columns import ColumnType
@@ -130,14 +131,17 @@ class DelimitedText:
         # Plain names: polars may take a name from the file for a pattern.
         plain = [f"column_{j}" for j in range(1, len(self.columns) + 1)]
         try:
-            return pl.read_csv(
-                self._records,
-                has_header=False,
-                schema=dict.fromkeys(plain, pl.String),
-                columns=[plain[j] for j in wanted],
-                separator=self._delimiter,
-            )
-        except Exception:  # the message quotes values
+            with without_panic_lines():
+                return pl.read_csv(
+                    self._records,
+                    has_header=False,
+                    schema=dict.fromkeys(plain, pl.String),
+                    columns=[plain[j] for j in wanted],
+                    separator=self._delimiter,
+                )
+        except MemoryError:
+            raise
+        except (Exception, pl.exceptions.PanicException):  # the message quotes values
             return pl.DataFrame()
 
     def _with_numbers(self, texts: list[pl.Series], as_text: Collection[str]) -> list[pl.Series]:

@@ -15,6 +15,7 @@ from itertools import islice
 import numpy as np
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.files.expansion import bytes_in
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -43,10 +44,11 @@ class Dialect:
 
     `na` are texts that are missing values wherever they stand, besides the usual markers among
     numbers and dates. `sheet` is the one to read of an Excel workbook, or the data frame of an R
-    file; None means "the only one".
+    file; None means "the only one". `max_expanded` is what a compressed file of any format may
+    expand to, in bytes or as in "8GB"; None means the usual limit.
 
-    >>> Dialect(delimiter=";", decimal=",")
-    Dialect(delimiter=';', decimal=',', encoding=None, na=(), sheet=None)
+    >>> Dialect(delimiter=";", decimal=",").delimiter
+    ';'
     """
 
     delimiter: str | None = None
@@ -54,6 +56,7 @@ class Dialect:
     encoding: str | None = None
     na: tuple[str, ...] = ()
     sheet: str | None = None
+    max_expanded: int | str | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
@@ -78,6 +81,8 @@ class Dialect:
             )
         if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet):
             raise ParameterError(f"the sheet must be given by its name; got {self.sheet!r}.")
+        if self.max_expanded is not None:
+            bytes_in(self.max_expanded)
 
 
 def _is_delimiter(sign: object) -> bool:

@@ -33,6 +33,8 @@ _NO_RESULT = re.compile(
     rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*"
     rb"(?:<(?:\w+:)?v\s*(?:/>|></(?:\w+:)?v>)\s*)?</(?:\w+:)?c>"
 )
+# What a cell takes at least, in a row of cells.
+_N_BYTES = 8
 _SAY_SHEET = "Name one (--sheet, or sheet= in Python)."
 
 Row = Sequence[Any]
@@ -51,6 +53,7 @@ class ExcelReader:
         self._markers = frozenset((*MARKERS, *given.na))
         self.markers: dict[str, int] = {}
         _check_is_workbook(self._data, source.where)
+        self._check_expansion()
         with self._opened() as workbook:
             self.sheet: str = _chosen(workbook, given.sheet, source.where)
             header, *first = [*islice(_rows(workbook[self.sheet]), N_SAMPLED + 1)] or [()]
@@ -95,6 +98,7 @@ class ExcelReader:
         width = max(named) + 1
         unnamed = [place for place in range(width) if place not in named]
         records: list[Row] = []
+        n_bytes = 0
         blank_since: int | None = None
         rows = _rows(sheet)
         next(rows)
@@ -107,10 +111,18 @@ class ExcelReader:
             full = (*row, *[None] * (width - len(row)))
             if not (_is_blank(full[width:]) and _is_blank([full[place] for place in unnamed])):
                 self._refuse_unnamed(number)
+            # A few bytes of XML may name the last of thousands of cells, or a long text again.
+            n_bytes += _N_BYTES * width + sum(len(cell) for cell in row if isinstance(cell, str))
+            self._source.check_expansion(n_bytes)
             records.append(full)
         if not records:
             raise DataError(f"{self._where} has a header but no records.")
         return [[row[place] for row in records] for place in places]
+
+    def _check_expansion(self) -> None:
+        """Refuse a workbook whose parts expand to too much; none can to more than it says."""
+        with self._guarded(), ZipFile(io.BytesIO(self._data)) as archive:
+            self._source.check_expansion(sum(part.file_size for part in archive.infolist()))
 
     def _refuse_blank_row(self, number: int) -> None:
         raise DataError(
@@ -157,7 +169,7 @@ class ExcelReader:
         """Say that the file is damaged if it cannot be read, whatever the library says."""
         try:
             yield
-        except (DataError, ParameterError):
+        except (DataError, ParameterError, MemoryError):
             raise
         except Exception:  # the message may quote values
             raise DataError(f"{self._source.where} is a damaged Excel workbook.") from None

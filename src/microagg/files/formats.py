@@ -251,7 +251,12 @@ def open_table(path: str, *, dialect: "Dialect | None" = None) -> Reader:
     Whatever the `dialect` of a CSV file leaves open is detected.
     """
     format_ = format_of(path)
-    source = InputFile(path, suffix_of(path), is_standard_input=path == STANDARD)
+    source = InputFile(
+        path,
+        suffix_of(path),
+        is_standard_input=path == STANDARD,
+        max_expanded=None if dialect is None else dialect.max_expanded,
+    )
     for option, words in _DIALECT_WORDS.items():
         if getattr(dialect, option, None) and option not in format_.dialect:
             raise ParameterError(

@@ -17,10 +17,10 @@ from rdata.parser import RObject, RObjectType
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.annotations import Annotations, Family, Variable, listed
 from microagg.files.dialect import Dialect
+from microagg.files.r_unpacking import constructors, not_r, unpacked_file
 from microagg.files.r_vectors import (
     NotAColumnError,
     attributes_of,
-    chars_of,
     classes_of,
     column_of,
     pairs_of,
@@ -48,7 +48,7 @@ class RReader:
         data = source.read_all()
         if not data:
             raise DataError(f"{source.where} is empty.")
-        parsed = _parsed(data, source.where)
+        parsed = _parsed(data, source)
         self._encoding = given.encoding or _known_encoding(parsed.extra.encoding)
         self.sheet, frame = self._chosen(parsed.object, given.sheet)
         attributes = attributes_of(frame)
@@ -150,15 +150,16 @@ class RReader:
             raise DataError(f"{where} has columns but no records.")
 
 
-def _parsed(data: bytes, where: str) -> parser.RData:
+def _parsed(data: bytes, source: InputFile) -> parser.RData:
+    content = unpacked_file(data, source)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of suffixes and of objects that are no data frames
-            return parser.parse_data(data, altrep_constructor_dict=_ALTREP)
+            return parser.parse_data(content, altrep_constructor_dict=constructors(source))
+    except (DataError, MemoryError):
+        raise
     except Exception:  # the message may quote values; RecursionError is one, too
-        raise DataError(
-            f"{where} should be an R file; it holds something else or is damaged."
-        ) from None
+        raise not_r(source.where) from None
 
 
 def _known_encoding(name: str | None) -> str:
@@ -207,26 +208,3 @@ def _annotations(vectors: Mapping[str, RObject], encoding: str) -> Annotations:
         family = _FAMILIES[noted[0]] if noted else family
         variables[name] = variable_of(vector, noted[0] if noted else None, encoding)
     return Annotations(family, variables)
-
-
-def _sequence(state: RObject) -> tuple[parser.RObjectInfo, Any]:
-    """Expand a sequence such as 1:n or n:1, which R stores as its length, start and step."""
-    n, start, step = (int(number) for number in state.value)
-    info = parser.RObjectInfo(RObjectType.INT, False, False, False, 0, 0)
-    return info, (start + step * np.arange(n)).astype(np.int32)
-
-
-def _deferred(state: RObject) -> tuple[parser.RObjectInfo, Any]:
-    """Expand numbers that R was about to write as text; a missing one has no text."""
-    info, texts = parser.DEFAULT_ALTREP_MAP[b"deferred_string"](state)
-    numbers = state.value[0].value
-    absent = np.ma.getmaskarray(np.ma.asarray(numbers)) | np.isnan(np.ma.getdata(numbers))
-    return info, chars_of(texts, absent.tolist())
-
-
-# rdata misses the end of a sequence that descends, and takes missing numbers for text.
-_ALTREP = {
-    **parser.DEFAULT_ALTREP_MAP,
-    b"compact_intseq": _sequence,
-    b"deferred_string": _deferred,
-}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.files.expansion import DEFAULT_LIMIT, bytes_in, too_large
 from microagg.files.regular import irregular_kind
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
@@ -59,19 +60,33 @@ class Reader(Protocol):
 class InputFile:
     """A file to be read, or standard input; it must exist and be readable.
 
+    `most_bytes` is what it may expand to if it is compressed; never less than the file itself, so
+    that one that is not compressed is never too large.
+
     `read_all` hashes the bytes it returns. For a reader that leaves the reading to a library,
     `sha256` takes a pass of its own over the file, and `check_unchanged` makes sure that both saw
     the same content.
     """
 
-    def __init__(self, path: str, suffix: str, *, is_standard_input: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        suffix: str,
+        *,
+        is_standard_input: bool = False,
+        max_expanded: int | str | None = None,
+    ) -> None:
         self.path = Path(path)
         self.suffix = suffix
         self.where = STANDARD_INPUT if is_standard_input else repr(path)
         self._is_standard_input = is_standard_input
         self._sha256: str | None = None
+        self._limit = DEFAULT_LIMIT if max_expanded is None else bytes_in(max_expanded)
+        self.most_bytes = self._limit
         if not is_standard_input:
-            self._opened_as = _fingerprint(check_readable(self.path))
+            status = check_readable(self.path)
+            self._opened_as = _fingerprint(status)
+            self.most_bytes = max(self._limit, status.st_size)
 
     def read_all(self) -> bytes:
         """Return the whole content."""
@@ -80,6 +95,11 @@ class InputFile:
         data = _bytes_of(self.path)
         self._sha256 = hashlib.sha256(data).hexdigest()
         return data
+
+    def check_expansion(self, n_bytes: int) -> None:
+        """Refuse a compressed file that expands to so many bytes, if they are too many."""
+        if n_bytes > self.most_bytes:
+            raise too_large(self._limit, self.where)
 
     @property
     def sha256(self) -> str | None:

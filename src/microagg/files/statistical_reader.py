@@ -9,11 +9,11 @@ from collections.abc import Collection
 from typing import Any
 
 import polars as pl
-import pyreadstat
 
 from microagg.core.errors import DataError
 from microagg.files.annotations import Annotations, Code, Family, Variable, shows_whole_numbers
 from microagg.files.dialect import Dialect
+from microagg.files.own_process import Answer, UnreadableError, read_apart
 from microagg.files.reading import InputFile, select_columns
 from microagg.files.statistical_times import time_encoding
 
@@ -24,13 +24,10 @@ FAMILIES = {
     ".sas7bdat": Family.SAS,
     ".xpt": Family.SAS,
 }
-_FUNCTIONS = {
-    ".sav": "read_sav",
-    ".zsav": "read_sav",
-    ".dta": "read_dta",
-    ".sas7bdat": "read_sas7bdat",
-    ".xpt": "read_xport",
-}
+# The others are never compressed.
+_COMPRESSED = (".sav", ".zsav", ".sas7bdat")
+# Some systems count records with no larger numbers.
+_MOST_RECORDS = 2**31 - 1
 # Floats hold every whole number up to this one.
 LARGEST_WHOLE = 2**53
 
@@ -44,11 +41,14 @@ class StatisticalReader:
         self._source = source
         self._encoding = dialect.encoding if dialect else None
         self._family = FAMILIES[source.suffix]
-        _, metadata = self._read(metadataonly=True)
-        self.columns: tuple[str, ...] = tuple(metadata.column_names)
-        self._types: dict[str, str] = metadata.readstat_variable_types
+        facts, _ = self._ask("read_facts")
+        self.columns: tuple[str, ...] = tuple(facts["columns"])
+        self._types: dict[str, str] = facts["types"]
+        self._bytes_of_record = max(facts["n_bytes"], 1)
+        if source.suffix in _COMPRESSED:
+            source.check_expansion((facts["n_records"] or 0) * self._bytes_of_record)
         self.annotations = Annotations(
-            self._family, {name: self._variable(name, metadata) for name in self.columns}
+            self._family, {name: self._variable(name, facts) for name in self.columns}
         )
 
     @property
@@ -65,17 +65,21 @@ class StatisticalReader:
         If such a column has tagged missing values (.a to .z), it is read as text.
         """
         names = select_columns(self.columns, columns, self._source.where)
-        values, metadata = self._read(usecols=names)
+        most = self._source.most_bytes // self._bytes_of_record
+        is_limited = self._source.suffix in _COMPRESSED and most < _MOST_RECORDS
+        _, values = self._ask(
+            "read_columns",
+            names=names,
+            as_text=list(as_text),
+            most_records=most + 1 if is_limited else 0,
+        )
         self._source.check_unchanged()
+        if is_limited:  # whatever number of records the file names
+            self._source.check_expansion(len(values) * self._bytes_of_record)
         table = pl.DataFrame(
             [
-                self._column(
-                    name,
-                    values.pop(name),
-                    keep_codes=name in as_text,
-                    is_tagged=name in metadata.missing_user_values,
-                )
-                for name in names
+                self._column(name, own, keep_codes=name in as_text)
+                for name, own in zip(names, values.get_columns(), strict=True)
             ]
         )
         if table.is_empty():
@@ -83,56 +87,41 @@ class StatisticalReader:
         self.annotations = Annotations(self._family, self.annotations.variables, frozenset(as_text))
         return table
 
-    def _read(self, **options: Any) -> tuple[dict[str, list[Any]], Any]:
-        suffix = self._source.suffix
-        read = getattr(pyreadstat, _FUNCTIONS[suffix])
-        if suffix != ".xpt":
-            options["user_missing"] = True
+    def _ask(self, function: str, **request: Any) -> Answer:
+        """Return what a function of `statistical_file` returns in a process of its own."""
+        # An absolute path: in a relative one, a tilde would be taken for a home folder.
+        path = str(self._source.path.absolute())
+        request |= {"path": path, "suffix": self._source.suffix, "encoding": self._encoding}
         try:
-            # An absolute path: in a relative one, a tilde would be taken for a home folder.
-            return read(  # type: ignore[no-any-return]
-                self._source.path.absolute(),
-                output_format="dict",
-                disable_datetime_conversion=True,
-                encoding=self._encoding,
-                **options,
-            )
-        except Exception:  # the message may quote values
+            return read_apart(f"statistical_file:{function}", request)
+        except UnreadableError:
             article = "a" if self._family is Family.STATA else "an"
             raise DataError(
                 f"{self._source.where} should be {article} {self._family} file; it holds something "
                 "else or is damaged."
             ) from None
 
-    def _variable(self, name: str, metadata: Any) -> Variable:
-        measure = metadata.variable_measure.get(name)
-        ranges = metadata.missing_ranges.get(name, ())
+    def _variable(self, name: str, facts: dict[str, Any]) -> Variable:
+        measure = facts["measures"].get(name)
         return Variable(
             is_text=self._types[name] == "string",
-            label=metadata.column_names_to_labels.get(name) or None,
-            value_labels=dict(metadata.variable_value_labels.get(name, {})),
-            missing=tuple((codes["lo"], codes["hi"]) for codes in ranges),
+            label=facts["labels"].get(name) or None,
+            value_labels=dict(facts["value_labels"].get(name, ())),
+            missing=tuple(map(tuple, facts["missing"].get(name, ()))),
             measure=measure if measure in ("nominal", "ordinal", "scale") else None,
-            width=metadata.variable_display_width.get(name) or None,
-            format=metadata.original_variable_types.get(name) or None,
+            width=facts["widths"].get(name) or None,
+            format=facts["formats"].get(name) or None,
         )
 
-    def _column(
-        self, name: str, values: list[Any], *, keep_codes: bool, is_tagged: bool
-    ) -> pl.Series:
+    def _column(self, name: str, values: pl.Series, *, keep_codes: bool) -> pl.Series:
         variable = self.annotations.variables[name]
+        column = values.alias(name)
         if variable.is_text:
-            entries = pl.Series(name, values, dtype=pl.String)
-            entries = entries.set(entries == "", None)
+            entries = column.set(column == "", None)
             return entries if keep_codes else _without_codes(entries, variable.missing)
-        if is_tagged:
-            if keep_codes:
-                return pl.Series(name, [_as_text(value) for value in values], dtype=pl.String)
-            values = [None if isinstance(value, str) else value for value in values]
-        dtype = pl.Int64 if self._types[name].startswith("int") else pl.Float64
-        numbers = pl.Series(name, values, dtype=dtype)
-        if not keep_codes:
-            numbers = _without_codes(numbers, variable.missing)
+        if column.dtype == pl.String:  # it has tagged missing values
+            return column
+        numbers = column if keep_codes else _without_codes(column, variable.missing)
         if encoding := time_encoding(variable.format, self._family):
             return encoding.decode(numbers)
         if shows_whole_numbers(variable.format, self._family) and _are_whole(numbers):
@@ -148,10 +137,3 @@ def _without_codes(column: pl.Series, codes: tuple[tuple[Code, Code], ...]) -> p
 
 def _are_whole(numbers: pl.Series) -> bool:
     return bool(((numbers.floor() == numbers) & (numbers.abs() <= LARGEST_WHOLE)).all())
-
-
-def _as_text(value: float | str | None) -> str | None:
-    """Return a number as text, and a letter as the tagged missing value that it stands for."""
-    if value is None:
-        return None
-    return f".{value}" if isinstance(value, str) else str(value)

@@ -292,6 +292,7 @@ def measure(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    max_expanded: int | str | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Measures:
     """Return how safe a protected table is and what it is still good for, whatever made it.
@@ -325,6 +326,8 @@ def measure(
         columns named beside it are refused
     delimiter, decimal, encoding : how CSV files are written; detected where not given
     sheet : the sheet of Excel workbooks, or the data frame in R files; by default the only one
+    max_expanded : what a compressed file of any format may expand to, in bytes or as in "8GB"; by
+        default 4 GB
     progress : True for a progress bar where standard error is a terminal, or a function that is
         called with (task, done, total)
 
@@ -340,7 +343,7 @@ def measure(
     began = time.perf_counter()
     given = KnownColumns.given(quasi_identifiers, identifiers, sensitive, columns)
     seed, listener = check_seed(random_state), reporting_to(progress)
-    dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
+    dialect = Dialect(delimiter, decimal, encoding, sheet=sheet, max_expanded=max_expanded)
     pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit, weights)
     with listener:
         utility = measure_utility(pair, target=target, seed=seed)

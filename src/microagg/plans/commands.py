@@ -16,7 +16,7 @@ def command_line(
     *,
     source: str,
     target: str,
-    dialect: Mapping[str, str | None] | None = None,
+    dialect: Mapping[str, str | int | None] | None = None,
     escape_formulas: bool = False,
 ) -> str:
     """Return the command for a plan; files come without their folders.
@@ -33,7 +33,7 @@ def command_line(
     for name, said in asked.get("columns", {}).items():
         words += _column_words(name, said)
     for name, given in (dialect or {}).items():
-        words += [] if given is None else [f"--{name}", given]
+        words += [] if given is None else [f"--{name.replace('_', '-')}", str(given)]
     words += ["--escape-formulas"] if escape_formulas else []
     return shlex.join([*words, "-o", _file(target)])
 

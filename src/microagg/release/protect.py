@@ -246,6 +246,7 @@ def protect_file(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    max_expanded: int | str | None = None,
     audit: PathName | None = None,
     report: PathName | None = None,
     public_report: PathName | None = None,
@@ -267,6 +268,8 @@ def protect_file(
     plan : a `Plan`, or the path of a plan file
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
     sheet : the sheet of an Excel workbook, or the data frame in an R file; by default the only one
+    max_expanded : what a compressed file of any format may expand to, in bytes or as in "8GB"; by
+        default 4 GB
     audit : a file that says which record is in which group, for internal use only
     report, public_report : HTML pages that describe the release, one for internal use and one to
         publish with it
@@ -293,6 +296,7 @@ def protect_file(
         "decimal": decimal,
         "encoding": encoding,
         "sheet": sheet,
+        "max_expanded": max_expanded,
     }
     with reporting_to(progress):
         opened = read_source(

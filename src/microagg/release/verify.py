@@ -127,6 +127,7 @@ def verify(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    max_expanded: int | str | None = None,
     **required: Unpack[RequirementOptions],
 ) -> Verification:
     """Return whether every combination in a table stands for at least k records, and what else.
@@ -156,6 +157,8 @@ def verify(
         k, the constraints and the requirements
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
     sheet : the sheet of an Excel workbook, or the data frame in an R file; by default the only one
+    max_expanded : what a compressed file of any format may expand to, in bytes or as in "8GB"; by
+        default 4 GB
 
     Examples
     --------
@@ -173,7 +176,7 @@ def verify(
         )
     if dates is not None:
         check_choice("dates", dates, DATE_ORDERS)
-    dialect = Dialect(delimiter, decimal, encoding, sheet=sheet)
+    dialect = Dialect(delimiter, decimal, encoding, sheet=sheet, max_expanded=max_expanded)
     opened = _Opened(table, dialect_for(table, dialect, original))
     given = _Asked(
         None if k is None else check_count("k", k),

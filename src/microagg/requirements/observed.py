@@ -70,7 +70,10 @@ def units(column: "pl.Series") -> "pl.Series":
     column = _text(column.alias(""))
     if column.dtype != pl.String:
         return column.fill_nan(None) if column.dtype.is_float() else column
-    named = column.set(column.is_in(list(MARKERS)).fill_null(False), None)
+    # Information separators are blanks too, though not to polars.
+    column = column.str.replace_all(r"^(\s|[\x1c-\x1f])+|(\s|[\x1c-\x1f])+$", "")
+    is_nobody = column.is_in(["", *MARKERS]).fill_null(False)
+    named = column.set(is_nobody, None)
     if named.str.contains(r"^[+-]?0[0-9]").any():  # codes
         return named
     numbers = named.cast(pl.Float64, strict=False)

@@ -192,6 +192,8 @@ def polars_column(series: nw.Series[Any]) -> pl.Series:
     except ImportError:  # pandas passes text to polars through pyarrow, which may not be installed
         values = [None if value != value else value for value in series.to_list()]
         return _text_column(series.name, values)
+    except MemoryError:
+        raise
     except Exception:  # a library's message may quote values
         column = _in_utc(series)
     if column.dtype == pl.Object:
@@ -213,6 +215,8 @@ def _in_utc(series: nw.Series[Any]) -> pl.Series:
 def _text_column(name: str, values: list[Any]) -> pl.Series:
     try:
         return pl.Series(name, values)
+    except MemoryError:
+        raise
     except Exception:  # a library's message may quote values
         raise _unwritable(name) from None
 

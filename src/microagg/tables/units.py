@@ -13,6 +13,9 @@ from microagg.core.errors import DataError
 from microagg.tables.frames import Frame, index_names, polars_column
 from microagg.tables.numerals import LEADING_ZERO, is_marked, nulled
 
+# Separators such as \x1d are blanks to Python, but not to polars.
+_BLANK_ENDS = r"^[\s\x1c-\x1f]+|[\s\x1c-\x1f]+$"
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -97,7 +100,7 @@ def _named(column: pl.Series) -> pl.Series:
         column = column.cast(pl.String)
     if column.dtype != pl.String:
         return column.fill_nan(None) if column.dtype.is_float() else column
-    bare = column.str.strip_chars()
+    bare = column.str.replace_all(_BLANK_ENDS, "")
     named = nulled(bare, (bare == "").fill_null(False) | is_marked(bare))
     if named.str.contains(LEADING_ZERO).any():
         return named
