@@ -9,7 +9,7 @@ import pytest
 
 from microagg import protect
 from microagg.report.categories import ROWS, category_table
-from microagg.report.summaries import can_be_worked_out, named_categories
+from microagg.report.rare import can_be_worked_out, named_categories
 from microagg.tables.matching import open_pair
 
 LEAST = 5

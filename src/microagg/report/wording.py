@@ -285,15 +285,22 @@ def _drawn(done: Manifest, k: int, promise: str) -> Verdict:
     )
 
 
-def loss_sentences(done: Manifest, *, public: bool = False) -> list[str]:
+def loss_sentences(
+    done: Manifest,
+    *,
+    public: bool = False,
+    without: Sequence[str] = (),
+    of_groups: bool = True,
+) -> list[str]:
     """State what was lost, and how close to optimal the groups are.
 
-    Figures of single columns are not for a public report.
+    Figures of single columns are not for a public report. The loss may be `without` columns.
     """
-    return [*_loss_of_values(done, public=public), *_loss_of_groups(done)]
+    groups = _loss_of_groups(done) if of_groups else ()
+    return [*_loss_of_values(done, without, public=public), *groups]
 
 
-def _loss_of_values(done: Manifest, *, public: bool) -> Iterator[str]:
+def _loss_of_values(done: Manifest, without: Sequence[str], *, public: bool) -> Iterator[str]:
     loss = done.information_loss
     if loss is None:
         yield "It is not known what the released values lose."
@@ -303,8 +310,9 @@ def _loss_of_values(done: Manifest, *, public: bool) -> Iterator[str]:
         if done.hybrid is not None
         else "At 0 % nothing is lost; 100 % is as bad as releasing overall averages only."
     )
+    others = f" other than {listed(without)}" if without else ""
     yield (
-        "In the protected columns, the released values differ from the original ones by "
+        f"In the protected columns{others}, the released values differ from the original ones by "
         f"{percent(loss)} of all differences between records. (Differences are measured as sums of "
         f"squares, column by column, and averaged over the columns.) {kept}"
     )
@@ -350,6 +358,8 @@ def _limits(done: Manifest, lower: float) -> str:
     )
     if done.gap is None:
         return proved
+    if not lower:  # as rounded down; the gap is from what it was
+        return f"It is proved that this is at most {at_most(done.gap)} above the least possible."
     return (
         f"{proved} So their loss is at most {at_most(done.gap)} above the least possible. It may "
         "be closer than that, as the proof gives only a limit."
