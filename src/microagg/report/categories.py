@@ -138,11 +138,12 @@ def safe_associations(told: Tellable, least: int) -> Associations:
         for name, column in told.pair.columns.items()
     }
     found = associations(told.pair)
-    tables, ratios = (
-        tuple(own for own in some if not tells_of_few(*(codes[n] for n in own.columns), least))
-        for some in (found.cramers_v, found.eta)
-    )
-    return summarised(tables, ratios, is_weighted=found.is_weighted)
+
+    def safe(some: tuple[Association, ...]) -> tuple[Association, ...]:
+        pairs = (((codes[own.columns[0]], codes[own.columns[1]]), own) for own in some)
+        return tuple(own for both, own in pairs if not tells_of_few(*both, least))
+
+    return summarised(safe(found.cramers_v), safe(found.eta), is_weighted=found.is_weighted)
 
 
 def _most_changed(found: list[Association]) -> Iterator[Association]:

@@ -7,6 +7,7 @@ work out in how many records a category was replaced. So it is made from columns
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,16 +19,20 @@ from microagg.report.rounding import round_step
 from microagg.report.steps import Steps
 from microagg.tables.pairs import Pair, PairedColumn
 
+_Loss = TypeVar("_Loss", bound=ColumnLoss)
+
 
 @dataclass(frozen=True, eq=False)
 class ToldLoss:
     """What may be told of the loss.
 
-    `manifest` is that of the release with its losses rounded up, and its bound down, to multiples
-    of `step` per cent. `without` are columns that do not count in them. `why_not` says why no loss
-    is told, if none is; `of_groups` whether the loss of the groups is.
+    `measured` is the manifest with the losses of the columns that count, `manifest` the same with
+    losses rounded up, and the bound down, to multiples of `step` per cent. `without` are columns
+    that do not count. `why_not` says why no loss is told, if none is; `of_groups` whether the loss
+    of the groups is.
     """
 
+    measured: Manifest
     manifest: Manifest
     step: float
     without: tuple[str, ...] = ()
@@ -44,43 +49,51 @@ def told_loss(pair: Pair, told: Tellable, done: Manifest, least: int, *, public:
     kept = told.pair if public else replace(pair, columns=told.varying)
     counted = [name for name, column in pair.columns.items() if column.weight > 0.0]
     without = tuple(name for name in counted if name not in kept.columns)
-    step = loss_step(kept.columns.values(), least)
+    why_not = ""
     if public and pair.n_records < QUANTILE_WINDOWS * least:
-        why = f"with fewer than {QUANTILE_WINDOWS * least:,} records, it would reveal values"
-        return ToldLoss(done, step, without, why)
-    if len(without) == len(counted) and done.information_loss is not None:
-        why = (
+        why_not = f"with fewer than {QUANTILE_WINDOWS * least:,} records, it would reveal values"
+    elif len(without) == len(counted) and done.information_loss is not None:
+        why_not = (
             f"fewer than {least:,} records differ from the others, if any do, or dominate a "
             "column, and it would tell their number or their values"
         )
-        return ToldLoss(done, step, without, why)
-    is_exact = all(
-        told.merged[name] is column and (name in kept.columns or name in told.constant)
-        for name, column in pair.columns.items()
+    merged = [name for name in counted if told.merged[name] is not pair.columns[name]]
+    if why_not:
+        measured = done.model_copy(update={"information_loss": None, "worst_columns": {}})
+    elif merged or set(without) - told.constant:
+        measured = _measured(done, column_loss(kept))
+    else:
+        measured = done
+    step = loss_step(kept.columns.values(), least)
+    # The groups' own loss is of all columns. Where a few counts describe them, it would tell these.
+    of_groups = any(name in told.uncountable for name in counted)
+    of_groups = of_groups and not without if public else of_groups or not merged
+    rounded = _rounded(measured, kept.columns, least, Steps(step))
+    return ToldLoss(measured, rounded, step, without, why_not, of_groups)
+
+
+def _measured(done: Manifest, found: ColumnLoss) -> Manifest:
+    """Return the manifest with the losses of some columns, unless it does not know any."""
+    if done.information_loss is None:
+        return done
+    worst = found.worst_columns
+    if not worst and len(done.quasi_identifiers) > 1:
+        worst = {name: lost for name, lost in found.columns.items() if lost is not None}
+    return done.model_copy(
+        update={"information_loss": found.information_loss, "worst_columns": worst}
     )
-    found = None if is_exact else column_loss(kept)
-    rounded = _rounded(done, found, kept.columns, least, Steps(step))
-    return ToldLoss(rounded, step, without, of_groups=not (public and without))
 
 
 def _rounded(
-    done: Manifest,
-    found: ColumnLoss | None,
-    columns: Mapping[str, PairedColumn],
-    least: int,
-    steps: Steps,
+    done: Manifest, columns: Mapping[str, PairedColumn], least: int, steps: Steps
 ) -> Manifest:
-    """Return the manifest with its losses, or those that were found anew, as they may be told."""
-    loss = done.information_loss
-    worst = done.worst_columns
-    if found is not None:
-        loss = None if loss is None else found.information_loss
-        worst = {} if loss is None else found.worst_columns
-    shown = {name: lost for name, lost in worst.items() if name in columns}
-    changes = {
-        "information_loss": steps.known(loss),
+    """Return the manifest with its losses as they may be told."""
+    changes: dict[str, Any] = {
+        "information_loss": steps.known(done.information_loss),
         "worst_columns": {
-            name: Steps(loss_step([columns[name]], least)).up(lost) for name, lost in shown.items()
+            name: Steps(loss_step([columns[name]], least)).up(lost)
+            for name, lost in done.worst_columns.items()
+            if name in columns
         },
         "grouping_loss": steps.up(done.grouping_loss),
         "lower_bound": None if done.lower_bound is None else steps.down(done.lower_bound),
@@ -93,7 +106,7 @@ def _rounded(
     return done.model_copy(update=changes)
 
 
-def rounded_loss(found: ColumnLoss, columns: Mapping[str, PairedColumn], least: int) -> ColumnLoss:
+def rounded_loss(found: _Loss, columns: Mapping[str, PairedColumn], least: int) -> _Loss:
     """Return losses that were measured, as they may be told."""
     steps = Steps(loss_step(columns.values(), least))
     each = {

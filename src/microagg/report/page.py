@@ -147,6 +147,7 @@ def render(subject: Subject) -> str:
         "loss_sentences": loss_sentences(
             lost.manifest, public=public, without=lost.without, of_groups=lost.of_groups
         ),
+        "is_grouping_told": lost.of_groups,
         "untold": listed(lost.without) if lost.without else "",
         "cards": cards,
         "relations": relations,
@@ -165,7 +166,7 @@ def render(subject: Subject) -> str:
         "columns": list(_columns(subject)),
         "n_naming": len(done.dropped) - len(left_out(done)),
         "n_left_out": len(left_out(done)),
-        "cautions": [*cautions(done, public=public), *_of_one_column(subject)],
+        "cautions": [*cautions(lost.measured, public=public), *_of_one_column(subject)],
         "shared_values": subject.shared_values if len(subject.shared_values) > 1 else (),
         "weights": "" if subject.pair.weights is None else short_name(done.weights or "weights"),
         "plan": plan_text(done.plan, public=public),

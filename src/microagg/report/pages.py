@@ -36,9 +36,10 @@ def pages(
                 f"a report is an HTML page whose name ends with .html; got {str(path)!r}."
             )
     least = least_of(manifest.k, records.units)
-    exact = measure_risk(records, seed=seed, is_drawn=manifest.plan.draws_values)
+    told = tellable(records, least)
+    exact = measure_risk(_at_risk(records, told), seed=seed, is_drawn=manifest.plan.draws_values)
     risk = coarse_risk(exact, least, least_of(manifest.k))
-    rows = tuple(risk.rows()), tuple(_utility_rows(records, least, target, seed))
+    rows = tuple(risk.rows()), tuple(_utility_rows(told, least, target, seed))
     shared = tuple(row for row in risk.shared_values() if row.column != manifest.weights)
     return {
         path: render(Subject(records, manifest, *rows, shared, name=title, public=is_public))
@@ -46,9 +47,23 @@ def pages(
     }
 
 
-def _utility_rows(records: Pair, least: int, target: str | None, seed: int) -> Iterator[FigureRow]:
+def _at_risk(records: Pair, told: Tellable) -> Pair:
+    """Return the records to attack: the true ones, unless a few counts describe all columns.
+
+    Then the share of records that are linked is a function of these counts, and would tell how many
+    records have rare values: they are merged with others.
+    """
+    if told.uncountable:
+        return records
+    columns = {
+        name: replace(column, before=told.merged[name].before)
+        for name, column in records.columns.items()
+    }
+    return replace(records, columns=columns)
+
+
+def _utility_rows(told: Tellable, least: int, target: str | None, seed: int) -> Iterator[FigureRow]:
     """Return the utility measures, without columns of which no figure may be shown."""
-    told = tellable(records, least)
     hidden = told.left_out
     if told.pair.columns:
         others = [name for name in told.pair.columns if name != target]

@@ -1,19 +1,19 @@
 """The rule on rare values: no figure of the original tells how many records hold one.
 
-A figure of the values before, or of how they changed, is a function of counts. If fewer than
-`least` records have values that fewer than `least` records share, whoever knows the other counts
-could work theirs out, however the figure is rounded. So all figures are made from the columns as
-`tellable` returns them, in which such values do not exist:
+A value is rare if it is that of 1 to `least` - 1 records. A figure of the values before, or of how
+they changed, is a function of counts: whoever knows the others could work out how many records have
+a rare value, however the figure is rounded. So all figures are made from the columns as `tellable`
+returns them:
 
-- Rare values (missing is one more value) are merged with others on both sides: numbers with the
-  nearest that is not rare, categories with the largest of those that hide their number in the
-  tables of categories (`named_categories`). Their number does not show then, and neither does
-  whether there are any.
+- Up to four rare values (missing is one more value) are merged with others on both sides: numbers
+  with the nearest that is not rare, categories with the largest of those that hide their number in
+  the tables of categories (`named_categories`). How many records have them does not show then, and
+  neither does whether there are any.
 - If nothing is left to tell apart, because fewer than `least` records differ from all others, the
   column is left out. So are numbers whose figures a few records dominate (`is_dominated`), and
   columns without any differences, so that those with fewer than `least` look the same.
-- If `least` records or more have rare values, many numbers of each are possible, and they are kept:
-  figures are rounded up to steps of `least` records (`microagg.report.steps`).
+- If more values are rare, as in most columns of numbers, nobody knows enough of the other counts:
+  they are kept, and rounding to steps of `least` records (`microagg.report.steps`) is enough.
 """
 
 from collections.abc import Mapping
@@ -32,6 +32,7 @@ from microagg.tables.sides import ColumnSide
 Codes = NDArray[np.int8]
 Places = NDArray[np.intp]
 
+MOST_MERGED = 4
 CATEGORIES = 12  # with more of them, a figure is hard to read
 
 
@@ -40,12 +41,14 @@ class Tellable:
     """What a report may tell of columns.
 
     `merged` has all of them, with rare values merged with others; `pair` only those of which
-    figures may be shown. `constant` are columns without any differences in the original.
+    figures may be shown. `constant` are columns without any differences in the original,
+    `uncountable` those with too many rare values to merge them, such as most numbers.
     """
 
     pair: Pair
     merged: Mapping[str, PairedColumn]
     constant: frozenset[str]
+    uncountable: frozenset[str]
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -66,8 +69,10 @@ def tellable(pair: Pair, least: int) -> Tellable:
         for name, column in merged.items()
         if _varies(column) and not reveals_single_values(column, least, pair.weights)
     }
-    constant = frozenset(name for name, column in pair.columns.items() if not _varies(column))
-    return Tellable(replace(pair, columns=kept), merged, constant)
+    every = pair.columns.items()
+    constant = frozenset(name for name, column in every if not _varies(column))
+    uncountable = frozenset(n for n, column in every if _n_rare(column, least) > MOST_MERGED)
+    return Tellable(replace(pair, columns=kept), merged, constant, uncountable)
 
 
 def _varies(column: PairedColumn) -> bool:
@@ -78,12 +83,23 @@ def _varies(column: PairedColumn) -> bool:
     return len(present) > 0 and bool((present != present[0]).any())
 
 
-def without_rare(column: PairedColumn, least: int) -> PairedColumn:
-    """Return the column with its rare values merged with others, if they are few altogether."""
+def _sizes(column: PairedColumn) -> tuple[NDArray[np.generic], Counts]:
+    """Return the values before, and how many records have each of them; missing comes last."""
     values, counts = np.unique(column.before.present, return_counts=True)
-    sizes = np.append(counts, column.before.n_missing)
-    if not 0 < sizes[sizes < least].sum() < least:
+    return values, np.append(counts, column.before.n_missing)
+
+
+def _n_rare(column: PairedColumn, least: int) -> int:
+    """Return how many values are rare."""
+    _, sizes = _sizes(column)
+    return int(np.count_nonzero((sizes > 0) & (sizes < least)))
+
+
+def without_rare(column: PairedColumn, least: int) -> PairedColumn:
+    """Return the column with its rare values merged with others, unless there are many."""
+    if not 0 < _n_rare(column, least) <= MOST_MERGED:
         return column
+    values, sizes = _sizes(column)
     if column.type.is_categorical:
         values = np.union1d(values, column.after.present).astype(values.dtype)
         both = np.stack([_counts(side, values) for side in (column.before, column.after)])
@@ -96,7 +112,9 @@ def without_rare(column: PairedColumn, least: int) -> PairedColumn:
 
 def _largest_of_pool(counts: Counts, least: int) -> Places:
     """Return which category each is merged with: those that are not named, with the largest."""
-    _, other = named_categories(counts, least, most=None)
+    kept, other = named_categories(counts, least, most=None)
+    if kept and counts[0, other].max() < least:  # whether rare ones are enough would tell of them
+        other = [*other, min(kept, key=lambda place: (counts[0, place], -place))]
     target = np.arange(counts.shape[1])
     target[other] = max(other, key=lambda place: (counts[0, place], -place))
     return target
@@ -109,7 +127,7 @@ def _nearest(values: NDArray[np.generic], sizes: Counts, least: int) -> Places:
     """
     target, common = np.arange(len(sizes)), np.flatnonzero(sizes[:-1] >= least)
     for place in np.flatnonzero(sizes[:-1] < least):
-        apart = np.abs(values[common].astype(np.float64) - float(values[place]))  # type: ignore[arg-type]
+        apart = np.abs(values[common].astype(np.float64) - float(values[place]))
         target[place] = common[apart.argmin()] if len(common) else len(values)
     if 0 < sizes[-1] < least:
         target[-1] = sizes[:-1].argmax()

@@ -150,7 +150,8 @@ class Side:
         sums: Floats = np.add.reduceat(held, starts)
         if self.weights is None:
             sums[sums.argmax()] += self.n_unseen
-        return sums / sums.sum()
+        shares: Floats = sums / sums.sum()
+        return shares
 
 
 def least_of(k: int, units: Units | None = None) -> int:
