@@ -89,10 +89,13 @@ def _told(utility: Utility, told: Tellable, least: int) -> Utility:
     elif units is not None:
         units = rounded_loss(units, columns, least)
     utility = replace(utility, loss=loss, units=units, associations=safe_associations(told, least))
-    scaled = [column for column in columns.values() if column.is_scaled]
-    codes = [two_values(column.before.numbers, column.before.is_present) for column in scaled]
-    if any(tells_of_few(*some, least) for some in combinations(codes, 2)):
-        # The page has the correlations of the other columns.
-        moments = replace(utility.moments, pearson=NO_PAIRS)
-        utility = replace(utility, moments=moments)
+    codes = [two_values(own.before.numbers, own.before.is_present) for own in columns.values()]
+    if any(tells_of_few(one, two, least) for one, two in combinations(codes, 2)):
+        # Figures of all columns together. The page has the correlations of the others.
+        utility = replace(
+            utility,
+            moments=replace(utility.moments, pearson=NO_PAIRS),
+            eigenvalues=replace(utility.eigenvalues, change=None),
+            propensity=replace(utility.propensity, ratio=None),
+        )
     return coarse_utility(utility, least, told.pair.n_records)
