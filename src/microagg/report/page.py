@@ -23,6 +23,7 @@ from microagg.report.bars import Bars
 from microagg.report.categories import categories_of
 from microagg.report.correlations import Correlations, correlations_of, most_notable
 from microagg.report.loss import told_loss
+from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import names_values, plan_text
 from microagg.report.rare import Tellable, tellable
 from microagg.report.rounding import is_zero, with_minus
@@ -39,7 +40,6 @@ from microagg.report.wording import (
     cautions,
     correlation_change,
     listed,
-    loss_sentences,
     required,
     small_count,
     verdict,
@@ -156,6 +156,7 @@ def render(subject: Subject) -> str:
         "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
         "categories": categories_of(subject.pair, subject.told, done, subject.least, public=public),
         "sizes_figure": _sizes_figure(done),
+        "is_countable": not subject.told.uncountable,
         "share_step": percent(100.0 * Steps.of(subject.least, done.n_records).size),
         "distance_step": f"{Steps.of(subject.least, done.n_records).size:.3g}",
         "risk_rows": _rows(subject.risk_rows, public=public),

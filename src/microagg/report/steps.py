@@ -138,8 +138,8 @@ def coarse_utility(utility: Utility, least: int, n_records: int) -> Utility:
     steps = Steps.of(least, n_records)
     cells, associations = utility.il1s, utility.associations
     if cells.mean is not None:
-        mean = steps.up(cells.mean)
-        cells = replace(cells, mean=mean, total=mean * cells.n_cells)
+        in_total = Steps(round_step(steps.size * cells.n_cells))
+        cells = replace(cells, mean=steps.up(cells.mean), total=in_total.up(cells.total))
     model = utility.model
     if model is not None:
         scores = {name: _coarse_score(score, steps) for name, score in model.models.items()}
