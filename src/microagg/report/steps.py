@@ -55,7 +55,7 @@ class Steps:
     def share(self, value: float, most: float = 1.0) -> float:
         """Round a share of records up, 0 as well; not above `most`, if it is the limit of it."""
         limit = most if value <= most * (1 + 1e-9) else 1.0
-        return min(max(self.up(value), self.size), limit)
+        return min(max(self.up(value), self._multiple(1)), limit)
 
     def down(self, value: float) -> float:
         """Round a figure down."""
