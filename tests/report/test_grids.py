@@ -12,10 +12,9 @@ from microagg.report.grids import (
     log_grid,
     merged_starts,
     number_grid,
-    round_step,
     trimmed_range,
 )
-from microagg.report.rounding import DAY
+from microagg.report.rounding import DAY, round_step
 
 COUNTS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=25)
 

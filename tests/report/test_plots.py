@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from microagg.report import labels, plots
+from microagg.report.bars import Bars
 from microagg.report.correlations import Correlations
-from microagg.report.summaries import Bars, Histogram, summary_of
+from microagg.report.summaries import Histogram, summary_of
 from microagg.tables.matching import open_pair
 
 HISTOGRAM = Histogram(

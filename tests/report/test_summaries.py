@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microagg.report.bars import Bars
 from microagg.report.guarded import is_dominated, moments, safe_quantile
-from microagg.report.summaries import Bars, Histogram, named_categories, summary_of
+from microagg.report.rare import named_categories
+from microagg.report.summaries import Histogram, summary_of
 from microagg.tables.matching import open_pair
 
 
@@ -36,6 +38,10 @@ def test_every_bin_holds_enough_records_on_both_sides(seed, least, shape):
     if found is None:
         return
     assert isinstance(found, Histogram)
+    rounded, sizes = np.unique(before, return_counts=True)
+    if np.count_nonzero(sizes < least) <= 4:  # few rare values count as the nearest common one
+        common = rounded[sizes >= least]
+        before = common[np.abs(before[:, None] - common).argmin(axis=1)]
     for values, shares in ((before, found.before), (after, found.after)):
         limits = [-np.inf, *found.edges, np.inf]
         counts = [((values >= a) & (values < b)).sum() for a, b in pairwise(limits)]

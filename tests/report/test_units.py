@@ -11,6 +11,7 @@ from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.plans.required import required_rows
 from microagg.report import wording
+from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import plan_text
 from microagg.report.summaries import least_of
 from microagg.tables.units import Units
@@ -98,8 +99,8 @@ def test_every_block_has_its_figure():
 def test_the_bound_holds_with_requirements():
     bound = {"lower_bound": 13.2, "gap": 51.0}
     required = [fact("l-diversity", "ill", "at least 2 values of 'ill'", 2.0)]
-    plain = wording.loss_sentences(manifest(**bound))[-1]
-    told = wording.loss_sentences(manifest(**bound, requirements=required))[-1]
+    plain = loss_sentences(manifest(**bound))[-1]
+    told = loss_sentences(manifest(**bound, requirements=required))[-1]
     assert told.startswith(plain)
     assert "rules some of them out" in told
     assert "rules some of them out" not in plain

@@ -8,6 +8,7 @@ from microagg.core.words import at_least, at_most
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.report import wording
+from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import names_values, plan_text
 from tests.manifests import DRAW, manifest
 
@@ -57,10 +58,10 @@ def test_k_of_one_protects_nobody():
 
 
 def test_why_there_is_no_bound():
-    assert "No bound was computed, so" in wording.loss_sentences(manifest())[-1]
-    weighted = wording.loss_sentences(manifest(weights="w"))[-1]
+    assert "No bound was computed, so" in loss_sentences(manifest())[-1]
+    weighted = loss_sentences(manifest(weights="w"))[-1]
     assert "No bound takes weights into account" in weighted
-    wide = wording.loss_sentences(manifest(why_no_bound="'city' has 900 categories"))[-1]
+    wide = loss_sentences(manifest(why_no_bound="'city' has 900 categories"))[-1]
     assert "No bound was computed ('city' has 900 categories), so" in wide
 
 
@@ -68,14 +69,14 @@ def test_both_losses_are_told_apart():
     done = manifest(
         information_loss=31.5, grouping_loss=20.25, worst_columns={"a": 40.0, "b": 23.0}
     )
-    first, worst, groups = wording.loss_sentences(done)
+    first, worst, groups = loss_sentences(done)
     assert "the released values differ from the original ones by 31.5 %" in first
     assert worst == "The columns that lose most: a 40 %, b 23 %."
     assert groups.startswith("Groups that release their exact means would lose 20.25 % (grouping")
-    assert worst not in wording.loss_sentences(done, public=True)
-    ranked = wording.loss_sentences(manifest(scale="rank"))[-1]
+    assert worst not in loss_sentences(done, public=True)
+    ranked = loss_sentences(manifest(scale="rank"))[-1]
     assert "(grouping loss, by rank)" in ranked
-    unknown = wording.loss_sentences(manifest(information_loss=None))
+    unknown = loss_sentences(manifest(information_loss=None))
     assert unknown[0] == "It is not known what the released values lose."
 
 
@@ -98,7 +99,7 @@ def test_two_sentences():
     ],
 )
 def test_how_near_to_the_best(facts, words):
-    assert words in wording.loss_sentences(manifest(**DONE | facts))[-1]
+    assert words in loss_sentences(manifest(**DONE | facts))[-1]
 
 
 def test_limits_are_rounded_to_the_safe_side():

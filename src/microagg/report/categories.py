@@ -7,23 +7,28 @@ named. Released numbers are published anyway.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from microagg.core.arrays import Counts
 from microagg.core.words import counted, percent
-from microagg.measures.utility.associations import Association, Associations, associations
+from microagg.measures.utility.associations import (
+    Association,
+    Associations,
+    associations,
+    summarised,
+)
 from microagg.plans.manifest import Manifest, MarginFacts
-from microagg.report.guarded import reveals_single_values
-from microagg.report.summaries import named_categories
+from microagg.report.bars import ALL_OTHERS, MISSING
+from microagg.report.rare import Tellable, named_categories, tells_of_few, two_values
+from microagg.report.steps import Steps
 from microagg.report.wording import small_count
 from microagg.tables.category_codes import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
 
 ROWS = 30  # larger categories are added up
 PAIRS = 12
-_MISSING = "missing"
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class CategorySection:
 
 
 def categories_of(
-    pair: Pair, done: Manifest, least: int, *, public: bool
+    pair: Pair, told: Tellable, done: Manifest, least: int, *, public: bool
 ) -> CategorySection | None:
     """Return what may be shown of categories; None if no protected column has any."""
     columns = [
@@ -68,7 +73,7 @@ def categories_of(
     if not columns:
         return None
     tables = (category_table(column, least, public=public) for column in columns)
-    found = safe_associations(pair, least)
+    found = associations(pair) if public else safe_associations(told, least)
     known = [*found.cramers_v, *found.eta]
     return CategorySection(
         tuple(_sentences(done, least, public=public)),
@@ -84,7 +89,7 @@ def category_table(column: PairedColumn, least: int, *, public: bool) -> Categor
     before, after = (
         np.bincount(category_codes(side) % n, minlength=n) for side in (column.before, column.after)
     )
-    names = [*map(str, column.categories), _MISSING]
+    names = [*map(str, column.categories), MISSING]
     if public:
         kept, other = named_categories(after[None], least, most=None)
         rows = list(_all_others(other, after))
@@ -121,17 +126,24 @@ def _released(count: int, least: int) -> str:
 
 def _all_others(other: list[int], after: Counts) -> Iterator[CategoryRow]:
     if other:
-        yield CategoryRow("all others", "", f"{after[other].sum():,}")
+        yield CategoryRow(ALL_OTHERS, "", f"{after[other].sum():,}")
 
 
-def safe_associations(pair: Pair, least: int) -> Associations:
-    """Return the associations, without columns of numbers that a few records dominate."""
-    kept = {
-        name: column
-        for name, column in pair.columns.items()
-        if not reveals_single_values(column, least, pair.weights)
+def safe_associations(told: Tellable, least: int) -> Associations:
+    """Return the associations of what may be told, without those that tell of a few records."""
+    if not told.pair.columns:
+        return summarised((), (), is_weighted=False)
+    codes = {
+        name: two_values(column.before.numbers, column.before.is_present)
+        for name, column in told.pair.columns.items()
     }
-    return associations(replace(pair, columns=kept))
+    found = associations(told.pair)
+
+    def safe(some: tuple[Association, ...]) -> tuple[Association, ...]:
+        pairs = (((codes[own.columns[0]], codes[own.columns[1]]), own) for own in some)
+        return tuple(own for both, own in pairs if not tells_of_few(*both, least))
+
+    return summarised(safe(found.cramers_v), safe(found.eta), is_weighted=found.is_weighted)
 
 
 def _most_changed(found: list[Association]) -> Iterator[Association]:
@@ -169,23 +181,27 @@ def _sentences(done: Manifest, least: int, *, public: bool) -> Iterator[str]:
             f"({small_count(new.records, least)})."
         )
     if chosen.margins is not None:
-        yield _margins(chosen.margins, has_weights=done.weights is not None)
+        yield _margins(chosen.margins, least, has_weights=done.weights is not None)
 
 
 def _groups(count: int) -> str:
     return "1 group" if count == 1 else f"{count:,} groups"
 
 
-def _margins(kept: MarginFacts, *, has_weights: bool) -> str:
+def _margins(kept: MarginFacts, least: int, *, has_weights: bool) -> str:
+    """Say how near the totals are, in steps of `least`, as a few records less would be counted."""
     of = "in weight" if has_weights else "records"
+    steps, per_cent = Steps(float(least)), Steps(1.0)
+    bound = steps.down(kept.lower_bound)
     best = (
-        f"No choice with so little extra loss differs by less than {kept.lower_bound:,.3g}."
-        if kept.lower_bound >= 0.5
-        else "Whether another choice comes nearer is not known: the bound on all of them is 0."
+        f"No choice with so little extra loss differs by less than {bound:,.6g}."
+        if bound > 0.0
+        else f"Whether another choice comes nearer is not known: the bound is below {least:,}."
     )
     return (
         "They were chosen so that the totals of all categories stay nearly as they were. Added up "
-        f"over all categories, totals differ by {kept.deviation:,.6g} {of}; with the categories "
-        f"that lose least it would be {kept.least_loss_deviation:,.6g}. {best} The loss of the "
-        f"categories is {percent(kept.extra_loss, 2)} higher for it."
+        f"over all categories, totals differ by at most {steps.up(kept.deviation):,.6g} {of}; with "
+        "the categories that lose least it would be at most "
+        f"{steps.up(kept.least_loss_deviation):,.6g}. {best} The loss of the categories is at most "
+        f"{percent(per_cent.up(kept.extra_loss))} higher for it."
     )

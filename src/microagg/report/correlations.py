@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import correlation_matrix
 from microagg.report.guarded import is_dominated
+from microagg.report.rare import tells_of_few, two_values, without_rare
 from microagg.tables.pairs import PairedColumn
 
 
@@ -44,9 +45,9 @@ def correlations_of(
     scaled = [column for column in columns if column.is_scaled]
     if len(scaled) < 2:
         return None
-    before, after = (
-        safe_correlations(scaled, side, least, weights) for side in ("before", "after")
-    )
+    told = [without_rare(column, least) for column in scaled]
+    before = safe_correlations(told, "before", least, weights)
+    after = safe_correlations(scaled, "after", least, weights)
     upper = np.triu_indices(len(scaled), 1)
     if not np.isfinite(after[upper]).any() and (public or not np.isfinite(before[upper]).any()):
         return None
@@ -71,7 +72,8 @@ def safe_correlations(
     They are weighted if records have weights.
 
     Before, there are none for columns dominated by a few records: they would reveal values of other
-    columns. Time O(n d^2), memory O(n d + d^2).
+    columns; and none of two columns with two values each, if fewer than `least` records share both:
+    their number would follow. Time O(n d^2), memory O(n d + d^2).
     """
     if side == "before":
         numbers = [column.scaled_before for column in columns]
@@ -97,6 +99,10 @@ def _dominated_pairs(
     d = len(numbers)
     alone = [_dominated(x, own, least, weights) for x, own in zip(numbers, present, strict=True)]
     found = np.logical_or.outer(alone, alone)
+    codes = [two_values(x, own) for x, own in zip(numbers, present, strict=True)]
+    for i, j in combinations(range(d), 2):
+        found[i, j] |= tells_of_few(codes[i], codes[j], least)
+        found[j, i] = found[i, j]
     complete = [bool(own.all()) for own in present]
     for i, j in combinations(range(d), 2):
         if found[i, j] or (complete[i] and complete[j]):

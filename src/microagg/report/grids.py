@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from microagg.core.arrays import Counts, Floats
-from microagg.report.rounding import DAY, Word, amount_word, number_formatter, time_formatter
+from microagg.report.rounding import (
+    DAY,
+    Word,
+    amount_word,
+    number_formatter,
+    round_step,
+    time_formatter,
+)
 
 SECONDS = {"D": DAY, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -87,16 +94,6 @@ def number_grid(low: float, high: float, bins: int, *, whole: bool) -> Grid | No
     return Grid(
         np.arange(first, last + 1.0) * step, step, number_formatter(step, max(abs(low), abs(high)))
     )
-
-
-def round_step(width: float) -> float:
-    """Return the least of 1, 2, 5 times a power of ten that is not below `width`.
-
-    >>> round_step(0.3), round_step(4.0), round_step(700.0)
-    (0.5, 5.0, 1000.0)
-    """
-    power = float(10.0 ** np.floor(np.log10(width)))
-    return next(m * power for m in (1.0, 2.0, 5.0, 10.0, 20.0) if m * power >= width * (1 - 1e-9))
 
 
 # Amounts are skewed if, without zeros and signs, the upper half reaches so many times as far from

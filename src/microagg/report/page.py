@@ -6,7 +6,7 @@ in it. The public version, for publishing with the data, reveals nothing about t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -19,14 +19,17 @@ from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.plans.required import left_out, units_of
 from microagg.report import plots
+from microagg.report.bars import Bars
 from microagg.report.categories import categories_of
 from microagg.report.correlations import Correlations, correlations_of, most_notable
-from microagg.report.guarded import QUANTILE_WINDOWS, reveals_single_values
+from microagg.report.loss import told_loss
+from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import names_values, plan_text
+from microagg.report.rare import Tellable, tellable
 from microagg.report.rounding import is_zero, with_minus
+from microagg.report.steps import Steps
 from microagg.report.summaries import (
     FLOOR,
-    Bars,
     ColumnSummary,
     Histogram,
     counted_share,
@@ -37,7 +40,6 @@ from microagg.report.wording import (
     cautions,
     correlation_change,
     listed,
-    loss_sentences,
     required,
     small_count,
     verdict,
@@ -81,6 +83,11 @@ class Subject:
         """Least number of records behind every figure."""
         return least_of(self.manifest.k, self.pair.units)
 
+    @cached_property
+    def told(self) -> Tellable:
+        """What may be told of the columns."""
+        return tellable(self.pair, self.least)
+
 
 @dataclass(frozen=True)
 class Card:
@@ -109,7 +116,8 @@ def render(subject: Subject) -> str:
     Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
     """
     done, public = subject.manifest, subject.public
-    loss = done.information_loss
+    lost = told_loss(subject.pair, subject.told, done, subject.least, public=public)
+    loss = lost.manifest.information_loss
     summaries = [
         summary_of(column, subject.least, public=public, weights=subject.pair.weights)
         for column in subject.pair.columns.values()
@@ -131,18 +139,26 @@ def render(subject: Subject) -> str:
         "required": required(done, public=public),
         "unit": "" if done.units is None else short_name(done.units.column),
         "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
-        "is_loss_shown": not (public and _loss_reveals_values(subject)),
+        "why_no_loss": lost.why_not,
         "loss": "not known" if loss is None else percent(loss),
         "loss_share": min(100.0, loss or 0.0),
-        "bound_share": _bound_share(done),
-        "loss_sentences": loss_sentences(done, public=public),
+        "loss_step": percent(lost.step),
+        "bound_share": _bound_share(lost.manifest) if lost.of_groups else None,
+        "loss_sentences": loss_sentences(
+            lost.manifest, public=public, without=lost.without, of_groups=lost.of_groups
+        ),
+        "is_grouping_told": lost.of_groups,
+        "untold": listed(lost.without) if lost.without else "",
         "cards": cards,
         "relations": relations,
         "relation_figure": _relation_figure(relations),
         "is_heatmap": relations is not None and len(relations.names) <= HEATMAP_COLUMNS,
         "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
-        "categories": categories_of(subject.pair, done, subject.least, public=public),
+        "categories": categories_of(subject.pair, subject.told, done, subject.least, public=public),
         "sizes_figure": _sizes_figure(done),
+        "is_countable": not subject.told.uncountable,
+        "share_step": percent(100.0 * Steps.of(subject.least, done.n_records).size),
+        "distance_step": f"{Steps.of(subject.least, done.n_records).size:.3g}",
         "risk_rows": _rows(subject.risk_rows, public=public),
         "utility_rows": _rows(subject.utility_rows, public=public),
         "constraints": _constraints(subject),
@@ -151,7 +167,7 @@ def render(subject: Subject) -> str:
         "columns": list(_columns(subject)),
         "n_naming": len(done.dropped) - len(left_out(done)),
         "n_left_out": len(left_out(done)),
-        "cautions": [*cautions(done, public=public), *_of_one_column(subject)],
+        "cautions": [*cautions(lost.measured, public=public), *_of_one_column(subject)],
         "shared_values": subject.shared_values if len(subject.shared_values) > 1 else (),
         "weights": "" if subject.pair.weights is None else short_name(done.weights or "weights"),
         "plan": plan_text(done.plan, public=public),
@@ -176,14 +192,6 @@ def _bound_share(done: Manifest) -> float | None:
     same_units = done.scale == "standardise" and not done.missing_values
     same_units &= not done.plan.resolutions
     return done.lower_bound if same_units and done.hybrid is None else None
-
-
-def _loss_reveals_values(subject: Subject) -> bool:
-    """Whether the loss and the released table together would reveal the values of a few records."""
-    n, columns = subject.pair.n_records, subject.pair.columns.values()
-    few = n < QUANTILE_WINDOWS * subject.least
-    weights = subject.pair.weights
-    return few or any(reveals_single_values(column, subject.least, weights) for column in columns)
 
 
 @cache

@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 from microagg.core.errors import ParameterError
 from microagg.core.words import counted
-from microagg.measures.measure import measure_risk, measure_utility
+from microagg.measures.measure import Utility, measure_risk, measure_utility
+from microagg.measures.utility.correlations import NO_PAIRS
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
-from microagg.report.guarded import reveals_single_values
+from microagg.report.categories import safe_associations
+from microagg.report.loss import rounded_loss
 from microagg.report.page import Subject, render
+from microagg.report.rare import Tellable, tellable, tells_of_few, two_values
+from microagg.report.steps import coarse_risk, coarse_utility
 from microagg.report.summaries import least_of
 from microagg.tables.pairs import Pair
 
@@ -30,8 +35,11 @@ def pages(
             raise ParameterError(
                 f"a report is an HTML page whose name ends with .html; got {str(path)!r}."
             )
-    risk = measure_risk(records, seed=seed, is_drawn=manifest.plan.draws_values)
-    rows = tuple(risk.rows()), tuple(_utility_rows(records, manifest.k, target, seed))
+    least = least_of(manifest.k, records.units)
+    told = tellable(records, least)
+    exact = measure_risk(_at_risk(records, told), seed=seed, is_drawn=manifest.plan.draws_values)
+    risk = coarse_risk(exact, least, least_of(manifest.k))
+    rows = tuple(risk.rows()), tuple(_utility_rows(told, least, target, seed))
     shared = tuple(row for row in risk.shared_values() if row.column != manifest.weights)
     return {
         path: render(Subject(records, manifest, *rows, shared, name=title, public=is_public))
@@ -39,26 +47,55 @@ def pages(
     }
 
 
-def _utility_rows(records: Pair, k: int, target: str | None, seed: int) -> Iterator[FigureRow]:
-    """Return the utility measures, without columns that are dominated by a few records."""
-    least = least_of(k, records.units)
-    hidden = [
-        column.name
-        for column in records.columns.values()
-        if reveals_single_values(column, least, records.weights)
-    ]
-    kept = {name: column for name, column in records.columns.items() if name not in hidden}
-    if kept:
-        predicted = None if target in hidden else target
-        utility = measure_utility(replace(records, columns=kept), target=predicted, seed=seed)
-        if hidden:  # the page states the loss of all columns, next to which this would be another
-            unknown = replace(utility.loss, information_loss=None)
-            utility = replace(utility, loss=unknown, units=None)
-        yield from utility.rows()
+def _at_risk(records: Pair, told: Tellable) -> Pair:
+    """Return the records to attack: the true ones, unless a few counts describe all columns.
+
+    Then the share of records that are linked is a function of these counts, and would tell how many
+    records have rare values: they are merged with others.
+    """
+    if told.uncountable:
+        return records
+    columns = {
+        name: replace(column, before=told.merged[name].before)
+        for name, column in records.columns.items()
+    }
+    return replace(records, columns=columns)
+
+
+def _utility_rows(told: Tellable, least: int, target: str | None, seed: int) -> Iterator[FigureRow]:
+    """Return the utility measures, without columns of which no figure may be shown."""
+    hidden = told.left_out
+    if told.pair.columns:
+        others = [name for name in told.pair.columns if name != target]
+        predicted = None if target in hidden or not others else target
+        utility = measure_utility(told.pair, target=predicted, seed=seed)
+        yield from _told(utility, told, least).rows()
     if hidden:
         yield FigureRow(
             "left out",
             counted(len(hidden), "column"),
-            f"A few records dominate {', '.join(map(repr, hidden))}: these measures would reveal "
-            "their values, and are of the other columns.",
+            f"These measures are without {', '.join(map(repr, hidden))}: fewer than {least:,} "
+            "records differ from the others there, if any do, or dominate the column, and the "
+            "measures would tell their number or their values.",
         )
+
+
+def _told(utility: Utility, told: Tellable, least: int) -> Utility:
+    """Return the measures as they may be told: in steps, and none that gives a few records away."""
+    columns = told.pair.columns
+    loss, units = rounded_loss(utility.loss, columns, least), utility.units
+    if told.left_out:  # the page states the loss of more columns, next to which this is another
+        loss, units = replace(loss, information_loss=None), None
+    elif units is not None:
+        units = rounded_loss(units, columns, least)
+    utility = replace(utility, loss=loss, units=units, associations=safe_associations(told, least))
+    codes = [two_values(own.before.numbers, own.before.is_present) for own in columns.values()]
+    if any(tells_of_few(one, two, least) for one, two in combinations(codes, 2)):
+        # Figures of all columns together. The page has the correlations of the others.
+        utility = replace(
+            utility,
+            moments=replace(utility.moments, pearson=NO_PAIRS),
+            eigenvalues=replace(utility.eigenvalues, change=None),
+            propensity=replace(utility.propensity, ratio=None),
+        )
+    return coarse_utility(utility, least, told.pair.n_records)

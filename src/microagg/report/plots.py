@@ -21,10 +21,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from microagg.core.arrays import Floats
+from microagg.report.bars import Bars
 from microagg.report.correlations import Correlations
 from microagg.report.labels import CARD, LETTER, Names, apart, shortened, width_of
 from microagg.report.rounding import is_zero, share_word, with_minus
-from microagg.report.summaries import Bars, Histogram
+from microagg.report.summaries import Histogram
 
 # Two colours of Okabe and Ito (2008) that colour-blind readers can distinguish.
 BEFORE, AFTER = "#0072B2", "#D55E00"

@@ -33,6 +33,16 @@ def is_zero(text: str) -> bool:
     return not any(digit in text for digit in "123456789")
 
 
+def round_step(width: float) -> float:
+    """Return the least of 1, 2, 5 times a power of ten that is not below `width`.
+
+    >>> round_step(0.3), round_step(4.0), round_step(700.0)
+    (0.5, 5.0, 1000.0)
+    """
+    power = float(10.0 ** np.floor(np.log10(width)))
+    return next(m * power for m in (1.0, 2.0, 5.0, 10.0, 20.0) if m * power >= width * (1 - 1e-9))
+
+
 _LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
@@ -89,28 +99,39 @@ def time_formatter(unit: str) -> Word:
     return word
 
 
-def number_word(spread: float | None, *, whole: bool = False) -> Word:
-    """Return a formatter that rounds to a hundredth of the power of ten below the deviation.
+def number_step(spread: float, *, whole: bool = False, finest: float = 0.0) -> float:
+    """Return what to round to: a hundredth of the power of ten below the deviation.
+
+    Means of whole numbers have at most two decimals. The step is at least `finest`, if that is
+    given, as 1, 2 or 5 times a power of ten.
+
+    >>> number_step(13.1), number_step(0.5, whole=True), number_step(0.5, finest=5 / 100)
+    (0.1, 0.01, 0.05)
+    """
+    power = int(np.floor(np.log10(spread))) - 2
+    step = 10.0 ** (max(power, -2) if whole else power)
+    return max(step, round_step(finest)) if finest > 0.0 else step
+
+
+def number_word(spread: float | None, *, whole: bool = False, finest: float = 0.0) -> Word:
+    """Return a formatter that rounds to the step that fits the deviation.
 
     >>> number_word(13.1)(48.51809), number_word(5210.0)(-1234567.8), number_word(0.0)(0.1234567)
     ('48.5', '−1,234,570', '0.1235')
-
-    Means of whole numbers have at most two decimals:
-
     >>> number_word(0.5, whole=True)(1.0), number_word(0.5, whole=True)(1.46809)
     ('1', '1.47')
     """
     if not spread or not np.isfinite(spread):
         return _four_digits
-    power = int(np.floor(np.log10(spread))) - 2
-    power = max(power, -2) if whole else power
+    step = number_step(spread, whole=whole, finest=finest)
+    decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
 
     def word(value: float) -> str:
-        if whole and value == round(value) and power <= 0:
-            return with_minus(f"{value:,.0f}")
-        if abs(value) >= 1e12 or power < -6:
+        if abs(value) >= 1e12 or decimals > 6:
             return _four_digits(value)
-        text = f"{round(value, -power):,.{max(0, -power)}f}"
+        near = round(value / step) * step
+        is_whole = whole and abs(near - round(near)) < step / 2
+        text = f"{near:,.{0 if is_whole else decimals}f}"
         return "0" if is_zero(text) else with_minus(text)
 
     return word

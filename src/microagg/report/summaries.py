@@ -17,27 +17,30 @@ The rules, with `least` = k, or 3 if k is smaller:
   than `least` of them, if fewer than `least` differ from the most frequent value, and if fewer than
   `least` records make up more than half of the sum of squares about the median, or of the weights:
   their values could be worked out.
+- All figures of values before are made without rare values (`microagg.report.rare`). Fewer than
+  `least` missing values count in the fullest bin of a histogram.
 - If records have weights, means, deviations, the position of quantiles and all shares are weighted;
   what may be shown depends on the number of records, and missing values are counted as records.
 - Rules against working out single values apply only to values before: released ones are published
   anyway.
 - Numbers are rounded to a hundredth of the power of ten below their standard deviation, skewed
-  amounts to three digits.
+  amounts to three digits; means and deviations of whole numbers, and of numbers with few different
+  values, to what `least` records that differ by one step make up of them, if that is more.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from microagg.core.arrays import Counts, Floats
+from microagg.core.arrays import Floats
+from microagg.report.bars import Bars, bars_of
 from microagg.report.grids import (
     SECONDS,
     Grid,
     counts_between,
     date_grid,
-    few,
     is_skewed,
     log_grid,
     merged_starts,
@@ -47,7 +50,15 @@ from microagg.report.grids import (
     up_to_zero,
 )
 from microagg.report.guarded import is_dominated, moments, safe_quantile, sorted_values
-from microagg.report.rounding import Word, duration, number_word, skewed_word, time_word
+from microagg.report.rare import CATEGORIES, without_rare
+from microagg.report.rounding import (
+    Word,
+    duration,
+    number_step,
+    number_word,
+    skewed_word,
+    time_word,
+)
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
@@ -56,10 +67,9 @@ from microagg.tables.units import Units
 FLOOR = 3  # even if k is 1 or 2, no figure is about one or two records only
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 HISTOGRAM_GROUPS = 6  # with fewer records, bins are too wide to show anything
+_NO_FIGURE = "Too few records, or too many equal ones, for a figure."
 _EVERY = (1, 2, 4, 5, 10, 20, 40, 50, 100)  # which edges have labels
 _SHORTEST_DAYS = {"M": 28, "Y": 365}
-CATEGORIES = 12  # with more of them, a figure is hard to read
-ALL_OTHERS = "all others"  # what categories that are not named are called, wherever they appear
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +88,6 @@ class Histogram:
     after: Floats
     ticks: tuple[tuple[float, str], ...]
     is_logarithmic: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Bars:
-    """Shares of the records by category; `n_other` counts those in the last, "all others"."""
-
-    names: tuple[str, ...]
-    before: Floats | None
-    after: Floats
-    n_other: int
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class ColumnSummary:
 class Side:
     """The values of a column on one side, sorted; those that are not published are `guarded`.
 
-    `weights` are those of the records in this order.
+    `weights` are those of the records in this order. `n_unseen` values are missing, but too few to
+    tell their number.
     """
 
     ordered: Floats
@@ -123,6 +124,7 @@ class Side:
     mean: float | None
     deviation: float | None
     guarded: bool
+    n_unseen: int = 0
 
     @classmethod
     def of(
@@ -134,7 +136,8 @@ class Side:
         mean, deviation = moments(ordered, own)
         if len(ordered) < least or (guarded and is_dominated(ordered, least, own)):
             mean = deviation = None
-        return cls(ordered, own, mean, deviation, guarded)
+        n_unseen = values.n_missing if guarded and values.n_missing < least else 0
+        return cls(ordered, own, mean, deviation, guarded, n_unseen)
 
     def shares_between(self, edges: Floats, starts: Sequence[int]) -> Floats:
         """Return the share of each bin, merged where `starts` say."""
@@ -144,7 +147,10 @@ class Side:
             places = np.searchsorted(self.ordered, edges, side="left")
             totals = np.concatenate([[0.0], self.weights.cumsum()])
             held = np.diff(np.concatenate([[0.0], totals[places], totals[-1:]]))
-        shares: Floats = np.add.reduceat(held, starts) / held.sum()
+        sums: Floats = np.add.reduceat(held, starts)
+        if self.weights is None:
+            sums[sums.argmax()] += self.n_unseen
+        shares: Floats = sums / sums.sum()
         return shares
 
 
@@ -190,24 +196,31 @@ def _of_numbers(
     scale = _seconds(column.unit, column.step) if is_time else 1.0
     shortest = scale if column.released_in is None else _seconds(*column.released_in)
     after = Side.of(column.after, least, scale, weights, guarded=False)
-    before = Side.of(column.before, least, scale, weights, guarded=True)
-    seen = after if public else before
+    told = without_rare(column, least)
+    before = Side.of(told.before, least, scale, weights, guarded=True)
+    is_hidden = told is not column and (told.is_constant or not len(before.ordered))
+    if is_hidden:  # all records that differ are rare
+        before = replace(before, mean=None, deviation=None)
+    seen = after if public or is_hidden else before
     spread = moments(seen.ordered, seen.weights)[1]
     whole = column.type is ColumnType.INTEGER
-    word = time_word(spread) if is_time else number_word(spread, whole=whole)
-    lasting = duration if is_time else number_word(spread)
+    few = 0.0 if is_time else least / len(column.before.numbers)
+    steps = _steps_of_few(before.ordered, few, whole=whole)
+    change = _deviation_change(before, after, steps)
+    finest = 0.0 if public else steps
+    word = time_word(spread) if is_time else number_word(spread, whole=whole, finest=finest)
+    lasting = duration if is_time else number_word(spread, finest=finest)
     sides = (None if public else before), after
-    change = None
-    if before.deviation and after.deviation is not None:
-        change = 100.0 * (after.deviation / before.deviation - 1.0)
     figure, note = None, ""
-    if len(seen.ordered) < least:
+    if is_hidden and not public:
+        note = _NO_FIGURE
+    elif len(seen.ordered) < least:
         note = "Too few values for any figure." if len(seen.ordered) else "Every value is missing."
     elif not spread:
         note = "All values are the same."
     else:
         figure = _histogram(sides, least, column.type, shortest)
-        note = "" if figure else "Too few records, or too many equal ones, for a figure."
+        note = "" if figure else _NO_FIGURE
         if figure and figure.is_logarithmic:
             note, word, lasting = _logarithmic(figure), skewed_word, skewed_word
     lines = [
@@ -215,7 +228,7 @@ def _of_numbers(
         Line("standard deviation", *_worded(sides, lambda side: side.deviation, lasting)),
     ]
     for share in QUANTILES:
-        found = _worded(sides, partial(_quantile, share=share, least=least), word)
+        found = _worded(sides, partial(_quantile, share=share, least=least, whole=whole), word)
         lines.append(Line("median" if share == 0.5 else f"{100 * share:.0f} % quantile", *found))
     lines.append(_missing_line(column, least, public=public))
     kept = tuple(line for line in lines if line.before or line.after)
@@ -238,8 +251,32 @@ def _logarithmic(figure: Histogram) -> str:
     return note
 
 
-def _quantile(side: Side, *, share: float, least: int) -> float | None:
-    return safe_quantile(side.ordered, share, least, side.weights, guarded=side.guarded)
+def _quantile(side: Side, *, share: float, least: int, whole: bool) -> float | None:
+    found = safe_quantile(side.ordered, share, least, side.weights, guarded=side.guarded)
+    # The mean of neighbours would tell how many of them have one of two whole numbers.
+    return found if found is None or not whole else float(round(found))
+
+
+def _steps_of_few(ordered: Floats, few: float, *, whole: bool) -> float:
+    """Return by how much a mean moves if a share of `few` records differ by one step of the values.
+
+    0 if they have no steps: many different values that are not whole numbers.
+    """
+    values = np.unique(ordered)
+    if whole:
+        return few
+    return float(np.diff(values).min()) * few if 1 < len(values) <= CATEGORIES else 0.0
+
+
+def _deviation_change(before: Side, after: Side, steps: float) -> float | None:
+    """Return the change of the standard deviation in per cent; the one before is rounded."""
+    if not before.deviation or after.deviation is None:
+        return None
+    known = before.deviation
+    if steps:
+        step = number_step(known, finest=steps)
+        known = max(1, round(known / step)) * step
+    return 100.0 * (after.deviation / known - 1.0)
 
 
 def _histogram(
@@ -303,91 +340,10 @@ def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], 
 def _of_categories(
     column: PairedColumn, least: int, weights: Floats | None, *, public: bool
 ) -> ColumnSummary:
-    """Return shares by category, with rare ones combined."""
-    n = len(column.categories)
-    after = np.bincount(column.after.present.astype(np.intp), minlength=n)
-    before = np.bincount(column.before.present.astype(np.intp), minlength=n)
-    counts = after[None] if public else np.stack([before, after])
-    lines = (_missing_line(column, least, public=public),)
-    if not counts[0].sum():
-        note = "Every value is missing."
-        return ColumnSummary(column.name, column.type, None, _nonempty(lines), note)
-    kept, other = named_categories(counts, least)
-    if not kept:
-        note = f"No category has the {least:,} records it takes to be named."
-        return ColumnSummary(column.name, column.type, None, _nonempty(lines), note)
-    held = counts if weights is None else _weighted_counts(column, weights, public=public)
-    if column.type is ColumnType.NOMINAL:
-        kept = sorted(kept, key=lambda code: (-held[0, code], code))
-    totals = np.where(counts.any(axis=1), held.sum(axis=1), 1.0)[:, None]
-    shares = np.column_stack([held[:, kept], held[:, other].sum(axis=1)]) / totals
-    names = tuple(str(column.categories[code]) for code in kept)
-    if other:
-        names = (*names, ALL_OTHERS)
-    else:
-        shares = shares[:, :-1]
-    bars = Bars(names, None if public else shares[0], shares[-1], len(other))
-    note = f"“{ALL_OTHERS}” stands for {len(other):,} categories." if len(other) > 1 else ""
-    return ColumnSummary(column.name, column.type, bars, _nonempty(lines), note)
-
-
-def _weighted_counts(column: PairedColumn, weights: Floats, *, public: bool) -> Floats:
-    """Return the weight of every category, with a row for each side."""
-    sides = (column.after,) if public else (column.before, column.after)
-    return np.stack(
-        [
-            np.bincount(
-                side.present.astype(np.intp),
-                weights[side.is_present],
-                minlength=len(column.categories),
-            )
-            for side in sides
-        ]
-    )
-
-
-def named_categories(
-    counts: Counts, least: int, most: int | None = CATEGORIES
-) -> tuple[list[int], list[int]]:
-    """Return the categories that may be named, and the others; unused ones are in neither.
-
-    `counts` has a row for each side; the first decides which categories are large. If there are
-    more than `most`, the smallest are among the others as well.
-    """
-    used = np.flatnonzero(counts.sum(axis=0))
-    rare = set(np.flatnonzero(((counts > 0) & (counts < least)).any(axis=0)).tolist())
-    other = [int(code) for code in used if code in rare]
-    by_size = sorted(
-        (int(code) for code in used if code not in rare),
-        key=lambda code: (counts[0, code], -code),
-    )
-    joined = 0
-    while joined < len(by_size) and (
-        few(counts[:, other].sum(axis=1), least)
-        or can_be_worked_out(counts[0, other], least)
-        or (most is not None and len(by_size) - joined + bool(other) > most)
-    ):
-        other.append(by_size[joined])
-        joined += 1
-    return sorted(by_size[joined:]), other
-
-
-def can_be_worked_out(counts: Counts, least: int) -> bool:
-    """Whether the total of counts, and which of them are below `least`, tell more of those.
-
-    >>> can_be_worked_out(np.array([3]), least=5), can_be_worked_out(np.array([1, 5]), least=5)
-    (True, True)
-    >>> can_be_worked_out(np.array([3, 12]), least=5)
-    False
-    """
-    small = counts[(counts > 0) & (counts < least)]
-    n_large = int(np.count_nonzero(counts >= least))
-    if not len(small):
-        return False
-    others = len(small) - 1
-    highest = int(counts.sum()) - others - n_large * least
-    lowest = 1 if n_large else int(counts.sum()) - others * (least - 1)
-    return highest < least - 1 or lowest > 1
+    line = _missing_line(column, least, public=public)
+    bars, note = bars_of(column, least, weights, public=public)
+    lines = (line,) if line.before or line.after else ()
+    return ColumnSummary(column.name, column.type, bars, lines, note)
 
 
 def _missing_line(column: PairedColumn, least: int, *, public: bool) -> Line:
@@ -413,7 +369,3 @@ def counted_share(count: int, n: int, least: int) -> str:
     if n - count < least:
         return f"all but fewer than {least:,}"
     return f"{100.0 * count / n:.2g} %" if count < 0.995 * n else "over 99 %"
-
-
-def _nonempty(lines: Sequence[Line]) -> tuple[Line, ...]:
-    return tuple(line for line in lines if line.before or line.after)

@@ -95,12 +95,13 @@ def associations(pair: Pair) -> Associations:
         for a in categories
         for x in numbers
     )
-    return _summarised(tables, ratios, is_weighted=pair.weights is not None)
+    return summarised(tables, ratios, is_weighted=pair.weights is not None)
 
 
-def _summarised(
+def summarised(
     tables: tuple[Association, ...], ratios: tuple[Association, ...], *, is_weighted: bool
 ) -> Associations:
+    """Return these associations with their largest and mean change."""
     changes = {
         found.columns: abs(found.change) for found in (*tables, *ratios) if found.change is not None
     }

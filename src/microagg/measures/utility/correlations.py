@@ -32,7 +32,7 @@ class CorrelationChange:
     n_lost: int
 
 
-_NO_PAIRS = CorrelationChange(None, None, None, None, None, 0, 0)
+NO_PAIRS = CorrelationChange(None, None, None, None, None, 0, 0)
 
 
 def pearson_change(
@@ -40,7 +40,7 @@ def pearson_change(
 ) -> CorrelationChange:
     """Compare the matrices of Pearson's correlations of scaled columns."""
     if len(columns) < 2:
-        return _NO_PAIRS
+        return NO_PAIRS
     before = correlation_matrix(
         [column.scaled_before for column in columns],
         [column.before.is_present for column in columns],
@@ -62,7 +62,7 @@ def spearman_change(
     Ranks are among all values present in the column; equal values share the mean of theirs.
     """
     if len(columns) < 2:
-        return _NO_PAIRS
+        return NO_PAIRS
     before = correlation_matrix(
         [_ranks(column.scaled_before, column.before.is_present, weights) for column in columns],
         [column.before.is_present for column in columns],

@@ -1,0 +1,149 @@
+"""The information loss as a report may tell it: of the columns that can be told of, in steps.
+
+A loss in per cent with all its digits, the released table and the number of records are enough to
+work out in how many records a category was replaced. So it is made from columns without rare values
+(`microagg.report.rare`) and rounded up to what `least` records make up of it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from microagg.measures.utility.column_loss import ColumnLoss, column_loss
+from microagg.plans.manifest import Manifest
+from microagg.report.guarded import QUANTILE_WINDOWS
+from microagg.report.rare import CATEGORIES, Tellable
+from microagg.report.rounding import round_step
+from microagg.report.steps import Steps
+from microagg.tables.pairs import Pair, PairedColumn
+
+_Loss = TypeVar("_Loss", bound=ColumnLoss)
+
+
+@dataclass(frozen=True, eq=False)
+class ToldLoss:
+    """What may be told of the loss.
+
+    `measured` is the manifest with the losses of the columns that count, `manifest` the same with
+    losses rounded up, and the bound down, to multiples of `step` per cent. `without` are columns
+    that do not count. `why_not` says why no loss is told, if none is; `of_groups` whether the loss
+    of the groups is.
+    """
+
+    measured: Manifest
+    manifest: Manifest
+    step: float
+    without: tuple[str, ...] = ()
+    why_not: str = ""
+    of_groups: bool = True
+
+
+def told_loss(pair: Pair, told: Tellable, done: Manifest, least: int, *, public: bool) -> ToldLoss:
+    """Return the losses of a release, of the columns that may be told of.
+
+    A public one is without columns that a few records dominate, too, and is not told at all with
+    fewer than ten times `least` records.
+    """
+    kept = told.pair if public else replace(pair, columns=told.varying)
+    counted = [name for name, column in pair.columns.items() if column.weight > 0.0]
+    without = tuple(name for name in counted if name not in kept.columns)
+    why_not = ""
+    if public and pair.n_records < QUANTILE_WINDOWS * least:
+        why_not = f"with fewer than {QUANTILE_WINDOWS * least:,} records, it would reveal values"
+    elif len(without) == len(counted) and done.information_loss is not None:
+        why_not = (
+            f"fewer than {least:,} records differ from the others, if any do, or dominate a "
+            "column, and it would tell their number or their values"
+        )
+    merged = [name for name in counted if told.merged[name] is not pair.columns[name]]
+    if why_not:
+        measured = done.model_copy(update={"information_loss": None, "worst_columns": {}})
+    elif merged or set(without) - told.constant:
+        measured = _measured(done, column_loss(kept))
+    else:
+        measured = done
+    step = loss_step(kept.columns.values(), least)
+    # The groups' own loss is of all columns. Where a few counts describe them, it would tell these.
+    of_groups = any(name in told.uncountable for name in counted)
+    of_groups = of_groups and not without if public else of_groups or not merged
+    rounded = _rounded(measured, kept.columns, least, Steps(step))
+    return ToldLoss(measured, rounded, step, without, why_not, of_groups)
+
+
+def _measured(done: Manifest, found: ColumnLoss) -> Manifest:
+    """Return the manifest with the losses of some columns, unless it does not know any."""
+    if done.information_loss is None:
+        return done
+    worst = found.worst_columns
+    if not worst and len(done.quasi_identifiers) > 1:
+        worst = {name: lost for name, lost in found.columns.items() if lost is not None}
+    return done.model_copy(
+        update={"information_loss": found.information_loss, "worst_columns": worst}
+    )
+
+
+def _rounded(
+    done: Manifest, columns: Mapping[str, PairedColumn], least: int, steps: Steps
+) -> Manifest:
+    """Return the manifest with its losses as they may be told."""
+    changes: dict[str, Any] = {
+        "information_loss": steps.known(done.information_loss),
+        "worst_columns": {
+            name: Steps(loss_step([columns[name]], least)).up(lost)
+            for name, lost in done.worst_columns.items()
+            if name in columns
+        },
+        "grouping_loss": steps.up(done.grouping_loss),
+        "lower_bound": None if done.lower_bound is None else steps.down(done.lower_bound),
+    }
+    if done.constraints is not None:
+        added = steps.up(done.constraints.added_information_loss)
+        changes["constraints"] = done.constraints.model_copy(
+            update={"added_information_loss": added}
+        )
+    return done.model_copy(update=changes)
+
+
+def rounded_loss(found: _Loss, columns: Mapping[str, PairedColumn], least: int) -> _Loss:
+    """Return losses that were measured, as they may be told."""
+    steps = Steps(loss_step(columns.values(), least))
+    each = {
+        name: Steps(loss_step([columns[name]], least)).known(lost)
+        for name, lost in found.columns.items()
+    }
+    return replace(found, information_loss=steps.known(found.information_loss), columns=each)
+
+
+def loss_step(columns: Iterable[PairedColumn], least: int) -> float:
+    """Return how much `least` records with another value make up of a loss, in per cent.
+
+    It is 1, 2 or 5 times a power of ten, and at most 100.
+    """
+    parts = [(column.weight, _part_of_one(column)) for column in columns]
+    weight = sum(own for own, _ in parts)
+    if weight <= 0.0:
+        return 100.0
+    most = max(own * part for own, part in parts) / weight
+    return min(100.0, round_step(100.0 * least * most))
+
+
+def _part_of_one(column: PairedColumn) -> float:
+    """Return what one record with another value adds to the loss of a column, as a share.
+
+    Of numbers that are not whole it is unknown, and taken for that of a standard deviation.
+    """
+    n = len(column.before.numbers)
+    if not column.is_scaled:
+        _, counts = np.unique(column.before.codes, return_counts=True)
+        spread = float(1.0 - np.square(counts / n).sum())
+        return 2.0 / (n * spread) if spread > 0.0 else 1.0 / n
+    deviation = column.before.scaling.unit
+    if deviation == 0.0:
+        return 1.0 / n
+    gap = 1.0
+    if column.before.numbers.dtype.kind == "f":
+        values = np.unique(column.before.present)
+        gap = float(np.diff(values).min()) if len(values) <= CATEGORIES else 0.0
+    return min(float(n), max(1.0, (gap / deviation) ** 2)) / n
