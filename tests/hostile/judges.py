@@ -151,16 +151,21 @@ def judge_totals(asked: Asked, after: Columns, *, slack: float = 0.0) -> None:
     for total in asked.totals:
         rows = zip(*(after[name] for name in total.terms), strict=True)
         for row in rows:
-            if any(value is None for value in row):
+            if any(value is None or value == "" for value in row):
                 continue
             terms = [
-                factor * Decimal(repr(value))
+                factor * as_decimal(value)
                 for factor, value in zip(total.terms.values(), row, strict=True)
             ]
             over = sum(terms) - total.limit
             room = Decimal(slack) * sum(map(abs, terms))
             held = {"=": abs(over) <= room, "<=": over <= room, ">=": -over <= room}
             expect(held[total.relation], f"a total is off by {over}")
+
+
+def as_decimal(value: Any) -> Decimal:
+    """Return a number as it is written, in a file perhaps with a decimal comma."""
+    return Decimal(value.replace(",", ".") if isinstance(value, str) else repr(value))
 
 
 def judge_key(asked: Asked, after: Columns) -> None:

@@ -95,6 +95,7 @@ def judge_release(table: Table, request: dict[str, Any], native: Any, release: A
     facts = release.manifest.as_dict()
     rounded = all(
         isinstance(facts["columns"][name].get("digits", 0), int)
+        and facts["columns"][name]["stored"].lower() != "float32"
         for total in asked.totals
         for name in total.terms
     )

@@ -121,7 +121,10 @@ def request_for(chance: random.Random, table: Table) -> dict[str, Any]:
         if one_in(chance, RARE.get(name, 1))
     }
     _adapt(chance, table, asked)
-    asked["columns"] = {c.name: _said(chance, c) for c in table.columns}
+    inside_totals = {name for total in table.totals for name in total.terms}
+    asked["columns"] = {
+        c.name: _said(chance, c, may_have_type=c.name not in inside_totals) for c in table.columns
+    }
     asked["columns"] = {name: said for name, said in asked["columns"].items() if said}
     if asked["method"] in methods() and methods()[asked["method"]].needs:
         for name in table.named(SENSITIVE)[:1]:
@@ -134,7 +137,7 @@ def request_for(chance: random.Random, table: Table) -> dict[str, Any]:
 
 def _adapt(chance: random.Random, table: Table, asked: dict[str, Any]) -> None:
     """Leave out what does not go together, most of the time."""
-    if one_in(chance, 25):
+    if one_in(chance, 60):
         return
     method = _fitting_method(chance, table, asked)
     options = set(methods()[method].options)
@@ -183,17 +186,17 @@ def _drop(asked: dict[str, Any], name: str, *, unless: bool) -> None:
         asked.pop(name, None)
 
 
-def _said(chance: random.Random, column: Column) -> dict[str, Any]:
+def _said(chance: random.Random, column: Column, *, may_have_type: bool) -> dict[str, Any]:
     """Return what a request says of one column."""
     if column.role != QI:
         return {"role": column.role, **_required_of_values(chance, column)}
     assumed = column.kind in NUMBERS and one_in(chance, 2)
     said = {} if assumed else {"role": QI}
-    if one_in(chance, 3):
+    if may_have_type and one_in(chance, 3):
         said |= _type_of(chance, column)
     if one_in(chance, 12):
         said["weight"] = chance.choice([0, 0.5, 2])
-    if column.kind in NUMBERS and one_in(chance, 12):
+    if column.kind in NUMBERS and set(said) <= {"role"} and one_in(chance, 8):
         said |= chance.choice([{"p_percent": 1}, {"dominance": (1, 95)}])
     if one_in(chance, 60):
         said[chance.choice(["type", "order", "weight", "resolution"])] = chance.choice(

@@ -214,7 +214,7 @@ def any_table(chance: random.Random, *, plain_names: bool = False) -> Table:
     table = Table(n, every, totals=totals, storage_seed=chance.getrandbits(30))
     table.backend = chance.choice(BACKENDS)
     if table.backend == "pandas":
-        table.index = chance.choice([None, None, None, *_indexes(chance, n)])
+        table.index = chance.choice([*[None] * 8, *_indexes(chance, n)])
         table.subclass = one_in(chance, 8)
     return table
 
