@@ -5,6 +5,7 @@ crash ends that process, not the trial, and what libraries write past Python is 
 `fresh` starts a process for one command, as people do.
 """
 
+import json
 import os
 import resource
 import select
@@ -29,11 +30,14 @@ SERVER = """
 import json, os, sys
 asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+import microagg.files.temporary as temporary
 from microagg.cli.main import main
+young = temporary._SECONDS_YOUNG
 print("ready", file=answers, flush=True)
 for line in asked:
     told = json.loads(line)
     os.chdir(told["folder"])
+    temporary._SECONDS_YOUNG = 0.0 if told["later"] else young
     for descriptor, name in ((1, "out"), (2, "err")):
         place = os.open(told[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(place, descriptor)
@@ -97,9 +101,13 @@ class Warm:
             self._process.communicate()
             self._process = None
 
-    def run(self, folder: Path, *argv: str) -> Outcome:
-        """Run one command in a folder."""
-        self.start(folder, *argv)
+    def run(self, folder: Path, *argv: str, later: bool = False) -> Outcome:
+        """Run one command in a folder.
+
+        A run takes files for left behind only if they have not changed for a minute: `later` is
+        as if they had not.
+        """
+        self.start(folder, *argv, later=later)
         return self.wait()
 
     def ready(self) -> "subprocess.Popen[str]":
@@ -117,14 +125,13 @@ class Warm:
             self._process.stdout.readline()
         return self._process
 
-    def start(self, folder: Path, *argv: str) -> None:
+    def start(self, folder: Path, *argv: str, later: bool = False) -> None:
         """Send a command off."""
-        import json
-
         process = self.ready()
         assert process.stdin is not None
         names = {name: str(Path(self._answers.name) / name) for name in ("out", "err")}
-        process.stdin.write(json.dumps({"argv": argv, "folder": str(folder), **names}) + "\n")
+        told = {"argv": argv, "folder": str(folder), "later": later, **names}
+        process.stdin.write(json.dumps(told) + "\n")
         process.stdin.flush()
 
     def wait(self) -> Outcome:
