@@ -119,7 +119,7 @@ def run(case: Case, folder: Path) -> str:
     talk = chance.choice(["--quiet", "--quiet", "--json", ""]) if not to_stream else "--quiet"
     command = ["protect", f"in{source}", "-o", output, *options, *arguments(beside)]
     command += [talk] if talk else []
-    outcome = (fresh if one_in(chance, 12) else warm().run)(folder, *command)
+    outcome = (fresh if one_in(chance, 30) else warm().run)(folder, *command)
     owners = {str(v) for c in asked.named(IDENTIFIER, UNIT) for v in columns[c]}
     for where, text in (("standard output", outcome.out), ("standard error", outcome.err)):
         judge_quiet(where, text, owners)

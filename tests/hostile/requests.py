@@ -110,7 +110,9 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "tolerance": (0.0, 1e-3),
     "tour": (True, False),
 }
-WRONG_OPTIONS = ("", None, -1, math.nan, [1], {"a": 1}, 10**400, "\x1b[2J", 2.5)
+HUGE = 10**400
+WRONG_OPTIONS = ("", None, -1, math.nan, [1], {"a": 1}, HUGE, "\x1b[2J", 2.5)
+ENDLESS = ("max_iterations", "n_restarts", "n_starts")  # as long as somebody asks for
 
 
 def request_for(chance: random.Random, table: Table) -> dict[str, Any]:
@@ -151,8 +153,10 @@ def _adapt(chance: random.Random, table: Table, asked: dict[str, Any]) -> None:
     asked["method_options"] = {}
     if known and one_in(chance, 2):
         name = chance.choice(known)
-        values = WRONG_OPTIONS if one_in(chance, 15) else OPTIONS[name]
-        asked["method_options"] = {name: chance.choice(values)}
+        value = chance.choice(WRONG_OPTIONS if one_in(chance, 15) else OPTIONS[name])
+        asked["method_options"] = {name: value}
+        if value == HUGE and name in ENDLESS:
+            asked["method_options"] = {}
     _drop(asked, "effort", unless="effort" in options)
     _drop(asked, "time_budget", unless="time_budget" in options)
     _drop(asked, "strict_k", unless=draws)

@@ -11,7 +11,7 @@ SEED = 20_261
 # How many cases there are in a test, and in how many tests of each kind.
 IN_CI = {
     "releases": (60, 4),
-    "files": (14, 2),
+    "files": (10, 2),
     "damaged": (40, 2),
     "kills": (1, 2),
     "races": (4, 1),
