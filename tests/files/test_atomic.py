@@ -351,8 +351,9 @@ def test_a_signal_just_after_a_temporary_file_was_made_leaves_none(tmp_path, mon
         real(*args)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    made = temporary.temporary_file(tmp_path, 0o600)
+    with monkeypatch.context() as patched:
         patched.setattr(os, call, interrupted)
-        with temporary.temporary_file(tmp_path, 0o600):
+        with pytest.raises(KeyboardInterrupt), made:
             pass
     assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ VALUE_MARK = "Vx"
 RELEASED = "released"
 
 
-class Finding(AssertionError):
+class Finding(AssertionError):  # noqa: N818 - it is what was found, not an error of ours
     """The package broke a promise, or failed in another way than by a refusal."""
 
 

@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -98,7 +98,21 @@ def flags(chance: random.Random, n: int) -> Column:
     return Column("flag", [chance.random() < share for _ in range(n)])
 
 
-TOWNS = ("Oslo", "Łódź", "東京", "São Paulo", "NA", "", " ", "00123", "1", "2.5", "nan", "null", "-")
+TOWNS = (
+    "Oslo",
+    "Łódź",
+    "東京",
+    "São Paulo",
+    "NA",
+    "",
+    " ",
+    "00123",
+    "1",
+    "2.5",
+    "nan",
+    "null",
+    "-",
+)
 TOWNS += ("=1+1", "@SUM(A1)", "+1", "a,b", 'say "x"', "a;b", "line\nbreak", "\ttab", "é", "e\u0301")
 TOWNS += ("x" * 300, "🙂", "\u202eabc", "true", "#N/A", "O'Neil", "\x1b[31mred", "a\x07b")
 
@@ -129,7 +143,7 @@ def days(chance: random.Random, n: int) -> Column:
     return Column("date", values)
 
 
-ZONES = (None, None, timezone.utc, ZoneInfo("Europe/Berlin"), ZoneInfo("America/St_Johns"))
+ZONES = (None, None, UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/St_Johns"))
 
 
 def times(chance: random.Random, n: int) -> Column:
@@ -138,9 +152,7 @@ def times(chance: random.Random, n: int) -> Column:
     made = [first + timedelta(seconds=step * chance.randint(0, 500)) for _ in range(n)]
     zone = chance.choice(ZONES)
     if zone is not None:
-        made = [
-            at.replace(tzinfo=timezone.utc).astimezone(zone) for at in made
-        ]  # every local time exists
+        made = [at.replace(tzinfo=UTC).astimezone(zone) for at in made]  # every local time exists
     return Column("time", made)
 
 

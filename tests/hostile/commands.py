@@ -7,7 +7,6 @@ crash ends that process, not the trial, and what libraries write past Python is 
 
 import json
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -26,8 +25,14 @@ LIMIT = 120.0  # seconds; no command of the trial needs more than a few
 MEMORY = 12 << 30  # of addresses, so that a damaged file cannot take the machine down
 
 # Reads arguments and a folder from standard input, line by line, and answers with exit codes.
-SERVER = """
-import json, os, sys
+SERVER = (
+    f"""
+MEMORY = {MEMORY}
+"""
+    + """
+import json, os, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 import microagg.files.temporary as temporary
@@ -59,6 +64,7 @@ for line in asked:
             pass
     print(code, file=answers, flush=True)
 """
+)
 
 
 @dataclass(frozen=True)
@@ -68,11 +74,7 @@ class Outcome:
     code: int
     out: str
     err: str
-
-
-def _limited() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    raw: bytes = b""  # what was written to standard output
 
 
 class Warm:
@@ -119,7 +121,6 @@ class Warm:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                preexec_fn=_limited,
             )
             assert self._process.stdout is not None
             self._process.stdout.readline()
@@ -147,11 +148,8 @@ class Warm:
         code = int(said) if said else process.wait()
         if not said:
             self._process = None
-        return Outcome(code, self._told("out"), self._told("err"))
-
-    def _told(self, name: str) -> str:
-        raw = (Path(self._answers.name) / name).read_bytes()
-        return raw.decode("utf-8", "backslashreplace")
+        out, err = ((Path(self._answers.name) / name).read_bytes() for name in ("out", "err"))
+        return Outcome(code, _text(out), _text(err), out)
 
 
 def started(folder: Path, *argv: str) -> "subprocess.Popen[bytes]":
@@ -162,7 +160,6 @@ def started(folder: Path, *argv: str) -> "subprocess.Popen[bytes]":
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=_limited,
         env=own_environment(),
     )
 
@@ -180,8 +177,11 @@ def ended(process: "subprocess.Popen[bytes]") -> Outcome:
         process.kill()
         process.communicate()
         raise Finding(f"a command took more than {LIMIT:.0f} seconds") from None
-    told = (raw.decode("utf-8", "backslashreplace") for raw in (out, err))
-    return Outcome(process.returncode, *told)
+    return Outcome(process.returncode, _text(out), _text(err), out)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def own_environment() -> dict[str, str]:

@@ -65,7 +65,15 @@ def stuffed(chance: random.Random, raw: bytearray) -> None:
 
 def replaced(chance: random.Random, raw: bytearray) -> None:
     """Take something else for the whole file."""
-    others = (b"", b"\x00" * 100, b"x", b"\n" * 50, b"PK\x03\x04", b"PAR1PAR1", b"$FL2" + b" " * 300)
+    others = (
+        b"",
+        b"\x00" * 100,
+        b"x",
+        b"\n" * 50,
+        b"PK\x03\x04",
+        b"PAR1PAR1",
+        b"$FL2" + b" " * 300,
+    )
     others += (b"\x1f\x8b", chance.randbytes(500), b"<html><body>404</body></html>", b"ARROW1\0\0")
     raw[:] = chance.choice(others)
 
@@ -150,5 +158,3 @@ def _told(command: str, outcome: Outcome, folder: Path, names: list[str]) -> str
         return f"{command} answered"
     judge_refused(outcome.code, outcome.out, outcome.err)
     return f"{command} refused {outcome.code}"
-
-

@@ -131,8 +131,7 @@ def run(case: Case, folder: Path) -> str:
         return f"refused {outcome.code}"
     if to_stream:
         target = ".csv"
-        (folder / "out.csv").write_text(outcome.out, encoding="utf-8", newline="")
-        dialect = {**dialect, "encoding": "utf-8"}
+        (folder / "out.csv").write_bytes(outcome.raw)
     else:
         _judge_talk(talk, outcome)
         judge_hash(folder / output)

@@ -31,7 +31,9 @@ def deep(chance: random.Random) -> str:
 
 def digits(chance: random.Random) -> str:
     count = chance.choice([20, 400, 5_000, 200_000])
-    number = chance.choice(["9" * count, "0x" + "f" * count, "1." + "3" * count, f"1e{'9' * count}"])
+    number = chance.choice(
+        ["9" * count, "0x" + "f" * count, "1." + "3" * count, f"1e{'9' * count}"]
+    )
     return f"k = {number}\n"
 
 
@@ -52,12 +54,20 @@ def wrong_values(chance: random.Random) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(str(n))} = {_toml(v)}" for n, v in value.items()) + " }"
-    return '""' if value is None else json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
+        return (
+            "{ " + ", ".join(f"{json.dumps(str(n))} = {_toml(v)}" for n, v in value.items()) + " }"
+        )
+    return (
+        '""'
+        if value is None
+        else json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
+    )
 
 
 def control_characters(chance: random.Random) -> str:
-    sign = chance.choice(["\\u001b[31m", "\\u0007", "\\u202e", "\\u0000", "\\r", "\\n", "\\u009b2J"])
+    sign = chance.choice(
+        ["\\u001b[31m", "\\u0007", "\\u202e", "\\u0000", "\\r", "\\n", "\\u009b2J"]
+    )
     place = chance.choice(["key", "column", "value", "raw", "constraint"])
     raw = sign.encode().decode("unicode_escape")
     return {
@@ -78,7 +88,9 @@ def mangled(chance: random.Random) -> str:
     text = list(VALID * chance.choice([1, 1, 2]))
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(text))
-        text[at : at + chance.choice([0, 1, 3])] = chance.choice(['"', "=", "[", "]]", "\n", "\\", "#"])
+        text[at : at + chance.choice([0, 1, 3])] = chance.choice(
+            ['"', "=", "[", "]]", "\n", "\\", "#"]
+        )
     return "".join(text)
 
 
@@ -103,7 +115,9 @@ def run(case: Case, folder: Path) -> str:
     if one_in(chance, 2):
         return _in_python(lambda: Plan.read(place))
     write_people(chance, folder / "in.csv", 30)
-    outcome = warm().run(folder, "protect", "in.csv", "--plan", "plan.toml", "-o", "o.csv", "--quiet")
+    outcome = warm().run(
+        folder, "protect", "in.csv", "--plan", "plan.toml", "-o", "o.csv", "--quiet"
+    )
     return _judged(outcome, folder, {"in.csv", "plan.toml"})
 
 

@@ -16,7 +16,17 @@ def run(case: Case, folder: Path) -> str:
     force, existing = chance.random() < 0.4, chance.random() < 0.3
     suffix = chance.choice([".csv", ".csv", ".parquet", ".xlsx", ".sav"])
     output, names = f"out{suffix}", {f"out{suffix}", f"out{suffix}.manifest.json", "in.csv"}
-    common = ["-o", output, "--identifier", "name", "--method", "mdav", "--bound", "none", "--quiet"]
+    common = [
+        "-o",
+        output,
+        "--identifier",
+        "name",
+        "--method",
+        "mdav",
+        "--bound",
+        "none",
+        "--quiet",
+    ]
     if chance.random() < 0.5:
         common += ["--audit", "audit.csv"]
         names.add("audit.csv")

@@ -231,6 +231,4 @@ def _type_of(chance: random.Random, column: Column) -> dict[str, Any]:
 def _required_of_values(chance: random.Random, column: Column) -> dict[str, Any]:
     if column.role != SENSITIVE or not one_in(chance, 3):
         return {}
-    return chance.choice(
-        [{"l_diversity": 2}, {"l_diversity": "entropy:1.5"}, {"t_closeness": 0.6}]
-    )
+    return chance.choice([{"l_diversity": 2}, {"l_diversity": "entropy:1.5"}, {"t_closeness": 0.6}])

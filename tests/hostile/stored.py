@@ -53,9 +53,7 @@ def write_input(columns: Columns, path: Path, suffix: str, chance: random.Random
     return {}
 
 
-def _write_text(
-    columns: Columns, path: Path, suffix: str, chance: random.Random
-) -> dict[str, str]:
+def _write_text(columns: Columns, path: Path, suffix: str, chance: random.Random) -> dict[str, str]:
     tabs = suffix.startswith((".tsv", ".tab"))
     delimiter = "\t" if tabs else chance.choice([",", ",", ";", "|"])
     encoding = chance.choice(["utf-8", "utf-8", "utf-8-sig", "utf-16"])
@@ -125,9 +123,11 @@ def _write_r(columns: Columns, path: Path) -> None:
         if isinstance(first, str):
             made[name] = r_texts(*values)
         elif isinstance(first, (date, datetime)):
-            days = [float("nan") if v is None else float((v - date(1970, 1, 1)).days) for v in values]
+            days = [
+                float("nan") if v is None else float((v - date(1970, 1, 1)).days) for v in values
+            ]
             made[name] = r_numbers(*days, **{"class": r_texts("Date")})
-        elif isinstance(first, bool) or isinstance(first, float):
+        elif isinstance(first, (bool, float)):
             made[name] = r_numbers(*(float("nan") if v is None else float(v) for v in values))
         else:
             made[name] = r_whole(*values)

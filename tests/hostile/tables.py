@@ -17,7 +17,19 @@ from tests.hostile.cases import one_in
 from tests.hostile.columns import IDENTIFIER, PUBLISH, QI, SENSITIVE, STRATUM, UNIT, Column
 
 BACKENDS = ("pandas", "polars", "pyarrow")
-NAMES = ("age", "income", "a b", "a,b", "=cmd()", "+x", "é", "e\u0301", "日本", "x" * 200, "net;tax")
+NAMES = (
+    "age",
+    "income",
+    "a b",
+    "a,b",
+    "=cmd()",
+    "+x",
+    "é",
+    "e\u0301",
+    "日本",
+    "x" * 200,
+    "net;tax",
+)
 NAMES += ('q"uote', "it's", "`tick`", "index", "group", "record", "rows", "^.*$", "*", "a=b", "0")
 NAMES += ("line\nbreak", "tab\there", "\x1b[31mred", "\u202edlrow", " lead", "trail ", "", "a:b")
 PLAIN_NAMES = ("age", "income", "sex", "region", "born", "size", "cost", "seen", "town", "grade")
@@ -43,9 +55,7 @@ class Total:
     limit: Decimal = Decimal(0)
 
     def __str__(self) -> str:
-        parts = [
-            f"{factor} * `{name.replace('`', '``')}`" for name, factor in self.terms.items()
-        ]
+        parts = [f"{factor} * `{name.replace('`', '``')}`" for name, factor in self.terms.items()]
         return f"{' + '.join(parts)} {self.relation} {self.limit}"
 
 

@@ -15,7 +15,17 @@ from tests.hostile.judges_of_files import (
 )
 from tests.hostile.stored import write_input
 
-SIGNS = ("\x1b[31m", "\x1b]0;title\x07", "\x07", "\x9b2J", "\u202e", "\u2066", "\x08", "\x7f", "\x85")
+SIGNS = (
+    "\x1b[31m",
+    "\x1b]0;title\x07",
+    "\x07",
+    "\x9b2J",
+    "\u202e",
+    "\u2066",
+    "\x08",
+    "\x7f",
+    "\x85",
+)
 FORMATS = (".csv", ".csv", ".tsv", ".parquet", ".arrow", ".xlsx")
 
 

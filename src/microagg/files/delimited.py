@@ -282,8 +282,19 @@ def _check_header(names: tuple[str, ...], where: str) -> None:
             "header line first."
         )
     if any(_is_measurement(name) for name in names):
-        _refuse_record(where)
+        raise DataError(
+            f"the first line of {where} should name the columns; it holds a measurement, as "
+            "records do. Add a header line first, or rename the column."
+        )
     check_names(names, where)
+
+
+def _is_measurement(name: str) -> bool:
+    """Whether a name is a negative number or one with decimals; 0.25 may be a quantile."""
+    if not _is_number(name):
+        return False
+    number = float(name.replace(",", "."))
+    return number < 0 or (number > 1 and not number.is_integer())
 
 
 def _check_no_record(columns: Sequence[pl.Series], where: str) -> None:
@@ -296,23 +307,10 @@ def _check_no_record(columns: Sequence[pl.Series], where: str) -> None:
     dated = [column for column in texts if is_laid_out_as_date(column.name)]
     is_record = any(is_laid_out_as_date(first_entry(column) or "") for column in dated)
     if is_record or (of_numbers and any((text == text.name).any() for text in texts)):
-        _refuse_record(where)
-
-
-def _refuse_record(where: str) -> NoReturn:
-    # Before anything else is said of columns: their names may be the values of a record.
-    raise DataError(
-        f"the first line of {where} should name the columns; it looks like a record. Add a "
-        "header line first, or rename columns that are called like their values."
-    )
-
-
-def _is_measurement(name: str) -> bool:
-    """Whether a name is a negative number or one with decimals; 0.25 may be a quantile."""
-    if not _is_number(name):
-        return False
-    number = float(name.replace(",", "."))
-    return number < 0 or (number > 1 and not number.is_integer())
+        raise DataError(
+            f"the first line of {where} should name the columns; it looks like a record. Add a "
+            "header line first, or rename columns that are called like their values."
+        )
 
 
 def _is_number(name: str) -> bool:
