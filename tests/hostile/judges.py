@@ -218,7 +218,7 @@ def plain_loss(before: Sequence[Any], after: Sequence[Any], *, nominal: bool) ->
     x, z = [_number(v) for v in before], [_number(v) for v in after]
     mean = sum(x) / n
     spread = sum((v - mean) ** 2 for v in x)
-    if float(spread) < 1e-300:  # the square of a tiny number is no number to a computer
+    if spread < Fraction(1, 10**300):  # the square of a tiny number is no number to a computer
         return None
     return sum((b - a) ** 2 for b, a in zip(x, z, strict=True)) / spread
 

@@ -31,7 +31,7 @@ from tests.hostile.judges import (
     judge_units,
 )
 from tests.hostile.judges_of_files import judge_quiet, judge_sentence
-from tests.hostile.requests import request_for
+from tests.hostile.requests import request_for, wrong_fields
 from tests.hostile.tables import Table, any_table, is_zoned, plain_columns
 
 
@@ -48,6 +48,7 @@ def run(case: Case, _folder: Path) -> str:
         except MicroaggError as error:
             judge_refusal(table, error)
             return f"refused {error.exit_code}"
+    expect(not wrong_fields(request), f"a wrong value of {wrong_fields(request)} was accepted")
     judge_warnings(table, heard)
     judge_release(table, request, native, release)
     if one_in(chance, 4):

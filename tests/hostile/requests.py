@@ -71,7 +71,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "bound": ("best", None, 1),
     "scale": ("none ", 0, None),
     "missing": ("drop", None, 1),
-    "na": (3, None, [None], [[1]], {"a": 1}),
+    "na": (None, [None], [[1]], {"a": 1}),
     "digits": (3, "some", {"no such column": 2}, {"age": 99}, {"age": True}),
     "dates": ("de", 1),
     "constraints": (["a +"], ["(" * 400 + "x" + ")" * 400 + " = 1"], 3, ["x < 3"], ["1 = 1"]),
@@ -135,6 +135,13 @@ def request_for(chance: random.Random, table: Table) -> dict[str, Any]:
         wrong = chance.choice(sorted(WRONG))
         asked[wrong] = chance.choice(WRONG[wrong])
     return asked
+
+
+def wrong_fields(asked: dict[str, Any]) -> list[str]:
+    """Return the fields with a value that must be refused."""
+    return [
+        name for name, value in asked.items() if any(value is own for own in WRONG.get(name, ()))
+    ]
 
 
 def _adapt(chance: random.Random, table: Table, asked: dict[str, Any]) -> None:
