@@ -12,6 +12,7 @@ the seed, the counts by kind and outcome, and all findings. The exit code is 1 i
 import argparse
 import json
 import secrets
+import signal
 import sys
 import time
 from pathlib import Path
@@ -63,6 +64,8 @@ def replay(case: Case) -> int:
 def follow(trial: Trial, seconds: float, processes: int) -> int:
     """Run a trial, and say how it goes."""
     began = said = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what ran so far still counts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     say(f"seed {trial.seed}, {seconds / 60:g} minutes, {', '.join(trial.kinds)}")
     try:
         for ended in trial.run(seconds, processes):
