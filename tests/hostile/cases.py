@@ -1,8 +1,7 @@
 """What all kinds of cases share: their chance, what a finding is, and how a case ends."""
 
 import random
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 # Every identifier and every value that nobody else may see begins with one of these.
 OWNER_MARK = "Zq"
@@ -40,7 +39,6 @@ class Ended:
     outcome: str
     finding: str | None = None
     seconds: float = 0.0
-    kept: list[Path] = field(default_factory=list)
 
 
 def expect(holds: object, otherwise: str) -> None:

@@ -31,7 +31,6 @@ from tests.hostile.judges_of_files import (
 )
 from tests.hostile.stored import (
     READABLE,
-    TEXT,
     WRITABLE,
     output_dialect,
     read_output,
@@ -184,8 +183,3 @@ def _judge_pages(folder: Path, written: set[str], owners: set[str]) -> None:
             judge_bytes(folder / name, owners)
         if name.endswith((".json", "p.html")):
             judge_values(name, (folder / name).read_text("utf-8"))
-
-
-def is_text(suffix: str) -> bool:
-    """Whether files with this suffix are text."""
-    return suffix in TEXT

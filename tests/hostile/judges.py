@@ -34,7 +34,6 @@ class Asked:
     keeps_k: bool = True
     key: str | None = None
     diversity: dict[str, Any] = field(default_factory=dict)
-    closeness: dict[str, tuple[float, list[Any] | None]] = field(default_factory=dict)
     totals: list[Total] = field(default_factory=list)
 
     @classmethod

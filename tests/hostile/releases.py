@@ -1,9 +1,8 @@
 """Releases of tables in memory: whatever comes in, a right release or a refusal comes out."""
 
 import json
-import random
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -215,16 +214,3 @@ def _judge_repeated(table: Table, request: dict[str, Any], release: Any) -> None
         warnings.simplefilter("ignore")
         again = protect(table.build(), **request)
     expect(np.array_equal(again.labels, release.labels), "the same seed gives other groups")
-
-
-def sensitive_values(table: Table) -> Iterator[str]:
-    """Return the texts that only one record has, and that are nobody's business."""
-    for column in table.columns:
-        if column.role in (QI, SENSITIVE):
-            yield from {v for v in column.values if isinstance(v, str) and v.startswith(VALUE_MARK)}
-
-
-def any_request(chance: random.Random) -> tuple[Table, dict[str, Any]]:
-    """Return a table and a request for it."""
-    table = any_table(chance)
-    return table, request_for(chance, table)
