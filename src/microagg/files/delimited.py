@@ -283,8 +283,8 @@ def _check_header(names: tuple[str, ...], where: str) -> None:
         )
     if any(_is_measurement(name) for name in names):
         raise DataError(
-            f"the first line of {where} should name the columns; it holds a measurement, as "
-            "records do. Add a header line first, or rename the column."
+            f"the first line of {where} should name the columns; it looks like a record. Add a "
+            "header line first, or rename columns that are called like measurements."
         )
     check_names(names, where)
 
