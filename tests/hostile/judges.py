@@ -142,6 +142,28 @@ def judge_closeness(after: Columns, names: Sequence[str], column: str, most: flo
         expect(apart <= most + 1e-9, f"{column!r} is {float(apart):.4f} from the table")
 
 
+def judge_contributions(
+    asked: Asked, before: Columns, after: Columns, name: str, said: dict[str, Any]
+) -> None:
+    """No total of a group gives one contribution away, by the p per cent rule or by dominance."""
+    n = len(before[name])
+    owners = next((before[unit] for unit in asked.named(UNIT)), list(range(n)))
+    weights = next((before[weight] for weight in asked.named(WEIGHT)), [1] * n)
+    for rows in (rows for names in asked.shown for rows in combinations(after, names).values()):
+        amounts: dict[Any, Fraction] = defaultdict(Fraction)
+        for at in rows:
+            amounts[owners[at]] += abs(Fraction(before[name][at] or 0)) * Fraction(weights[at])
+        largest = sorted(amounts.values(), reverse=True)
+        total = sum(largest)
+        if "p_percent" in said:
+            room = Fraction(said["p_percent"]) / 100 * largest[0]
+            expect(sum(largest[2:]) >= room, f"a contribution to {name!r} can be estimated")
+        if "dominance" in said:
+            most, share = said["dominance"]
+            dominant = sum(largest[:most]) * 100 > Fraction(share) * total
+            expect(not dominant, f"{most} of many contributors dominate {name!r}")
+
+
 def judge_totals(asked: Asked, after: Columns, *, slack: float = 0.0) -> None:
     """Totals hold as people would add them up: in decimals, to the last digit.
 
@@ -217,7 +239,7 @@ def plain_loss(before: Sequence[Any], after: Sequence[Any], *, nominal: bool) ->
     x, z = [_number(v) for v in before], [_number(v) for v in after]
     mean = sum(x) / n
     spread = sum((v - mean) ** 2 for v in x)
-    if spread < Fraction(1, 10**300):  # the square of a tiny number is no number to a computer
+    if not spread:
         return None
     return sum((b - a) ** 2 for b, a in zip(x, z, strict=True)) / spread
 

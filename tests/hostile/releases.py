@@ -18,6 +18,7 @@ from tests.hostile.columns import NUMBERS, QI, SENSITIVE, WEIGHT
 from tests.hostile.judges import (
     Asked,
     judge_closeness,
+    judge_contributions,
     judge_diversity,
     judge_groups,
     judge_k,
@@ -90,6 +91,8 @@ def judge_release(table: Table, request: dict[str, Any], native: Any, release: A
     judge_diversity(asked, after)
     judge_key(asked, after)
     for name, said in (request.get("columns") or {}).items():
+        if ("p_percent" in said or "dominance" in said) and not request.get("na"):
+            judge_contributions(asked, before, after, name, said)
         if "t_closeness" in said and table[name].kind == "text":
             for shown in asked.shown:
                 judge_closeness(after, shown, name, said["t_closeness"])
@@ -185,7 +188,9 @@ def _nominal(
     found = {}
     for name in table.named(QI):
         column, kind = table[name], facts["columns"][name]["type"]
-        gaps = any(value is None for value in (*before[name], *after[name]))
+        # Squares of such numbers are 0 to a computer, and what it does then is its own affair.
+        tiny = any(isinstance(value, float) and 0 < abs(value) < 1e-150 for value in before[name])
+        gaps = tiny or any(value is None for value in (*before[name], *after[name]))
         said = (request.get("columns") or {}).get(name, {})
         if gaps or kind == "ordinal" or "weight" in said or is_zoned(column):
             return None

@@ -14,6 +14,7 @@ from tests.hostile.columns import IDENTIFIER, QI, SENSITIVE, UNIT
 from tests.hostile.judges import (
     Asked,
     judge_closeness,
+    judge_contributions,
     judge_diversity,
     judge_groups,
     judge_k,
@@ -106,6 +107,16 @@ def test_a_right_release_passes(judge):
 def test_a_broken_one_is_found(name):
     with pytest.raises(Finding):
         JUDGES[name](BROKEN[name])
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [({"p_percent": 30}, {"p_percent": 40}), ({"dominance": (1, 51)}, {"dominance": (1, 49)})],
+)
+def test_contributions(right, wrong):
+    judge_contributions(ASKED, BEFORE, AFTER, "net", right)  # 3.3 of 6.6, and 1.1 beside two
+    with pytest.raises(Finding):
+        judge_contributions(ASKED, BEFORE, AFTER, "net", wrong)
 
 
 def test_a_key_that_is_not_every_number():
