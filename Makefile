@@ -17,7 +17,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # Python keeps what it compiled of the tests: to collect them takes half as long the second time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test oldest coverage check papers quality bench peers screenshots clean
+.PHONY: demo quick test oldest coverage check hostile papers quality bench peers screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
@@ -54,6 +54,12 @@ check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Careless tables, damaged files, kills and races for an hour, or MINUTES=300; SEED=7 repeats a trial.
+MINUTES ?= 60
+PROCESSES ?= 2
+hostile: $(VENV)/.ready
+	$(BIN)/python -m tests.hostile --minutes $(MINUTES) --processes $(PROCESSES) $(if $(SEED),--seed $(SEED))
 
 papers: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.papers
@@ -96,4 +102,4 @@ $(OLDEST)/.ready: pyproject.toml .ci/oldest.py
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .venv-peers .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results microagg-demo
+	rm -rf $(VENV) $(OLDEST) .venv-peers .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results hostile-results microagg-demo

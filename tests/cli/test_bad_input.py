@@ -53,6 +53,8 @@ BAD_FILES = {
     "text called gz": ("t.csv.gz", ROW, "gzip"),
     "cut gzip": ("t.csv.gz", gzip.compress(ROW)[:-12], "gzip"),
     "parquet inside gzip": ("t.csv.gz", gzip.compress(PARQUET), "Parquet"),
+    "a measurement on top": ("t.csv", b"Sentinella,777.125\nBo,3\n", "looks like a record"),
+    "a negative number on top": ("t.csv", b"Sentinella;00123;-1\nBo;2;3\n", "looks like a record"),
     "zero bytes": ("t.csv", ROW + b"\0,987654321\n", "binary"),
     "half of UTF-16": ("t.csv", "age,income\n1,987654321\n".encode("utf-16")[:-1], "utf-16"),
     "no text in any usual encoding": ("t.csv", ROW + b"\x81,987654321\n", "--encoding"),

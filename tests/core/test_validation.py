@@ -3,7 +3,7 @@ import pytest
 
 from microagg import Plan
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.validation import check_group_sums, check_k
+from microagg.core.validation import check_group_sums, check_jobs, check_k
 
 
 def test_sums_that_could_overflow_are_refused():
@@ -35,6 +35,11 @@ def test_huge_whole_numbers_are_refused_in_a_short_message(asked, digits):
     ) as said:
         asked(10**digits)
     assert len(str(said.value)) < 220
+
+
+def test_more_threads_than_any_machine_has_are_as_many_as_it_has():
+    assert 1 << 10 <= check_jobs(10**400) <= 1 << 20
+    assert check_jobs(3) == 3
 
 
 def test_the_number_of_records_is_said_once():

@@ -341,3 +341,19 @@ def test_a_name_that_was_taken_for_nothing_is_given_up(tmp_path, monkeypatch, fa
     with pytest.raises((ParameterError, KeyboardInterrupt)):
         _write(tmp_path / "out.csv")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("call", ["open", "close"])
+def test_a_signal_just_after_a_temporary_file_was_made_leaves_none(tmp_path, monkeypatch, call):
+    real = getattr(os, call)
+
+    def interrupted(*args):
+        real(*args)
+        raise KeyboardInterrupt
+
+    made = temporary.temporary_file(tmp_path, 0o600)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, interrupted)
+        with pytest.raises(KeyboardInterrupt), made:
+            pass
+    assert not list(tmp_path.iterdir())

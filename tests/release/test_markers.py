@@ -51,6 +51,13 @@ class TestDataFrames:
         assert release.manifest.markers == {"x": 1}
         assert as_polars(release.table)["x"].max() < 99
 
+    @pytest.mark.parametrize("name", ["^.*$", "*", "x"])
+    @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+    def test_names_that_look_like_patterns(self, kind, name):
+        table = pl.DataFrame({name: [-9, *range(39)], "other": [-9, -9, *range(38)]})
+        release = protect(kind(table), 4, na=[-9], method="mdav", missing="impute")
+        assert release.manifest.markers == {name: 1, "other": 2}
+
     @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
     def test_none_are_named(self, kind):
         release = protect(kind(TABLE), 4, **ASKED)

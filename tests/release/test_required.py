@@ -5,6 +5,7 @@ from collections import defaultdict
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -268,6 +269,15 @@ class TestValues:
             assert told.manifest.plan.columns["s"].order == tuple(order)
             ranks = own.with_columns(s=pl.Series([order.index(value) for value in own["s"]]))
             assert protect(ranks, 3, **asked).labels.tolist() == told.labels.tolist()
+
+    @pytest.mark.parametrize("order", [("S", "L", "never"), (3, 1, 99), (2.5, 0.1, 99.5)])
+    def test_an_order_lists_only_categories_that_some_record_has(self, order):
+        small, large, never = order
+        sizes = pd.Categorical([small, large] * 10, [small, never, large], ordered=True)
+        table = pd.DataFrame({"x": np.arange(20.0), "s": sizes})
+        release = protect(table, 4, sensitive="s", t_closeness={"s": 0.5}, method="mdav")
+        assert release.manifest.plan.columns["s"].order == (small, large)
+        assert f"{never}" not in str(release.manifest.plan)
 
     def test_dates_as_text_are_refused(self):
         table = pl.DataFrame({"x": range(6), "day": ["2001-01-01"] * 6})

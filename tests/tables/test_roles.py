@@ -158,3 +158,11 @@ def test_index_that_repeats_a_protected_column_is_refused():
 def test_roles_are_frozen():
     with pytest.raises(AttributeError):
         Roles().sensitive = ("a",)
+
+
+def test_columns_are_not_listed_if_they_may_be_the_values_of_a_record():
+    with pytest.raises(ParameterError, match="is the first line a header") as said:
+        check_named(("Sentinella", "18", "oslo"), identifiers="name")
+    assert "Sentinella" not in str(said.value)
+    with pytest.raises(ParameterError, match="Its columns are 'Sentinella'"):
+        check_named(("Sentinella", "oslo"), identifiers="name")

@@ -170,12 +170,17 @@ def check_seed(random_state: object) -> int:
     return int(generator.integers(2**32))
 
 
+# No machine has more cores, and a pool cannot count beyond what the machine can.
+_MOST_THREADS = 1 << 16
+
+
 def check_jobs(n_jobs: object) -> int:
     """Return the number of threads: -1 is all cores, None is one."""
     if n_jobs is None:
         return 1
     if _is_whole(n_jobs) and (n_jobs == -1 or n_jobs >= 1):  # type: ignore[operator]
-        return int(n_jobs) if n_jobs != -1 else _usable_cores()  # type: ignore[call-overload]
+        threads = int(n_jobs) if n_jobs != -1 else _usable_cores()  # type: ignore[call-overload]
+        return min(threads, _MOST_THREADS)
     raise ParameterError(
         "n_jobs must be a whole number of at least 1, -1 for all cores, or None for one; got "
         f"{quoted(n_jobs)}."

@@ -172,11 +172,11 @@ def _undo_for(target: Path, beside: Path, spares: ExitStack) -> Callable[[], obj
 
         return remove
     spare = temporary_name(target.parent)
+    spares.callback(spare.unlink, missing_ok=True)  # first, as a signal may come at any time
     try:
         os.link(target, spare)
     except OSError:  # no hard links on this file system
         return None
-    spares.callback(spare.unlink, missing_ok=True)
     return lambda: os.replace(spare, target)
 
 

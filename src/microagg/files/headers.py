@@ -76,3 +76,15 @@ def is_number(name: str) -> bool:
         return math.isfinite(float(name.replace(",", ".")))
     except ValueError:
         return False
+
+
+def is_measurement(name: str) -> bool:
+    """Whether a text is a negative number or one with decimals; 0.25 may be a quantile.
+
+    >>> is_measurement("777.125"), is_measurement("0.25"), is_measurement("2024")
+    (True, False, False)
+    """
+    if not is_number(name):
+        return False
+    number = float(name.replace(",", "."))
+    return number < 0 or (number > 1 and not number.is_integer())

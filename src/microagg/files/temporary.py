@@ -36,13 +36,15 @@ def temporary_name(folder: Path) -> Path:
 def temporary_file(folder: Path, mode: int) -> Iterator[Path]:
     """Make an empty file, locked while the block runs and removed at its end."""
     path = temporary_name(folder)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
+    with ExitStack() as held:
+        # A signal may end the run at any step, so the file is removed whatever was reached: its
+        # name is nobody else's. Twice, in case the signal comes just then.
+        held.callback(path.unlink, missing_ok=True)
+        held.callback(path.unlink, missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        held.callback(os.close, descriptor)
         _lock(descriptor)
         yield path
-    finally:
-        os.close(descriptor)
-        path.unlink(missing_ok=True)
 
 
 def remove_leftovers(folder: Path) -> None:

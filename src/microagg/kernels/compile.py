@@ -110,8 +110,8 @@ class Kernel:
         with collector_paused():
             try:
                 return self._from_python(*args)
-            except numba.core.errors.NumbaError:
-                raise  # a mistake in a kernel
+            except (numba.core.errors.NumbaError, MemoryError):
+                raise  # a mistake in a kernel, or nothing to do with what is stored
             except Exception:  # kernels raise nothing themselves
                 if not drop_compiled():
                     raise

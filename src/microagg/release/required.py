@@ -1,7 +1,8 @@
 """What the plan requires of groups beside k: as rules for the methods, if it can be met at all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -45,9 +46,15 @@ def with_types_of_values(plan: Plan, source: Source) -> Plan:
         if said.type is None and said.order is None:
             order = None
             if column.type is ColumnType.ORDINAL:
-                order = tuple(order_of(source.frame, name) or ())
+                order = _used(order_of(source.frame, name) or (), source.frame, name)
             columns[name] = said.model_copy(update={"type": column.type, "order": order})
     return plan if columns == dict(plan.columns) else plan.replace(columns=columns)
+
+
+def _used(order: Sequence[Any], frame: Frame, name: str) -> tuple[Any, ...]:
+    """Return the categories that some record has: the manifest must not list any others."""
+    held = {str(value) for value in polars_column(frame[name]).drop_nulls().unique()}
+    return tuple(value for value in order if str(value) in held)
 
 
 def rules_for(plan: Plan, records: Records) -> "tuple[GroupRule, ...]":

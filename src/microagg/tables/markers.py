@@ -19,8 +19,9 @@ def without_entries(
     numbers = [number for entry in entries if (number := _number(entry)) is not None]
     counts: dict[str, int] = {}
     kept = []
+    column = nw.col("x")  # not by its own name, which polars may take for a pattern
     for name in names:
-        column = nw.col(name)
+        own_frame = frame[name].alias("x").to_frame()
         if dtype_of(frame, name) in (nw.String, nw.Categorical, nw.Enum):
             found = column.cast(nw.String).str.strip_chars().is_in(list(entries))
         elif is_number(frame, name) and (own := _possible(dtype_of(frame, name), numbers)):
@@ -29,9 +30,9 @@ def without_entries(
         else:
             continue
         found = found.fill_null(False)
-        if count := int(frame.select(found.sum().alias("n"))["n"].item()):
+        if count := int(own_frame.select(found.sum())["x"].item()):
             counts[name] = count
-            kept.append(nw.when(~found).then(column).alias(name))
+            kept.append(own_frame.select(nw.when(~found).then(column))["x"].alias(name))
     return (frame.with_columns(*kept) if kept else frame), counts
 
 

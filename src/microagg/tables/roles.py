@@ -133,6 +133,17 @@ def no_such_column(name: str, columns: Sequence[str]) -> ParameterError:
 def _nearest(name: str, columns: Sequence[str]) -> str:
     if hint := did_you_mean(name, columns):
         return hint
+    if any(map(_is_number, columns)):
+        # Not listed: without a header, what is taken for names are the values of a record.
+        return " Some of its columns are called like numbers: is the first line a header?"
     shown = ", ".join(repr(column) for column in columns[:12])
     more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
     return f" Its columns are {shown}{more}."
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
