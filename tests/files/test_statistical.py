@@ -418,6 +418,21 @@ def test_damaged_files_get_one_sentence(tmp_path, suffix, content):
     assert refused.value.__suppress_context__
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+@pytest.mark.parametrize("name", [b"", b"  ", b"\xff"])
+def test_damaged_names_of_columns_get_one_sentence(tmp_path, suffix, name):
+    path = tmp_path / f"t{suffix}"
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta}[suffix]
+    write(pl.DataFrame({"alfa": [1.0, 2.0], "beta": [3.0, 4.0]}), path)
+    filler = b" " if suffix == ".sav" else b"\0"
+    written = path.read_bytes()
+    for known in (b"beta", b"BETA"):
+        written = written.replace(known, name.ljust(4, filler))
+    path.write_bytes(written)
+    with pytest.raises(DataError, match=r"damaged|same name|has no name"):
+        open_table(str(path)).table()
+
+
 def test_a_file_that_is_cut_gives_no_part_of_its_records(survey, tmp_path):
     path = tmp_path / "cut.sav"
     with open(survey, "rb") as stream:

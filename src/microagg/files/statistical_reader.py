@@ -14,7 +14,7 @@ from microagg.core.errors import DataError
 from microagg.files.annotations import Annotations, Code, Family, Variable, shows_whole_numbers
 from microagg.files.dialect import Dialect
 from microagg.files.own_process import Answer, UnreadableError, read_apart
-from microagg.files.reading import InputFile, select_columns
+from microagg.files.reading import InputFile, check_names, select_columns
 from microagg.files.statistical_times import time_encoding
 
 FAMILIES = {
@@ -42,8 +42,11 @@ class StatisticalReader:
         self._encoding = dialect.encoding if dialect else None
         self._family = FAMILIES[source.suffix]
         facts, _ = self._ask("read_facts")
-        self.columns: tuple[str, ...] = tuple(facts["columns"])
+        self.columns: tuple[str, ...] = tuple(name or "" for name in facts["columns"])
         self._types: dict[str, str] = facts["types"]
+        check_names(self.columns, source.where)
+        if not all(name in self._types for name in self.columns):
+            raise self._damaged()
         self._bytes_of_record = max(facts["n_bytes"], 1)
         if source.suffix in _COMPRESSED:
             source.check_expansion((facts["n_records"] or 0) * self._bytes_of_record)
@@ -95,11 +98,14 @@ class StatisticalReader:
         try:
             return read_apart(f"statistical_file:{function}", request)
         except UnreadableError:
-            article = "a" if self._family is Family.STATA else "an"
-            raise DataError(
-                f"{self._source.where} should be {article} {self._family} file; it holds something "
-                "else or is damaged."
-            ) from None
+            raise self._damaged() from None
+
+    def _damaged(self) -> DataError:
+        article = "a" if self._family is Family.STATA else "an"
+        return DataError(
+            f"{self._source.where} should be {article} {self._family} file; it holds something "
+            "else or is damaged."
+        )
 
     def _variable(self, name: str, facts: dict[str, Any]) -> Variable:
         measure = facts["measures"].get(name)
