@@ -1,6 +1,7 @@
 """Releases of hybrid records: what they keep, what they do not promise, and what is refused."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -14,7 +15,6 @@ import microagg
 from microagg import Manifest, Plan, compare, measure, protect, sweep, verify
 from microagg.cli.main import main
 from microagg.core.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
-from microagg.core.words import percent
 from microagg.plans.manifest import Promise
 from microagg.release import released
 
@@ -229,8 +229,10 @@ class TestWhatIsSaid:
         assert "No guarantee of k-anonymity: hybrid records" in text
         assert "This is not k-anonymity: each record has values of its own" in text
         assert "a synthetic value" in text
-        loss = f"<dd>{percent(release.information_loss)}</dd>"
-        assert (loss in text) is not public  # of a table this small, it is internal
+        (shown,) = re.findall(r"<dd>([\d.]+) %</dd>", text)
+        # A few records dominate "net": in public, the loss is of the other column only.
+        worst = release.manifest.worst_columns
+        assert 0 <= float(shown) - (worst["age"] if public else release.information_loss) <= 5
         assert "unavoidable" not in text
         for claim in ("mean of the group", "the whole group shares", "equally well"):
             assert claim not in text
