@@ -91,7 +91,8 @@ def judge_release(table: Table, request: dict[str, Any], native: Any, release: A
     judge_diversity(asked, after)
     judge_key(asked, after)
     for name, said in (request.get("columns") or {}).items():
-        if ("p_percent" in said or "dominance" in said) and not request.get("na"):
+        judged = "p_percent" in said or "dominance" in said
+        if judged and not request.get("na") and not _has_tiny(before[name]):
             judge_contributions(asked, before, after, name, said)
         if "t_closeness" in said and table[name].kind == "text":
             for shown in asked.shown:
@@ -188,9 +189,9 @@ def _nominal(
     found = {}
     for name in table.named(QI):
         column, kind = table[name], facts["columns"][name]["type"]
-        # Squares of such numbers are 0 to a computer, and what it does then is its own affair.
-        tiny = any(isinstance(value, float) and 0 < abs(value) < 1e-150 for value in before[name])
-        gaps = tiny or any(value is None for value in (*before[name], *after[name]))
+        gaps = _has_tiny(before[name]) or any(
+            value is None for value in (*before[name], *after[name])
+        )
         said = (request.get("columns") or {}).get(name, {})
         if gaps or kind == "ordinal" or "weight" in said or is_zoned(column):
             return None
@@ -198,6 +199,11 @@ def _nominal(
             return None
         found[name] = kind in ("nominal", "boolean")
     return None if table.named(WEIGHT) else found
+
+
+def _has_tiny(values: Sequence[Any]) -> bool:
+    """Whether there are numbers whose squares, or shares of a large one, are 0 to a computer."""
+    return any(isinstance(value, float) and 0 < abs(value) < 1e-150 for value in values)
 
 
 def _judge_verdict(table: Table, request: dict[str, Any], release: Any) -> None:
