@@ -168,6 +168,7 @@ def test_a_record_in_place_of_the_header_is_refused_without_its_values(text):
         "id,red,blue\n1,red,\n2,,blue\n",  # answers that were ticked
         "who,red,blue\np1,red,\np2,red,blue\np3,,blue\n",
         "who,guest,sex\np1,guest,m\np2,guest,f\np3,member,f\np4,member,m\n",
+        "^a$,^.*$\nx,1\nx,2\ny,3\n",  # to polars, patterns
         "n,f,g\n1,f,g\n2,m,h\n3,f,g\n4,m,h\n",  # a name on top of numbers
         "id,2024-01-31\n1,5\n2,6\n",  # figures of a day
     ],

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.manifests import manifest
-from tests.races import race
+from tests.release.races import race
 
 N_ROUNDS = int(os.environ.get("MICROAGG_RACES", "20"))
 

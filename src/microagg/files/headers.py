@@ -34,25 +34,27 @@ def check_first_records(names: Sequence[str], records: Sequence[Sequence[str]], 
     name on top of numbers is a name.
     """
     whole = [record for record in records if len(record) == len(names)]
-    if not whole:
-        return
-    columns = [
-        _column(name, own) for name, own in zip(names, zip(*whole, strict=True), strict=True)
-    ]
+    entries = [[entry for entry in own if entry] for own in zip(*whole, strict=True)]
+    columns = [_column(name, own) for name, own in zip(names, entries, strict=False)]
     check_no_record(columns, where)
-    texts = [column.drop_nulls() for column in columns if column.dtype == pl.String]
-    repeating = [_recurs(own) for own in texts if 1 < own.n_unique() < len(own)]
-    has_names = any(len(own) and all(map(is_number, own)) for own in texts)
+    repeating = [
+        name in own
+        for name, own in zip(names, entries, strict=False)
+        if 1 < len(set(own)) < len(own) and not is_number(name)
+    ]
+    has_names = any(
+        own and not is_number(name) and all(map(is_number, own))
+        for name, own in zip(names, entries, strict=False)
+    )
     if len(repeating) > 1 and all(repeating) and not has_names:
         _refuse(where)
 
 
 def _column(name: str, entries: Sequence[str]) -> pl.Series:
     """Return a column of text, or of numbers under a number."""
-    texts = [entry or None for entry in entries]
-    if is_number(name) and all(text is None or is_number(text) for text in texts):
+    if is_number(name) and all(map(is_number, entries)):
         return pl.Series(name, [0.0])
-    return pl.Series(name, texts, pl.String)
+    return pl.Series(name, entries, pl.String)
 
 
 def _recurs(column: pl.Series) -> bool:
