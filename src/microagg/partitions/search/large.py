@@ -1,8 +1,9 @@
-"""Large tables: rounds of regions of whole groups, searched in parallel, then the table as a whole.
+"""Large tables: regions of whole groups, searched in parallel, and rounds of the whole table.
 
-In ten columns most records of any region have a neighbour beyond its border. So neighbours are
-listed once for the whole table; a record is tried again in the next round if one of its neighbours
-was out of reach; and the last round makes the steps that no region could make.
+In ten columns nearly every record of a region has a neighbour beyond its border. So neighbours are
+listed once for the whole table; before and after the trials, which take most of the time and are
+made by region, the whole table makes the steps that no region could make; and a record is tried
+again in a round if one of its neighbours was out of reach in the one before.
 """
 
 import math
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 # Larger tables are searched this way, for k up to the limit: lists grow with k.
 _LARGER_THAN, _LARGEST_K = 50_000, 50
-# Work of the last round, in rounds, for a time budget.
-_LAST_ROUND = 0.5
+# Rounds without trials: by region and of the whole table at first, of the whole table at the end.
+_OTHER_ROUNDS = 3
 
 
 def is_large(n_records: int, k: int) -> bool:
@@ -79,17 +80,18 @@ class LargeSearch:
 
     def run(self, effort: RegionEffort) -> None:
         """Search with the given effort, or until the time is up."""
-        n = len(self.X)
+        n, steps_alone = len(self.X), effort.without_trials()
         self.n_trials = effort.rounds * effort.trials(n, self.k)
-        self.n_searched = n * (effort.rounds + _LAST_ROUND)
+        self.n_searched = n * (effort.rounds + _OTHER_ROUNDS)
         thinned = thin_out(
             self.X, self.ordered_labels, self.near, self.k, effort.dissolved, self.rng
         )
-        self._one_round(effort.turn(0), thinned, self._regions(thinned))
-        for turn in range(1, effort.rounds):
-            labels = self.ordered_labels
-            self._one_round(effort.turn(turn), labels, self._regions(labels))
-        self._one_round(effort.without_trials(), self.ordered_labels, [np.arange(n)])
+        self._one_round(steps_alone, thinned, self._regions(thinned))
+        self._one_round(steps_alone, self.ordered_labels, [np.arange(n)])
+        for turn in range(effort.rounds):
+            parts = self._regions(self.ordered_labels)
+            self._one_round(effort.turn(turn), self.ordered_labels, parts)
+        self._one_round(steps_alone, self.ordered_labels, [np.arange(n)])
 
     def _regions(self, labels: Labels) -> list[Labels]:
         """Return the rows of each region: whole groups, near each other."""

@@ -152,7 +152,7 @@ def may_have_equal_records(X: Floats) -> bool:
     True
     """
     along = np.zeros(len(X))
-    for j, factor in enumerate(np.random.default_rng(0).normal(size=X.shape[1])):
+    for j, factor in enumerate(np.random.default_rng(0).normal(size=(X.shape[1],))):
         along += factor * X[:, j]  # not a product of matrices, which may round rows differently
     along.sort()
     return bool((along[1:] == along[:-1]).any())
