@@ -68,8 +68,8 @@ EFFORTS_UNDER_RULES = {
 # For a table of more than 50,000 records.
 EFFORTS_FOR_LARGE = {
     "fast": RegionEffort(trials_per_record=0.3, rounds=2, dissolved=0.07, merges=False),
-    "balanced": RegionEffort(4, rounds=4, dissolved=0.07, merges=True, temperatures=(3e-3, 6e-5)),
-    "best": RegionEffort(20, rounds=8, dissolved=0.07, merges=True, temperatures=(3e-3, 6e-5)),
+    "balanced": RegionEffort(4, rounds=4, dissolved=0.1, merges=True),
+    "best": RegionEffort(20, rounds=8, dissolved=0.1, merges=True),
 }
 
 # Records up to which a tour is tried as well, and beyond which MDAV would take too long.
