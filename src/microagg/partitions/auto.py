@@ -65,7 +65,7 @@ EFFORTS_UNDER_RULES = {
     "best": _under_rules(2_000, 2_500_000, 120_000, 50, islands=4, rounds=2),
 }
 
-# For a table of more than 50,000 records.
+# For a table of more than 50,000 records (`is_large`).
 EFFORTS_FOR_LARGE = {
     "fast": RegionEffort(trials_per_record=0.3, rounds=2, dissolved=0.07, merges=False),
     "balanced": RegionEffort(4, rounds=4, dissolved=0.1, merges=True),
@@ -90,12 +90,14 @@ class Auto(Partitioner):
     records, with the same number of groups or one more or fewer, or some of their records change
     places, and they are improved again; the outcome is kept if it is better or, early on, not much
     worse. Several such searches run in parallel, and the best partition that can be assembled from
-    their groups is kept. A large table is searched region by region, with other regions in every
-    round.
+    their groups is kept. A larger table is searched region by region, with other regions in every
+    round; above 50,000 records, neighbours are found in nearly linear time, some first groups are
+    dissolved so that others can spare records, and the whole table takes turns with the regions.
 
     The work is fixed by `effort`, n and k, so a seed gives the same groups on any number of
-    threads. Time O(n^2 d) at worst for neighbours and first groups, and near O(n d) for the search;
-    memory O(n (d + k)). One column is grouped optimally, without a search.
+    threads. Time near O(n d) for k up to 50 above 50,000 records, and otherwise O(n^2 d) at worst
+    for neighbours and first groups; memory O(n (d + k)). One column is grouped optimally, without a
+    search.
 
     Parameters
     ----------
@@ -110,7 +112,8 @@ class Auto(Partitioner):
     ----------
     interrupted_ : whether the search was ended by Ctrl-C; the groups are the best so far
     timed_out_ : whether it was ended by the time budget
-    near_ : the neighbours that the search used, for a bound to start from; not pickled
+    near_ : the neighbours that the search used, for a bound to start from; not pickled, and None
+        above 50,000 records
 
     Examples
     --------
@@ -194,15 +197,17 @@ class Auto(Partitioner):
         else:
             self.near_ = list_near(X, n_neighbours(k), n_jobs)
             near = self.near_.for_search()
-        starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
         closeness = [rule for rule in rules if rule.is_closeness]
+        # Groups found without regard to t-closeness are far from it.
+        may_relax = not closeness and not needs_no_search(X, k)
+        starts: list[Labels] = []
+        if not (may_relax and is_large(len(X), k)):
+            starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
         if len(X) <= _LARGEST_DEALT:
             starts += [deal_out(X, rule, k) for rule in closeness]
         improving = partial(Improving, X, k=k, rng=rng, n_jobs=n_jobs, near=near)
-        # Groups found without regard to t-closeness are far from it.
-        may_relax = not closeness and not needs_no_search(X, k)
         found = []
-        if not may_relax or len(X) <= regions.size_limit(len(X), k):
+        if starts and (not may_relax or len(X) <= regions.size_limit(len(X), k)):
             repaired = [repair(X, labels, packed, near) for labels in starts]
             repaired.sort(key=lambda labels: summarise(X, labels).sse)
             search = improving(
@@ -213,8 +218,11 @@ class Auto(Partitioner):
             )
             found.append(self._improved(search, EFFORTS_UNDER_RULES[self.effort]))
         if may_relax and not self.interrupted_:
-            search = improving(starts[0], limits=limits.within(0.5))
-            relaxed = self._improved(search, EFFORTS[self.effort])
+            half = limits.within(0.5)
+            if starts:
+                relaxed = self._improved(improving(starts[0], limits=half), EFFORTS[self.effort])
+            else:
+                relaxed = self._group_large(X, k, half, rng, n_jobs)
             found.append(repair(X, relaxed, packed, near))
         if may_relax and not self.interrupted_:
             search = improving(found[-1], limits=limits, rules=rules)

@@ -49,7 +49,7 @@ def test_which_tables_are_large():
 
 
 @pytest.mark.usefixtures("small_is_large")
-@pytest.mark.parametrize("effort", ["fast", "balanced"])
+@pytest.mark.parametrize("effort", ["fast", pytest.param("balanced", marks=pytest.mark.slow)])
 def test_any_number_of_threads_gives_the_same_groups(effort):
     one, two = (fast(effort=effort, n_jobs=jobs).fit(X) for jobs in (1, 2))
     assert one.labels_.tolist() == two.labels_.tolist()
@@ -84,6 +84,7 @@ def test_the_last_round_leaves_no_step_that_gains():
     assert searching.error > 0.999 * before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_is_large")
 @pytest.mark.parametrize("k", [2, 3, 12])
 def test_groups_hold_k_to_2k_minus_1_records(k):
@@ -155,6 +156,7 @@ def test_an_interrupt_ends_the_search_with_the_best_so_far(jobs, reports):
 
 
 @pytest.mark.usefixtures("small_is_large")
+@pytest.mark.slow
 def test_requirements_are_kept():
     codes = np.random.default_rng(0).integers(4, size=len(X))
     model = fast(3).fit(X, requirements=[GroupRule.distinct(codes, 3)])
