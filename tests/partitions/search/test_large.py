@@ -151,7 +151,7 @@ def test_an_interrupt_ends_the_search_with_the_best_so_far(jobs, reports):
     assert model.interrupted_
     assert_sizes(model.labels_, 5)
     assert list(dict.fromkeys(heard)) == ["finding neighbours", "first groups", "searching"]
-    first = region.first_groups(X[region.boxes_order(X)], 5)
+    first = region.groups_of_parts(X[region.boxes_order(X)], 5)
     assert model.sse_ <= sse(X[region.boxes_order(X)], first) * (1 + 1e-9)
 
 

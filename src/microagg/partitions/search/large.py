@@ -21,7 +21,7 @@ from microagg.partitions.search.neighbours import close_lists
 from microagg.partitions.search.region import (
     RegionEffort,
     boxes_order,
-    first_groups,
+    groups_of_parts,
     join_parts,
     n_close,
     region_search,
@@ -60,7 +60,7 @@ class LargeSearch:
         self.rng = rng
         self.n_jobs = n_jobs
         self.near = close_lists(self.X, n_close(k), n_jobs)
-        groups = summarise(self.X, first_groups(self.X, k, n_jobs))
+        groups = summarise(self.X, groups_of_parts(self.X, k, n_jobs))
         self.ordered_labels, self.error = groups.labels, groups.sse
         self.waiting: Mask = np.ones(len(X), dtype=np.bool_)  # records to be tried
         self.parts: list[Labels] = []  # rows of the regions of this round
@@ -122,10 +122,14 @@ class LargeSearch:
             X = self.X if len(parts) == 1 else self.X[rows]
             if len(parts) > 1:
                 self.waiting[rows] = near[:, -1] == np.arange(len(rows))
+
+            def keep(_: float, found: Labels) -> None:
+                self.best[number] = found
+
             annealing = self.running[number] = region_search(
                 *(X, near, summarise(X, self.best[number]).labels, self.k, effort, seeds[number]),
                 waiting=np.flatnonzero(waiting[rows]),
-                offer=lambda _, found: self.best.__setitem__(number, found),
+                offer=keep,
             )
             trials = effort.trials(len(rows), self.k)
             annealing.run(trials, self._seconds_for(len(rows), at_once))

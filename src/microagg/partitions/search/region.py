@@ -95,7 +95,7 @@ def search_region(
     near = close_lists(ordered, n_close(k))
     rng = np.random.default_rng(seed)
     if labels is None:
-        found = thin_out(ordered, first_groups(ordered, k), near, k, effort.dissolved, rng)
+        found = thin_out(ordered, groups_of_parts(ordered, k), near, k, effort.dissolved, rng)
     else:
         found = summarise(ordered, np.unique(labels[order], return_inverse=True)[1]).labels
     search = region_search(
@@ -149,7 +149,7 @@ def boxes_order(X: Floats) -> Order:
     return order
 
 
-def first_groups(X: Floats, k: int, n_jobs: int = 1) -> Labels:
+def groups_of_parts(X: Floats, k: int, n_jobs: int = 1) -> Labels:
     """Return the groups of MDAV for parts of the records, which are ordered by `boxes_order`."""
     n_parts = max(1, len(X) // max(_FIRST_GROUPS, 20 * k))
     parts = np.array_split(np.arange(len(X)), n_parts)
