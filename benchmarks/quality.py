@@ -15,6 +15,7 @@ PARTS = {
     "auto_cells": ("quality_fast", "quality_balanced", "quality_best", "quality_bounds"),
     "auto_beyond": ("quality_beyond",),
     "auto_large": ("quality_large",),
+    "large_tables": ("quality_million",),
 }
 INTRO = """## How good `auto` is
 

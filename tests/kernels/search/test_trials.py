@@ -11,6 +11,7 @@ from microagg.kernels.search.state import (
     TOUCHED,
     WAITING,
     begin_trial,
+    dequeue,
     draw,
     enqueue,
     errors_of_touched,
@@ -117,11 +118,11 @@ def test_a_trial_can_be_taken_back(seed, n, k, ties):
     for trial in range(8):
         before, error = groups_of(search), search.assignment.errors.sum()
         begin_trial(search)
-        count = choose_groups(search, groups)
+        count = choose_groups(search, 6, groups)
         if count < 2:
             continue
         if trial % 2:
-            rebuild(search, k, groups, count, rows, distances)
+            rebuild(search, k, trial % 4 == 1, groups, count, rows, distances)
         else:
             exchange_some(search, groups, count)
         assert_the_books_balance(search, k)
@@ -139,7 +140,7 @@ def test_cold_trials_never_lose_and_in_the_end_gain():
     descend(search, 3, 100_000)
     start = last = search.assignment.errors.sum()
     for at in range(300):
-        run_trials(search, 3, at, at + 1, 300, 1e-15, 1e-15)
+        run_trials(search, 3, at, at + 1, 300, 1e-15, 1e-15, True)
         error = search.assignment.errors.sum()
         assert error <= last * (1 + 1e-12)
         last = error
@@ -151,9 +152,33 @@ def test_trials_change_the_number_of_groups():
     search = begin(2, 90, 3)
     counts = set()
     for at in range(200):
-        run_trials(search, 3, at, at + 1, 200, 1.0, 1.0)
+        run_trials(search, 3, at, at + 1, 200, 1.0, 1.0, True)
         counts.add(int(np.count_nonzero(search.assignment.sizes)))
     assert len(counts) > 2
+
+
+def test_without_mergers_the_number_of_groups_only_grows():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(90, 2))
+    search = make_search(X, near_lists(X, 12), np.repeat(np.arange(20), [5] * 10 + [4] * 10), 3, 1)
+    counts = []
+    for at in range(100):
+        run_trials(search, 3, at, at + 1, 100, 1e-4, 1e-4, False)
+        counts.append(int(np.count_nonzero(search.assignment.sizes)))
+    assert counts == sorted(counts)
+    assert counts[-1] > 20
+    assert_the_books_balance(search, 3)
+
+
+def test_only_records_that_wait_are_tried():
+    X = np.random.default_rng(5).normal(size=(60, 2))
+    labels = np.arange(60) // 3
+    near = near_lists(X, 12)
+    assert descend(make_search(X, near, labels, 3, 1, np.array([], dtype=np.intp)), 3, 999) == 0
+    search = make_search(X, near, labels, 3, 1, np.array([7, 3]))
+    assert search.counters[WAITING] == 2
+    assert [dequeue(search), dequeue(search)] == [7, 3]
+    assert not search.queued.any()
 
 
 def test_spare_records_from_everywhere_make_one_more_group():
