@@ -1,10 +1,11 @@
 """Second stage: records to group, with roles assigned, columns checked and the matrix scaled."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats, Rows
@@ -165,8 +166,12 @@ def judge_types(
     quasi_identifiers: Iterable[str],
     plan: Plan,
     labels: Mapping[str, ColumnType],
+    judge: Callable[..., Judgement] = judge_type,
 ) -> dict[str, Judgement]:
-    """Return the type of every quasi-identifier: as the plan says, or as it is judged."""
+    """Return the type of every quasi-identifier: as the plan says, or as it is judged.
+
+    If the frame is only a part of a table, `judge` knows all of it.
+    """
     amounts, method = plan.amounts, find(plan.method)
     # Who chooses these says that all columns are amounts.
     takes_amounts = method.draws or method.single_column or plan.hybrid
@@ -178,7 +183,7 @@ def judge_types(
         if stated is None and said.digits is not None and is_decimal(frame, name, said.digits):
             stated = ColumnType.CONTINUOUS  # whole numbers that are to be released with decimals
         found[name] = (
-            judge_type(
+            judge(
                 frame,
                 name,
                 label=labels.get(name),
@@ -224,12 +229,29 @@ def check_values(columns: Iterable[Column], missing: Missing, *, hybrid: bool = 
     infinite, absent, empty = {}, {}, []
     for column in columns:
         numbers = column.values.numbers
-        if numbers.dtype.kind == "f" and (count := int(np.count_nonzero(np.isinf(numbers)))):
+        if count := n_infinite(numbers):
             infinite[column.name] = count
         if column.values.n_missing:
             absent[column.name] = column.values.n_missing
         if column.values.n_missing == len(numbers):
             empty.append(column.name)
+    refuse_values(infinite, absent, empty, missing, hybrid=hybrid)
+
+
+def n_infinite(numbers: NDArray[Any]) -> int:
+    """Return how many numbers are infinite."""
+    return int(np.count_nonzero(np.isinf(numbers))) if numbers.dtype.kind == "f" else 0
+
+
+def refuse_values(
+    infinite: Mapping[str, int],
+    absent: Mapping[str, int],
+    empty: Sequence[str],
+    missing: Missing,
+    *,
+    hybrid: bool = False,
+) -> None:
+    """Refuse infinite and missing numbers, by how many each column has, and empty columns."""
     if infinite:
         raise DataError(
             "quasi-identifiers must be finite numbers; values are infinite in "
