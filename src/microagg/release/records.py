@@ -200,17 +200,26 @@ def _units(frame: Frame, name: str) -> Rows:
     """Return the unit of every record, if any has one."""
     codes = codes_of_units(frame, name)
     if codes.max() < 0:
-        raise DataError(
-            f"no record has a value in the unit {name!r}, so that nobody could be counted. Name "
-            "another column, or say that every record is about somebody else (--unit rows, or "
-            "unit='rows' in Python)."
-        )
+        raise nobody_named(name)
     return codes
+
+
+def nobody_named(unit: str) -> DataError:
+    """Return the error that no record has a unit."""
+    return DataError(
+        f"no record has a value in the unit {unit!r}, so that nobody could be counted. Name "
+        "another column, or say that every record is about somebody else (--unit rows, or "
+        "unit='rows' in Python)."
+    )
 
 
 def _check_identifiers(frame: Frame, identifiers: Sequence[str]) -> None:
     """Refuse identifiers that several records share, if nothing says whom records are about."""
-    shared = {name: count for name in identifiers if (count := n_shared(frame, name))}
+    refuse_shared({name: count for name in identifiers if (count := n_shared(frame, name))})
+
+
+def refuse_shared(shared: Mapping[str, int]) -> None:
+    """Refuse identifiers of which so many values are in several records, if there are any."""
     if not shared:
         return
     name, count = next(iter(shared.items()))

@@ -53,11 +53,16 @@ def rules_for(plan: Plan, records: Records) -> "tuple[GroupRule, ...]":
     if not asked:
         return ()
     facts = _Facts(plan, records)
-    facts.check_columns()
+    check_required(plan, records)
     if (found := unmet(plan, records)) is not None:
         raise ParameterError(_infeasible(found))
     rules = (requirement.rule(facts) for requirement in asked)
     return tuple(rule for rule in rules if rule is not None)
+
+
+def check_required(plan: Plan, records: Records) -> None:
+    """Refuse requirements on columns whose values they are not for."""
+    _Facts(plan, records).check_columns()
 
 
 def _on_groups(plan: Plan) -> list[GroupRequirement]:

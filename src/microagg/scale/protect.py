@@ -1,0 +1,312 @@
+"""protect_dataset(): a folder of files, or one that is too large, protected within memory."""
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microagg import __version__
+from microagg.core.errors import ParameterError
+from microagg.core.progress import ProgressCallback, reporting_to
+from microagg.core.registry import DEFAULT
+from microagg.core.validation import SeedLike, check_flag, check_seed
+from microagg.files.atomic import atomic_write_all, check_target
+from microagg.files.writing import json_writer
+from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.beside import manifest_path
+from microagg.plans.commands import command_line
+from microagg.plans.manifest import Manifest
+from microagg.plans.plan import Plan
+from microagg.release.cautions import warn_of_k
+from microagg.release.description import library_versions
+from microagg.release.release import PathName
+from microagg.scale.describing import describe
+from microagg.scale.driving import Driver
+from microagg.scale.engines import check_engine, working_with
+from microagg.scale.listing import Listing, list_files
+from microagg.scale.memory import as_bytes
+from microagg.scale.passes import Passes
+from microagg.scale.refusals import check_folders, check_plan
+from microagg.scale.setting import SETTING, Setting
+from microagg.scale.space import check_space
+from microagg.scale.work import WorkFolder, working_in
+from microagg.tables.frames import open_frame
+from microagg.tables.resolving import resolve
+from microagg.tables.roles import Names
+
+# Records of a region, about. It does not depend on memory, so that memory does not change groups.
+REGION_RECORDS = 20_000
+# Arguments that are no options of a plan.
+_NOT_OPTIONS = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
+_NOT_OPTIONS += ("plan", "progress")
+
+
+@alone_with_plan()
+def protect_dataset(
+    source: PathName,
+    target: PathName,
+    k: int | None = None,
+    *,
+    engine: Any = None,
+    memory: str | int | None = None,
+    work_dir: PathName | None = None,
+    keep_work: bool = False,
+    resume: bool = False,
+    quasi_identifiers: Names = None,
+    identifiers: Names = (),
+    sensitive: Names = (),
+    publish: Names = (),
+    unit: str | None = None,
+    drop: Names = (),
+    columns: Mapping[str, Any] | None = None,
+    l_diversity: Mapping[str, int | str] | None = None,
+    t_closeness: Mapping[str, float] | None = None,
+    p_percent: Mapping[str, float] | None = None,
+    dominance: Mapping[str, tuple[int, float] | str] | None = None,
+    method: str = DEFAULT,
+    method_options: Mapping[str, Any] | None = None,
+    constraints: Iterable[str] | str | None = None,
+    strict_k: bool = False,
+    scale: str = "standardise",
+    missing: str = "error",
+    na: Iterable[str | float] = (),
+    digits: Mapping[str, int | str] | str | None = None,
+    dates: str | None = None,
+    strata: Names = None,
+    small_strata: str = "error",
+    weights: str | None = None,
+    blocks: Iterable[Iterable[str]] = (),
+    valid_combinations: bool = True,
+    keep_margins: bool = False,
+    hybrid: bool = False,
+    keep_key: bool = False,
+    random_state: SeedLike = None,
+    effort: str = "balanced",
+    time_budget: float | None = None,
+    bound: str = "auto",
+    plan: Plan | str | PathLike[str] | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Manifest:
+    """Protect a folder of files, or a file that is too large, and return the manifest.
+
+    Every combination of quasi-identifiers stands for k records or more in the folder as a whole,
+    not in each of its files. The files of the target have the names, rows, order and types of those
+    of the source; they appear together, once they were read again and checked, and the manifest
+    beside them comes last. Records are grouped region by region, and whole groups are regrouped
+    across the seams. The same input, plan and seed give the same bytes, whatever the engine, the
+    memory, and however often the run was interrupted and resumed.
+
+    Parameters
+    ----------
+    source : a folder of Parquet or Arrow files, also below it (hive-partitioned folders, too), or
+        one file
+    target : the folder, or file, to write; a folder must not exist or be empty
+    engine : who does the work: None for the cores of this machine, a
+        `concurrent.futures.Executor`, or a Dask `Client`, whose workers see the same files
+    memory : most memory to take, such as "4GB"; it decides how many tasks run at once. With an
+        engine, each of its workers takes what one task takes. None for no limit
+    work_dir : where the work folder is made, which is private and holds original values; by default
+        beside the target
+    keep_work : whether the work folder stays in the end
+    resume : go on with the work folder of a run that was ended
+    plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
+        may be given with it
+    progress : True for a bar where standard error is a terminal, or a function that is called with
+        (task, done, total)
+    k, quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
+t_closeness, p_percent, dominance, method, method_options, constraints, strict_k, scale, missing, \
+na, digits, dates, strata, small_strata, weights, blocks, valid_combinations, keep_margins, hybrid, \
+keep_key, random_state, effort, time_budget, bound : as in `protect`. What needs the whole table at \
+once is refused: methods whose records draw, `t_closeness`, `blocks`, `keep_margins`, `hybrid`, \
+`keep_key`, `time_budget`, and a `bound`
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "people").mkdir()
+    >>> for year, ages in ((2023, [34, 61]), (2024, [36, 62])):
+    ...     table = pl.DataFrame({"age": ages, "income": [31.5, 44.0]})
+    ...     table.write_parquet(folder / "people" / f"{year}.parquet")
+    >>> done = protect_dataset(folder / "people", folder / "safe", k=2)
+    >>> pl.read_parquet(folder / "safe" / "2024.parquet")["age"].to_list()
+    [35, 62]
+    >>> done.n_records, done.smallest_class
+    (4, 2)
+    """
+    arguments = {name: value for name, value in locals().items() if name not in _NOT_OPTIONS}
+    chosen = plan_of(arguments, plan)
+    with reporting_to(progress):
+        return protect_files(
+            source,
+            target,
+            chosen,
+            engine=engine,
+            memory=memory,
+            work_dir=work_dir,
+            keep_work=keep_work,
+            resume=resume,
+        )
+
+
+def protect_files(
+    source: PathName,
+    target: PathName,
+    plan: Plan,
+    *,
+    engine: Any = None,
+    memory: str | int | None = None,
+    work_dir: PathName | None = None,
+    keep_work: bool = False,
+    resume: bool = False,
+    force: bool = False,
+) -> Manifest:
+    """Protect a dataset according to a plan; `force` replaces one file, never a folder."""
+    check_plan(plan)
+    check_engine(engine)
+    limit = as_bytes(memory)
+    keep_work, resume = check_flag("keep_work", keep_work), check_flag("resume", resume)
+    given, goal = Path(source), Path(target)
+    if not given.exists():
+        raise ParameterError(f"the input {str(given)!r} does not exist.")
+    _check_target(given, goal, force=force)
+    listing = list_files(given)
+    check_folders(plan, listing)
+    place = _work_place(goal, work_dir)
+    staging = goal.parent / f".{goal.name}.microagg-output"
+    warn_of_k(plan)
+    if not resume:
+        check_space(listing, place.parent, goal.parent)
+    with working_in(place, resume=resume, keep=keep_work) as work, working_with(engine):
+        setting = _setting(work, plan, listing, resume=resume)
+        _make_staging(staging)
+        driver = Driver(work, setting, Passes(work, limit), staging)
+        command = command_line(plan, source=str(given), target=str(goal))
+        done = driver.drive(goal.name, command)
+        manifest = describe(done)
+        _publish(staging, goal, listing, manifest, force=force)
+    return manifest
+
+
+def _check_target(source: Path, target: Path, *, force: bool) -> None:
+    """Refuse a target that is taken, or inside the source."""
+    own, other = (Path(os.path.realpath(path)) for path in (source, target))
+    if own == other or own in other.parents or other in own.parents:
+        raise ParameterError(
+            f"the output {str(target)!r} must not be the input, in it or around it. Choose another "
+            "place."
+        )
+    if source.is_dir():
+        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+            raise ParameterError(
+                f"the output folder {str(target)!r} exists already and is not empty; a folder is "
+                "never replaced. Choose another, or remove it first."
+            )
+        if not target.parent.is_dir():
+            raise ParameterError(
+                f"the folder of the output {str(target)!r} does not exist. Create it first."
+            )
+    else:
+        check_target(target, force=force, source=source)
+    check_target(manifest_path(str(target)), force=force or source.is_dir())
+
+
+def _work_place(target: Path, work_dir: PathName | None) -> Path:
+    """Return where the work folder is: beside the target, or in the folder that was named."""
+    if work_dir is None:
+        return target.parent / f".{target.name}.microagg-work"
+    folder = Path(work_dir)
+    if not folder.is_dir():
+        raise ParameterError(
+            f"work_dir must be an existing folder, in which the work folder is made; got "
+            f"{str(work_dir)!r}. Create it first."
+        )
+    return folder / f"{target.name}.microagg-work"
+
+
+def _setting(work: WorkFolder, plan: Plan, listing: Listing, *, resume: bool) -> Setting:
+    """Return what the run begins with; a run that is resumed must have begun with the same."""
+    if resume and work.is_kept(SETTING):
+        before: Setting = Setting.of(work)
+        _check_same(before, plan, listing)
+        return before
+    named = plan.roles_in(listing.columns)
+    roles = resolve(open_frame(_first_rows(listing)), named)
+    seed = plan.random_state
+    setting = Setting(
+        plan,
+        listing,
+        roles,
+        check_seed(seed) if seed is not None else int(np.random.SeedSequence().generate_state(1)[0]),
+        REGION_RECORDS,
+        {"microagg": __version__, **library_versions()},
+    )
+    work.keep(SETTING, setting)
+    return setting
+
+
+def _first_rows(listing: Listing) -> Any:
+    """Return some rows with all columns, by whose types every column gets a role."""
+    for run, (_, own) in enumerate(listing.runs):
+        if own.n_rows:
+            _, table = next(iter(listing.read(run, listing.columns)))
+            return table.slice(0, 1000).select([*listing.columns])
+    raise AssertionError("a dataset has records")
+
+
+def _check_same(before: Setting, plan: Plan, listing: Listing) -> None:
+    """Refuse to go on with another plan, other files or other versions."""
+    now = {"microagg": __version__, **library_versions()}
+    files = [[(f.name, f.size, f.changed) for f in own.files] for own in (before.listing, listing)]
+    different = {
+        "plan": before.plan != plan,
+        "files": files[0] != files[1] or before.listing.root != listing.root,
+        "versions of microagg and its libraries": before.versions != now,
+    }
+    for what, is_other in different.items():
+        if is_other:
+            raise ParameterError(
+                f"the run cannot be resumed: it began with other {what}. Delete the work folder "
+                "and begin anew."
+                if what != "plan"
+                else "the run cannot be resumed: it began with another plan. Give the same "
+                "options, or delete the work folder and begin anew."
+            )
+
+
+def _make_staging(staging: Path) -> None:
+    staging.mkdir(mode=0o700, exist_ok=True)
+    staging.chmod(0o700)
+
+
+def _publish(
+    staging: Path, target: Path, listing: Listing, manifest: Manifest, *, force: bool
+) -> None:
+    """Give the finished files their names: all at once, and then the manifest."""
+    for root, folders, names in os.walk(staging):
+        for name in names:
+            if name.startswith("."):  # what a killed task left behind
+                (Path(root) / name).unlink()
+        del folders
+    if listing.root.is_dir():
+        if target.is_dir():
+            target.rmdir()
+        os.rename(staging, target)
+        mask = os.umask(0)
+        os.umask(mask)
+        target.chmod(0o777 & ~mask)
+    else:
+        (written,) = listing.files
+        finished = staging / written.name
+        if force:
+            os.replace(finished, target)
+        else:
+            os.link(finished, target)
+        shutil.rmtree(staging)
+    place = manifest_path(str(target))
+    atomic_write_all({place: json_writer(manifest.as_dict())}, force=True)
