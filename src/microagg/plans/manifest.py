@@ -320,8 +320,7 @@ class Manifest(_Facts):
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
         optional = ("created", "output", "hybrid", "markers", "shared_values", "categories")
-        optional = (*optional, "dataset")
-        left_out = {name for name in optional if not getattr(self, name)}
+        left_out = {name for name in (*optional, "dataset") if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

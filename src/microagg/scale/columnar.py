@@ -97,6 +97,8 @@ class ArrowFiles:
         options = pa.ipc.IpcWriteOptions(
             compression="lz4" if is_feather else None, unify_dictionaries=True
         )
-        with pa.OSFile(str(path), "wb") as sink:
-            with pa.ipc.new_file(sink, schema, options=options) as writer:
-                yield writer.write_table
+        with (
+            pa.OSFile(str(path), "wb") as sink,
+            pa.ipc.new_file(sink, schema, options=options) as writer,
+        ):
+            yield writer.write_table

@@ -1,10 +1,10 @@
 """The manifest of a protected dataset, from what its regions and judges found."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ from microagg.tables.decimals import is_coarse_beside
 from microagg.tables.frames import type_name
 from microagg.tables.statistics import NumberStatistics
 
+Key = TypeVar("Key", bound=Hashable)
+
 
 @dataclass(frozen=True, eq=False)
 class Done:
@@ -58,7 +60,7 @@ class Done:
     regions: tuple[int, ...]
     n_units: int
     target: str
-    command: str
+    command: Callable[[Plan], str]
     seconds: float
 
 
@@ -72,13 +74,9 @@ def add_up(each: Iterable[ReleasedFacts]) -> ReleasedFacts:
     excess = added = 0.0
     before, after = [], []
     for own in each:
-        for total, part in (
-            (sizes, own.sizes),
-            (missing, own.missing),
-            (violations, own.violations),
-        ):
-            for key, count in part.items():  # type: ignore[attr-defined]
-                total[key] = total.get(key, 0) + count  # type: ignore[attr-defined]
+        _add(sizes, own.sizes)
+        _add(missing, own.missing)
+        _add(violations, own.violations)
         lost = own.lost if lost is None else lost.merge(own.lost)
         moved, unproved = moved + own.groups_moved, unproved + own.groups_unproved
         excess, added = max(excess, own.excess), added + own.added
@@ -113,6 +111,11 @@ def add_up(each: Iterable[ReleasedFacts]) -> ReleasedFacts:
     )
 
 
+def _add(totals: dict[Key, int], counts: Mapping[Key, int]) -> None:
+    for key, count in counts.items():
+        totals[key] = totals.get(key, 0) + count
+
+
 def describe(done: Done) -> Manifest:
     """Return the manifest."""
     fitted, setting = done.fitted, done.fitted.setting
@@ -124,6 +127,8 @@ def describe(done: Done) -> Manifest:
     loss = released_loss(done.released.lost, done.statistics, fitted.weight_unit, fitted.encoding)
     sizes = dict(sorted(done.released.sizes.items()))
     estimator = estimator_of(plan)
+    seed = setting.seed if estimator.uses_randomness() else None
+    used = plan.replace(random_state=seed)
     guarantee = method.guarantee
     if done.checked.findings and guarantee is Guarantee.K_TO_2K_MINUS_1:
         guarantee = Guarantee.AT_LEAST_K
@@ -132,12 +137,12 @@ def describe(done: Done) -> Manifest:
         microagg_version=__version__,
         libraries=library_versions(),
         input=FileFacts(file=listing.root.name, sha256=_together(done, done.inputs)),
-        plan=plan,
-        command=done.command,
+        plan=used,
+        command=done.command(used),
         method=method.name,
         guarantee=guarantee.value,
         options=_options(estimator),
-        random_state=setting.seed if estimator.uses_randomness() else None,
+        random_state=seed,
         k=plan.k,
         scale=plan.scale,
         quasi_identifiers=roles.quasi_identifiers,
@@ -168,7 +173,7 @@ def describe(done: Done) -> Manifest:
         lower_bound=None,
         gap=None,
         proved_optimal=False,
-        why_no_bound="there are too many records",
+        why_no_bound="it would take the whole dataset at once",
         constraints=_constraints(plan, done.released, errors),
         missing_values=_missing(done),
         markers=dict(done.facts.markers),

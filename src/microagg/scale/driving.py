@@ -1,6 +1,7 @@
 """One run from the files to the finished folder: the passes in their order."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from microagg.core.errors import DataError, PrivacyWarning, warn
 from microagg.core.registry import DEFAULT, find
 from microagg.core.words import counted
 from microagg.files.reading import sha256_of
+from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.records import judge_types
 from microagg.release.required import check_required
@@ -35,7 +37,7 @@ from microagg.scale.fitted import FITTED, DatasetStrata, Fitted, fit
 from microagg.scale.layout import ROUNDS, Layout, lay_out, layout_name
 from microagg.scale.names import check_names
 from microagg.scale.passes import Passes
-from microagg.scale.regions import Outcome, Round, joined_regions, work_on_region
+from microagg.scale.regions import Outcome, ReleasedFacts, Round, joined_regions, work_on_region
 from microagg.scale.routing import ROUTE, UNMERGED, route, sum_strata
 from microagg.scale.setting import Setting
 from microagg.scale.shuffle import Slices, Sources
@@ -69,18 +71,18 @@ class Driver:
         """How many runs of rows there are to read."""
         return len(self.setting.listing.runs)
 
-    def drive(self, target: str, command: str) -> Done:
+    def drive(self, target: str, command: Callable[[Plan], str]) -> Done:
         """Do all passes; the finished files are in the staging folder, and checked."""
         began = time.perf_counter()
         facts = self._facts()
         n_units = check_names(self.passes, self.setting)
         judged = self._judge(facts)
-        statistics = self._statistics(judged)
+        statistics = self._statistics()
         fitted = self._fit(judged, statistics)
         producers = self._route()
-        last = self._rounds(fitted, statistics, producers)
+        last = self._rounds(statistics, producers)
         released = add_up(own.released for own in last if own.released is not None)
-        self._warn(fitted, released)
+        self._warn(released)
         written = self._write()
         checked = self._check(fitted, facts)
         return Done(
@@ -141,11 +143,8 @@ class Driver:
         wanted = max(SAMPLE, SAMPLE_PER_REGION * n_rows // self.setting.region_size)
         return min(1.0, wanted / n_rows)
 
-    def _statistics(self, judged: Judged) -> Statistics:
-        del judged  # tasks read it
-        self.passes.run(
-            "statistics", find_statistics, self.n_runs, bytes_each=self._part_bytes
-        )
+    def _statistics(self) -> Statistics:
+        self.passes.run("statistics", find_statistics, self.n_runs, bytes_each=self._part_bytes)
         found: Statistics = merged(self.passes.results("statistics", self.n_runs))
         return found
 
@@ -186,12 +185,13 @@ class Driver:
         plan, strata = self.setting.plan, fitted.strata
         assert strata is not None
         counts = strata.found.counts
+        weights = counts.astype(np.float64)
         if plan.small_strata == "error":
             raise too_small(counts, plan.k, list(self.setting.roles.strata))
         self.work.keep(UNMERGED, fitted)
         self.passes.run("strata", sum_strata, self.n_runs, bytes_each=self._part_bytes)
         sums = merged(self.passes.results("strata", self.n_runs)).sums
-        home = join_small(sums, counts.astype(np.float64), RecordCounts(counts), plan.k)
+        home = join_small(sums, weights, RecordCounts(weights), plan.k)
         return replace(fitted, strata=DatasetStrata(strata.found, home))
 
     def _route(self) -> list[tuple[str, Slices]]:
@@ -205,9 +205,7 @@ class Driver:
     def _file(self, name: str, number: int) -> str:
         return self.work.place(name, number, "arrow").relative_to(self.work.path).as_posix()
 
-    def _rounds(
-        self, fitted: Fitted, found: Statistics, producers: list[tuple[str, Slices]]
-    ) -> list[Outcome]:
+    def _rounds(self, found: Statistics, producers: list[tuple[str, Slices]]) -> list[Outcome]:
         """Group the records of all regions, and regroup them across the seams."""
         previous, outcomes = [ROUTE], dict[tuple[str, int], Outcome]()
         for number in range(1, len(self.regions) + 1):
@@ -279,7 +277,7 @@ class Driver:
         sources = Sources.of(producers, len(self.setting.listing.parts))
         self.work.keep(WRITING, Writing(self.staging, sources))
 
-    def _warn(self, fitted: Fitted, released: Any) -> None:
+    def _warn(self, released: ReleasedFacts) -> None:
         warn_of_counts(released.violations, self.setting.listing.n_rows)
         if self.setting.plan.k > 1 and (count := released.groups_of_one_weight):
             warn(
@@ -331,4 +329,3 @@ def hash_file(work: WorkFolder, number: int) -> str:
     digest = sha256_of(file.path)
     file.check_unchanged()
     return digest
-

@@ -52,7 +52,7 @@ def client_at(address: str) -> Any:
             "a scheduler needs Dask. Install it with pip install 'microagg[dask]'."
         ) from None
     try:
-        return Client(address, timeout=10)
+        return Client(address, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError):
         raise ParameterError(
             f"no Dask scheduler answers at {address!r}. Start one, or correct the address."

@@ -25,7 +25,8 @@ def mixed(numbers: NDArray[Any], seed: int = 0) -> Hashes:
         z = numbers.astype(np.int64).view(np.uint64) + np.uint64(seed) * _MISSING + _MISSING
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+        mixed_up: Hashes = z ^ (z >> np.uint64(31))
+    return mixed_up
 
 
 def hashed(column: pl.Series) -> Hashes:
@@ -54,7 +55,8 @@ def _of_texts(column: pl.Series) -> Hashes:
     codes = text.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
     different = text.unique().sort(nulls_last=False).drop_nulls().to_list()
     own = [int.from_bytes(hashlib.blake2b(t.encode(), digest_size=8).digest()) for t in different]
-    return np.array([0, *own], dtype=np.uint64)[codes]
+    found: Hashes = np.array([0, *own], dtype=np.uint64)[codes]
+    return found
 
 
 def hashed_rows(columns: list[pl.Series]) -> Hashes:

@@ -60,9 +60,7 @@ class Layout:
 
     def whole_trees(self) -> list[list[int]]:
         """Return all regions of each stratum that is cut."""
-        return [
-            [*range(first, first + tree.n_regions)] for first, tree in self.trees.values()
-        ]
+        return [[*range(first, first + tree.n_regions)] for first, tree in self.trees.values()]
 
 
 def layout_name(number: int) -> str:

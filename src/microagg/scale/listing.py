@@ -119,15 +119,12 @@ class Listing:
             yield number, _numbered(joined.slice(0, part.n_rows), part, file, columns)
 
 
-def _numbered(
-    table: pa.Table, part: Part, file: DatasetFile, columns: Sequence[str]
-) -> pa.Table:
+def _numbered(table: pa.Table, part: Part, file: DatasetFile, columns: Sequence[str]) -> pa.Table:
     """Return the columns in their order, with those of folders and the numbers of the rows."""
     n = part.n_rows
     from_folders = {name: pa.array([value] * n, pa.string()) for name, value in file.hive}
     arrays = [
-        table.column(name) if name in table.column_names else from_folders[name]
-        for name in columns
+        table.column(name) if name in table.column_names else from_folders[name] for name in columns
     ]
     first = part.file * FILE_ROWS + part.first
     rows = pa.array(np.arange(first, first + n))
@@ -237,7 +234,8 @@ def _type(kind: pa.DataType) -> str:
 def _cut(root: Path, kind: str, files: tuple[DatasetFile, ...]) -> Listing:
     """Return the listing with all files cut into runs and parts, by the width of a row."""
     width = _bytes_per_row(files)
-    runs, parts = [], []
+    runs: list[tuple[int, Run]] = []
+    parts: list[Part] = []
     for at, file in enumerate(files):
         first = 0
         for run in file.runs:

@@ -4,6 +4,7 @@ import re
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_count
+from microagg.scale.work import UnfinishedError
 
 # What the libraries and compiled kernels take, and what a task takes beside its rows.
 BASE, PER_TASK = 450 << 20, 60 << 20
@@ -50,7 +51,7 @@ def tasks_at_once(memory: int | None, bytes_each: int, n_jobs: int) -> int:
         return n_jobs
     each = bytes_each + PER_TASK
     if memory - BASE < each:
-        raise ParameterError(
+        raise UnfinishedError(
             f"memory of {memory / 1e6:.0f}MB is too little for this dataset: a task takes about "
             f"{each / 1e6:.0f}MB beside the {BASE / 1e6:.0f}MB of the libraries. Give "
             f"{(BASE + each) / 1e6:.0f}MB or more."

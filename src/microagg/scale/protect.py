@@ -1,39 +1,36 @@
 """protect_dataset(): a folder of files, or one that is too large, protected within memory."""
 
-import os
 import shutil
 from collections.abc import Iterable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from microagg import __version__
-from microagg.core.errors import ParameterError
+from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT
 from microagg.core.validation import SeedLike, check_flag, check_seed
-from microagg.files.atomic import atomic_write_all, check_target
-from microagg.files.writing import json_writer
 from microagg.plans.arguments import alone_with_plan, plan_of
-from microagg.plans.beside import manifest_path
 from microagg.plans.commands import command_line
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.release.cautions import warn_of_k
 from microagg.release.description import library_versions
+from microagg.release.grouping import estimator_of
 from microagg.release.release import PathName
 from microagg.scale.describing import describe
 from microagg.scale.driving import Driver
 from microagg.scale.engines import check_engine, working_with
 from microagg.scale.listing import Listing, list_files
 from microagg.scale.memory import as_bytes
+from microagg.scale.output import Output
 from microagg.scale.passes import Passes
 from microagg.scale.refusals import check_folders, check_plan
 from microagg.scale.setting import SETTING, Setting
 from microagg.scale.space import check_space
-from microagg.scale.work import WorkFolder, working_in
+from microagg.scale.work import UnfinishedError, WorkFolder, working_in
 from microagg.tables.frames import open_frame
 from microagg.tables.resolving import resolve
 from microagg.tables.roles import Names
@@ -41,8 +38,10 @@ from microagg.tables.roles import Names
 # Records of a region, about. It does not depend on memory, so that memory does not change groups.
 REGION_RECORDS = 20_000
 # Arguments that are no options of a plan.
-_NOT_OPTIONS = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
-_NOT_OPTIONS += ("plan", "progress")
+_NOT_OPTIONS = (
+    *("source", "target", "engine", "memory", "work_dir", "keep_work", "resume"),
+    *("plan", "progress"),
+)
 
 
 @alone_with_plan()
@@ -118,11 +117,11 @@ def protect_dataset(
     progress : True for a bar where standard error is a terminal, or a function that is called with
         (task, done, total)
     k, quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, method, method_options, constraints, strict_k, scale, missing, \
-na, digits, dates, strata, small_strata, weights, blocks, valid_combinations, keep_margins, hybrid, \
-keep_key, random_state, effort, time_budget, bound : as in `protect`. What needs the whole table at \
-once is refused: methods whose records draw, `t_closeness`, `blocks`, `keep_margins`, `hybrid`, \
-`keep_key`, `time_budget`, and a `bound`
+t_closeness, p_percent, dominance, method, method_options, constraints, strict_k, scale, \
+missing, na, digits, dates, strata, small_strata, weights, blocks, valid_combinations, \
+keep_margins, hybrid, keep_key, random_state, effort, time_budget, bound : as in `protect`. What \
+needs the whole table at once is refused: methods whose records draw, `t_closeness`, `blocks`, \
+`keep_margins`, `hybrid`, `keep_key`, `time_budget`, and a `bound`
 
     Examples
     --------
@@ -174,46 +173,44 @@ def protect_files(
     given, goal = Path(source), Path(target)
     if not given.exists():
         raise ParameterError(f"the input {str(given)!r} does not exist.")
-    _check_target(given, goal, force=force)
-    listing = list_files(given)
-    check_folders(plan, listing)
     place = _work_place(goal, work_dir)
-    staging = goal.parent / f".{goal.name}.microagg-output"
+    output = Output(goal, is_folder=given.is_dir(), force=force)
     warn_of_k(plan)
     if not resume:
+        output.check(given)
+        listing = list_files(given)
+        check_folders(plan, listing)
         check_space(listing, place.parent, goal.parent)
-    with working_in(place, resume=resume, keep=keep_work) as work, working_with(engine):
-        setting = _setting(work, plan, listing, resume=resume)
-        _make_staging(staging)
-        driver = Driver(work, setting, Passes(work, limit), staging)
-        command = command_line(plan, source=str(given), target=str(goal))
-        done = driver.drive(goal.name, command)
-        manifest = describe(done)
-        _publish(staging, goal, listing, manifest, force=force)
+    with working_in(place, resume=resume) as work, working_with(engine):
+        manifest = output.finished(work) if resume else None
+        if manifest is None:
+            output.check(given)
+            setting = _setting(work, plan, list_files(given), resume=resume)
+            manifest = _protected(work, setting, limit, output, given)
+            output.publish(work, manifest)
+    if not keep_work:
+        shutil.rmtree(place, ignore_errors=True)
     return manifest
 
 
-def _check_target(source: Path, target: Path, *, force: bool) -> None:
-    """Refuse a target that is taken, or inside the source."""
-    own, other = (Path(os.path.realpath(path)) for path in (source, target))
-    if own == other or own in other.parents or other in own.parents:
-        raise ParameterError(
-            f"the output {str(target)!r} must not be the input, in it or around it. Choose another "
-            "place."
+def _protected(
+    work: WorkFolder, setting: Setting, limit: int | None, output: Output, source: Path
+) -> Manifest:
+    """Do all passes; nothing stays behind if the data or the plan are to blame for a failure."""
+    try:
+        output.make_staging()
+        driver = Driver(work, setting, Passes(work, limit), output.staging)
+        others = {} if output.is_folder else {"memory": str(limit or "1TB")}
+        command = partial(
+            command_line, source=str(source), target=str(output.target), dialect=others
         )
-    if source.is_dir():
-        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-            raise ParameterError(
-                f"the output folder {str(target)!r} exists already and is not empty; a folder is "
-                "never replaced. Choose another, or remove it first."
-            )
-        if not target.parent.is_dir():
-            raise ParameterError(
-                f"the folder of the output {str(target)!r} does not exist. Create it first."
-            )
-    else:
-        check_target(target, force=force, source=source)
-    check_target(manifest_path(str(target)), force=force or source.is_dir())
+        return describe(driver.drive(output.target.name, command))
+    except UnfinishedError:
+        raise
+    except MicroaggError:
+        shutil.rmtree(work.path, ignore_errors=True)
+        shutil.rmtree(output.staging, ignore_errors=True)
+        raise
 
 
 def _work_place(target: Path, work_dir: PathName | None) -> Path:
@@ -237,12 +234,12 @@ def _setting(work: WorkFolder, plan: Plan, listing: Listing, *, resume: bool) ->
         return before
     named = plan.roles_in(listing.columns)
     roles = resolve(open_frame(_first_rows(listing)), named)
-    seed = plan.random_state
     setting = Setting(
         plan,
         listing,
         roles,
-        check_seed(seed) if seed is not None else int(np.random.SeedSequence().generate_state(1)[0]),
+        # Where methods use no randomness, the regions use none either.
+        check_seed(plan.random_state) if estimator_of(plan).uses_randomness() else 0,
         REGION_RECORDS,
         {"microagg": __version__, **library_versions()},
     )
@@ -277,36 +274,3 @@ def _check_same(before: Setting, plan: Plan, listing: Listing) -> None:
                 else "the run cannot be resumed: it began with another plan. Give the same "
                 "options, or delete the work folder and begin anew."
             )
-
-
-def _make_staging(staging: Path) -> None:
-    staging.mkdir(mode=0o700, exist_ok=True)
-    staging.chmod(0o700)
-
-
-def _publish(
-    staging: Path, target: Path, listing: Listing, manifest: Manifest, *, force: bool
-) -> None:
-    """Give the finished files their names: all at once, and then the manifest."""
-    for root, folders, names in os.walk(staging):
-        for name in names:
-            if name.startswith("."):  # what a killed task left behind
-                (Path(root) / name).unlink()
-        del folders
-    if listing.root.is_dir():
-        if target.is_dir():
-            target.rmdir()
-        os.rename(staging, target)
-        mask = os.umask(0)
-        os.umask(mask)
-        target.chmod(0o777 & ~mask)
-    else:
-        (written,) = listing.files
-        finished = staging / written.name
-        if force:
-            os.replace(finished, target)
-        else:
-            os.link(finished, target)
-        shutil.rmtree(staging)
-    place = manifest_path(str(target))
-    atomic_write_all({place: json_writer(manifest.as_dict())}, force=True)

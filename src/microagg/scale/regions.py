@@ -1,14 +1,20 @@
 """The task of a region: group its records, or regroup them, and at last release them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from microagg.constraints.system import System
-from microagg.core.arrays import Labels, Rows
+from microagg.core.arrays import Floats, Labels, Rows
+from microagg.core.registry import find
 from microagg.kernels.basics.group_sums import summarise
+from microagg.measures.utility.information_loss import Errors
+from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
@@ -25,8 +31,12 @@ from microagg.scale.listing import FILE_ROWS
 from microagg.scale.losses import Lost, lost_in
 from microagg.scale.setting import Setting
 from microagg.scale.shuffle import ROW, Slices, Sources, row_numbers, write_sorted
+from microagg.scale.statistics import with_missing
 from microagg.scale.work import WorkFolder
 from microagg.tables.moments import Moments
+
+if TYPE_CHECKING:
+    from microagg.requirements.coded import GroupRule
 
 GROUP = "\0group"
 
@@ -74,7 +84,6 @@ class ReleasedFacts:
     groups_of_one_weight: int
     combinations_before: Hashes | None
     combinations_after: tuple[Hashes, Rows] | None
-    was_timed_out: bool = False
 
 
 def work_on_region(work: WorkFolder, name: str, number: int) -> Outcome:
@@ -88,7 +97,7 @@ def work_on_region(work: WorkFolder, name: str, number: int) -> Outcome:
     plan = setting.plan.replace(random_state=_seed(setting.seed, this.number, this.regions[number]))
     if this.number == 1 and not this.must_succeed and not _is_feasible(plan, records):
         return Outcome(is_infeasible=True)
-    groups = _groups(plan, records, table, this, Layout.of(work, this.number))
+    groups = _groups(plan, records, table, Layout.of(work, this.number))
     path = work.place(name, number, "arrow")
     if this.is_last:
         return _release(work, setting, records, groups, table, path, this.moments)
@@ -121,9 +130,8 @@ def _strata(records: Records) -> Labels:
     return records.strata.of_record
 
 
-def _groups(
-    plan: Plan, records: Records, table: pa.Table, this: Round, layout: Layout
-) -> Groups:
+def _groups(plan: Plan, records: Records, table: pa.Table, layout: Layout) -> Groups:
+    """Return the groups of records: the first ones, or better ones than they are in."""
     rules = rules_for(plan, records)
     if GROUP not in table.column_names:
         found = group(records, plan, (), rules)
@@ -131,42 +139,26 @@ def _groups(
             raise KeyboardInterrupt
         return found
     labels = np.unique(table.column(GROUP).to_numpy(), return_inverse=True)[1].reshape(-1)
-    labels = labels.astype(np.intp)
-    if this.regions[0][0] >= 0 and not _is_whole(layout, this, records):
-        labels = regrouped(plan, records, labels, rules)
-    return _with_labels(plan, records, labels)
+    labels = summarise(np.zeros((len(labels), 1)), labels.astype(np.intp)).labels
+    if not _holds_whole_strata(layout, records):
+        labels = regrouped(plan, records.X, labels, rules)
+    no_errors = Errors(0.0, 0.0)  # they are added up elsewhere
+    promise, seed = Promise.K_ANONYMITY, plan.random_state
+    return Groups(find(plan.method), estimator_of(plan), (labels,), (), no_errors, promise, seed)
 
 
-def _is_whole(layout: Layout, this: Round, records: Records) -> bool:
-    """Whether the region holds whole strata, which were grouped as such before."""
+def _holds_whole_strata(layout: Layout, records: Records) -> bool:
+    """Whether strata were not cut, so that they were grouped as a whole before."""
     return bool((layout.shared[np.unique(_strata(records))] >= 0).all())
 
 
-def regrouped(plan: Plan, records: Records, labels: Labels, rules: Sequence[object]) -> Labels:
+def regrouped(plan: Plan, X: Floats, labels: Labels, rules: "Sequence[GroupRule]") -> Labels:
     """Return better groups of records that are grouped already, or else the same."""
-    estimator = fit_under(estimator_of(plan), records.X, rules)  # type: ignore[arg-type]
+    estimator = fit_under(estimator_of(plan), X, rules)
     if estimator.interrupted_:
         raise KeyboardInterrupt
-    before = summarise(records.X, labels)
+    before = summarise(X, labels)
     return estimator.labels_ if estimator.sse_ < before.sse else before.labels
-
-
-def _with_labels(plan: Plan, records: Records, labels: Labels) -> Groups:
-    """Return groups that were found before."""
-    from microagg.core.registry import find
-    from microagg.measures.utility.information_loss import Errors
-    from microagg.plans.manifest import Promise
-
-    numbered = summarise(np.zeros((len(labels), 1)), labels).labels
-    return Groups(
-        find(plan.method),
-        estimator_of(plan),
-        (numbered,),
-        (),
-        Errors(0.0, 0.0),
-        Promise.K_ANONYMITY,
-        plan.random_state,
-    )
 
 
 def _release(
@@ -175,7 +167,7 @@ def _release(
     records: Records,
     groups: Groups,
     table: pa.Table,
-    path: object,
+    path: Path,
     moments: Mapping[str, Moments],
 ) -> Outcome:
     plan = setting.plan
@@ -189,7 +181,7 @@ def _release(
             columns[name] = records.strata_columns[name].decode(values)
     rows = row_numbers(table)
     out = pa.table({**columns, ROW: pa.array(rows)})
-    slices = write_sorted(work, path, out, parts_of_rows(setting, rows))  # type: ignore[arg-type]
+    slices = write_sorted(work, path, out, parts_of_rows(setting, rows))
     return Outcome(slices, len(rows), _facts(records, groups, released, moments))
 
 
@@ -231,19 +223,11 @@ def _facts(
 
 def _hashed(records: Records, names: Sequence[str], released: Released | None) -> Hashes:
     """Return a number for every combination of categories, before or after the release."""
-    import polars as pl
-
     columns = []
     for name in names:
         values = records.columns[name].values if released is None else released.values[name]
-        codes = values.numbers.astype(np.int64)
-        columns.append(pl.Series(np.where(_missing(values), -1, codes)))
+        columns.append(pl.Series(with_missing(values.numbers, values.missing)))
     return hashed_rows(columns)
-
-
-def _missing(values: object) -> object:
-    missing = getattr(values, "missing", None)
-    return False if missing is None else missing
 
 
 def joined_regions(
@@ -263,6 +247,3 @@ def joined_regions(
         at for at, own in enumerate(tried) if any(set(own) <= set(family) for family in top)
     ]
     return sorted(top), replaced
-
-
-__all__ = ["GROUP", "Outcome", "Round", "joined_regions", "replace", "work_on_region"]

@@ -5,6 +5,7 @@ is and whoever does the work.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 Batches = Iterator[Any]
@@ -58,4 +59,4 @@ def part_sizes(n_rows: int, bytes_per_row: float) -> list[int]:
     most = int(max(1_000, min(PART_ROWS, PART_BYTES // max(1.0, bytes_per_row))))
     n_parts = max(1, -(-n_rows // most))
     ends = [n_rows * at // n_parts for at in range(n_parts + 1)]
-    return [stop - start for start, stop in zip(ends, ends[1:], strict=False)]
+    return [stop - start for start, stop in pairwise(ends)]

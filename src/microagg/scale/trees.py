@@ -5,6 +5,7 @@ added up axis by axis, so that they round alike on every machine.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,10 +63,8 @@ class Tree:
     def families(self) -> list[list[int]]:
         """Return the regions below every node, from the smallest families to all regions."""
         below: dict[int, list[int]] = {}
-        for leaf, (first, end) in enumerate(
-            zip(self.first_regions, self.first_regions[1:], strict=False)
-        ):
-            below[-1 - leaf] = [*range(int(first), int(end))]
+        for leaf, (first, end) in enumerate(pairwise(self.first_regions.tolist())):
+            below[-1 - leaf] = [*range(first, end)]
         found = [own for own in below.values() if len(own) > 1]
         for node in range(len(self.thresholds) - 1, -1, -1):  # children come after their parent
             below[node] = sorted(below[int(self.left[node])] + below[int(self.right[node])])
@@ -125,7 +124,7 @@ def _cut(X: Floats, rng: np.random.Generator) -> tuple[Floats, float] | None:
     spread = X - X[0]
     spread = spread - spread.mean(axis=0)
     for _ in range(_TRIES):
-        random = along(spread, rng.normal(size=X.shape[1]))
+        random = along(spread, np.asarray(rng.normal(size=X.shape[1])))
         direction = np.array([float((axis * random).sum()) for axis in spread.T])
         length = float(np.abs(direction).max())
         found = None if length == 0.0 else _median(X, direction / length)

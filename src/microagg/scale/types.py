@@ -114,9 +114,7 @@ def _telling_dates(texts: pl.Series) -> tuple[str, ...] | None:
     return tuple(different.gather(sorted(set(telling))).to_list())
 
 
-def _both(
-    first: tuple[str, ...] | None, second: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
+def _both(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if first is None or second is None:
         return second if first is None else first
     return (*first, *second) if first and second else ()
@@ -149,7 +147,9 @@ class Facts:
 def find_facts(work: WorkFolder, run: int) -> Facts:
     """Task: find the facts of the rows of a run."""
     setting = Setting.of(work)
-    return merged(_of_part(setting, table) for _, table in setting.listing.read(run, setting.needed))
+    read = setting.listing.read(run, setting.needed)
+    found: Facts = merged(_of_part(setting, table) for _, table in read)
+    return found
 
 
 def _of_part(setting: Setting, table: Any) -> Facts:

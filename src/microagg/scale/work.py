@@ -7,7 +7,6 @@ was ended in any way goes on where it was.
 import os
 import pickle
 import secrets
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -85,30 +84,40 @@ def _facts(path: Path, _written: tuple[int, int]) -> Any:
     return pickle.loads(path.read_bytes())
 
 
-@contextmanager
-def working_in(path: Path, *, resume: bool, keep: bool) -> Iterator[WorkFolder]:
-    """Make the work folder, or take up that of an earlier run; it goes when all is done.
+class UnfinishedError(MicroaggError):
+    """The run could not go on, for a reason that is not in the data or the plan."""
 
-    It stays after a failure, and the error says where it is.
+
+@contextmanager
+def working_in(path: Path, *, resume: bool) -> Iterator[WorkFolder]:
+    """Make the work folder, or take up that of an earlier run.
+
+    It stays where the run was ended from outside, and the error says where it is. Where the data or
+    the plan are to blame, it goes: a run that is resumed would end the same way.
     """
     _make(path, resume=resume)
     with _locked(path):
         try:
             yield WorkFolder(path)
-        except MicroaggError as error:
-            raise type(error)(f"{error} {_left_at(path)}") from error
+        except UnfinishedError as error:
+            raise UnfinishedError(f"{error} {left_at(path)}") from error
+        except MicroaggError:
+            raise
         except OSError as error:
-            reason = error.strerror or str(error) or type(error).__name__
-            raise ParameterError(
-                f"the run could not go on: {reason}. {_left_at(path)}"
-            ) from error
-    if not keep:
-        shutil.rmtree(path, ignore_errors=True)
+            reason = error.strerror or type(error).__name__
+            raise UnfinishedError(f"the run could not go on: {reason}. {left_at(path)}") from error
+        except Exception as error:  # a worker, a library; its message may quote values
+            what = type(error).__name__
+            raise UnfinishedError(f"the run could not go on: {what}. {left_at(path)}") from error
+        except BaseException as error:  # Ctrl-C
+            error.add_note(left_at(path))
+            raise
 
 
-def _left_at(path: Path) -> str:
+def left_at(path: Path) -> str:
+    """Say that the work folder stays, and how to go on."""
     return (
-        f"The work folder {str(path)!r} stays: it holds original values. Go on with --resume "
+        f"The work folder {str(path)!r} stays; it holds original values. Go on with --resume "
         "(resume=True in Python), or delete it."
     )
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from microagg.core.errors import GuaranteeError
 from microagg.files.reading import sha256_of
-from microagg.scale.listing import FILE_ROWS, FORMATS, DatasetFile
+from microagg.scale.listing import FORMATS, DatasetFile
 from microagg.scale.setting import Setting
-from microagg.scale.shuffle import ROW, Sources, row_numbers
+from microagg.scale.shuffle import Sources, row_numbers
 from microagg.scale.work import WorkFolder
 from microagg.tables.used_categories import of_arrow
 
@@ -54,9 +54,7 @@ def write_file(work: WorkFolder, number: int) -> Written:
     return Written(n_rows, digest)
 
 
-def _write(
-    work: WorkFolder, setting: Setting, writing: Writing, number: int, path: Path
-) -> int:
+def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, path: Path) -> int:
     file = setting.listing.files[number]
     schema = output_schema(setting, file)
     n_rows = 0
@@ -120,11 +118,3 @@ def _in_type(column: Any, field: pa.Field) -> Any:
             return pa.chunked_array([encoded], type=field.type)
         return of_arrow(column)
     return column if column.type == field.type else column.cast(field.type)
-
-
-def first_row(number: int) -> int:
-    """Return the number of the first row of a file."""
-    return number * FILE_ROWS
-
-
-__all__ = ["ROW", "WRITING", "Writing", "Written", "first_row", "output_schema", "write_file"]
