@@ -41,7 +41,9 @@ class Records:
     """An opened table; `columns` are its quasi-identifiers, in one block or more.
 
     `weights` are in units of `weight_unit`, a power of two, so that none is above 1. `units` are
-    those of the records as codes, -1 for none, if a column says whom records are about.
+    those of the records as codes, -1 for none, if a column says whom records are about. If these
+    are part of a dataset, `overall` has what all of its records together would release of columns
+    with missing values.
     """
 
     source: Source
@@ -57,6 +59,7 @@ class Records:
     units: Rows | None = None
     judged: dict[str, Judgement] = field(default_factory=dict)
     named_identifiers: tuple[str, ...] = ()  # whether they were read or not
+    overall: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def frame(self) -> Frame:

@@ -22,14 +22,14 @@ from microagg.requirements.shared import SharedValues, shared_values
 from microagg.scale.hashing import hashed, hashed_rows
 from microagg.scale.listing import Listing, list_files
 from microagg.scale.setting import Setting, arrow_column, named_units
-from microagg.scale.shuffle import ROW, Slices, Sources, write_sorted
+from microagg.scale.shuffle import OURS, ROW, Slices, Sources, write_sorted
 from microagg.scale.work import WorkFolder
 from microagg.tables.frames import open_frame
 
 CHECK, CHECKING, JUDGE = "check", "checking", "judge"
 # Rows of a bucket, about.
 BUCKET_ROWS = 131_072
-_ORIGINAL = "\0original "
+_ORIGINAL = f"{OURS}original "
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,12 +164,18 @@ def judge_bucket(work: WorkFolder, number: int) -> JudgedBucket | None:
     if table is None:
         return None
     rows = pl.DataFrame(pl.from_arrow(table))
-    hidden = {name.removeprefix(_ORIGINAL): name for name in rows.columns if _ORIGINAL in name}
-    unpublished = pl.DataFrame({n: rows.get_column(own) for n, own in hidden.items()})
+    # Names may look like patterns to polars, but not to get_column.
+    columns = {name: rows.get_column(name) for name in rows.columns}
     evidence = Evidence(
-        rows.drop([*hidden.values(), ROW]),
+        pl.DataFrame({name: own for name, own in columns.items() if not name.startswith(OURS)}),
         setting.roles.shown,
-        unpublished,
+        pl.DataFrame(
+            {
+                name.removeprefix(_ORIGINAL): own
+                for name, own in columns.items()
+                if name.startswith(_ORIGINAL)
+            }
+        ),
         na=setting.plan.na,
     )
     findings = tuple(judge.judge(evidence) for judge in setting.plan.requirements)

@@ -1,12 +1,15 @@
 """What was fitted to the whole dataset, and any rows of it opened as records."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from microagg.aggregates.choices import Aggregate, Missing
 from microagg.aggregates.digits import EVERY_DIGIT, Digits
+from microagg.aggregates.released import group_values
+from microagg.aggregates.rounded import points_in_type
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Labels, Rows
 from microagg.release.records import Block, Records
@@ -20,6 +23,7 @@ from microagg.tables.encoding import Encoding
 from microagg.tables.fitted_types import FittedType
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.judging import Judgement
+from microagg.tables.statistics import CategoryStatistics
 from microagg.tables.strata import Strata
 from microagg.tables.typed import code_strata, open_column
 
@@ -75,6 +79,7 @@ class Fitted:
     encoding: Encoding
     weight_unit: float = 1.0
     strata: DatasetStrata | None = None
+    overall: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, work: WorkFolder) -> "Fitted":
@@ -105,6 +110,7 @@ class Fitted:
             units=None if roles.unit is None else _codes_of_units(table, roles.unit),
             judged=self.judged,
             named_identifiers=roles.identifiers,
+            overall=self.overall,
         )
 
     def matrix(self, frame: Frame) -> Any:
@@ -144,7 +150,46 @@ def fit(setting: Setting, judged: Judged, found: Statistics) -> Fitted:
     if found.strata is not None:
         strata = DatasetStrata(found.strata, np.arange(len(found.strata.counts)))
     fitted = Fitted(setting, types, judged.types, {}, encoding, judged.weight_unit, strata)
-    return replace(fitted, digits=_digits(fitted, found))
+    fitted = replace(fitted, digits=_digits(fitted, found))
+    return replace(fitted, overall=_overall(fitted, found))
+
+
+def _overall(fitted: Fitted, found: Statistics) -> dict[str, float]:
+    """Return what all records together would release of columns with missing values.
+
+    A median of numbers is that of the sample.
+    """
+    frame = open_frame(found.sample)
+    overall: dict[str, float] = {}
+    for name, own in found.columns.items():
+        if not own.n_missing or own.present is None:
+            continue
+        column = fitted._column(frame, name)
+        if isinstance(own.present, CategoryStatistics):
+            overall[name] = _of_categories(own.present, column.aggregate)
+        elif column.aggregate is Aggregate.MEAN:
+            mean = np.array([own.present.moments.scaling.offset])
+            dtype = column.values.numbers.dtype
+            overall[name] = points_in_type(mean, column.digits, dtype=dtype, name=name)[0].item()
+        elif len(column.values.present):
+            everyone = np.zeros(len(column.values.numbers), dtype=np.intp)
+            of_all = group_values(
+                column.values,
+                everyone,
+                column.aggregate,
+                Missing.IMPUTE,
+                digits=column.digits,
+                name=name,
+            )
+            overall[name] = of_all.numbers[0].item()
+    return overall
+
+
+def _of_categories(counts: CategoryStatistics, how: Aggregate) -> int:
+    """Return the most frequent category, or the one in the middle, as a code."""
+    if how is Aggregate.MODE:
+        return int(counts.weights.argmax())
+    return int(np.searchsorted(counts.weights.cumsum(), counts.weights.sum() / 2.0))
 
 
 def _digits(fitted: Fitted, found: Statistics) -> dict[str, Digits]:

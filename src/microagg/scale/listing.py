@@ -14,7 +14,7 @@ import pyarrow as pa
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.formats import format_of, suffix_of
 from microagg.scale.columnar import ArrowFiles, ParquetFiles
-from microagg.scale.shuffle import ROW
+from microagg.scale.shuffle import OURS, ROW
 from microagg.scale.spans import Part, Run, Runs, part_sizes
 
 FORMATS: dict[str, Any] = {"Parquet": ParquetFiles, "Arrow": ArrowFiles}
@@ -220,6 +220,8 @@ def _check_alike(files: Sequence[DatasetFile]) -> None:
                 f"the folders of {both} are named by values of different columns. Make all "
                 "folders alike."
             )
+    if strange := [name for name in (*own, *keys) if name.startswith(OURS)]:
+        raise DataError(f"column names must be printable; {strange[0]!r} is not. Rename it first.")
     if twice := [name for name in keys if name in own]:
         raise DataError(
             f"column {twice[0]!r} is in the files and in the names of their folders. Remove one of "

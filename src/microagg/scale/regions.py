@@ -30,7 +30,7 @@ from microagg.scale.layout import Layout
 from microagg.scale.listing import FILE_ROWS
 from microagg.scale.losses import Lost, lost_in
 from microagg.scale.setting import Setting
-from microagg.scale.shuffle import ROW, Slices, Sources, row_numbers, write_sorted
+from microagg.scale.shuffle import OURS, ROW, Slices, Sources, row_numbers, write_sorted
 from microagg.scale.statistics import with_missing
 from microagg.scale.work import WorkFolder
 from microagg.tables.moments import Moments
@@ -38,7 +38,7 @@ from microagg.tables.moments import Moments
 if TYPE_CHECKING:
     from microagg.requirements.coded import GroupRule
 
-GROUP = "\0group"
+GROUP = f"{OURS}group"
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from microagg.core.arrays import Rows
 from microagg.scale.work import WorkFolder
 
-ROW = "\0row"  # no column of a file has such a name
+# Names of columns in the work folder begin like this where they are none of the dataset.
+OURS = "\x01"
+ROW = f"{OURS}row"
 
 
 class Slices(NamedTuple):
