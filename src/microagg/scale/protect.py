@@ -176,16 +176,18 @@ def protect_files(
     place = _work_place(goal, work_dir)
     output = Output(goal, is_folder=given.is_dir(), force=force)
     warn_of_k(plan)
+    setting = None
     if not resume:
         output.check(given)
-        listing = list_files(given)
-        check_folders(plan, listing)
-        check_space(listing, place.parent, goal.parent)
+        setting = _setting(plan, list_files(given))
+        check_space(setting.listing, place.parent, goal.parent)
     with working_in(place, resume=resume) as work, working_with(engine):
         manifest = output.finished(work) if resume else None
         if manifest is None:
-            output.check(given)
-            setting = _setting(work, plan, list_files(given), resume=resume)
+            if setting is None:
+                output.check(given)
+                setting = _resumed(work, plan, list_files(given))
+            work.keep(SETTING, setting)
             manifest = _protected(work, setting, limit, output, given)
             output.publish(work, manifest)
     if not keep_work:
@@ -226,15 +228,21 @@ def _work_place(target: Path, work_dir: PathName | None) -> Path:
     return folder / f"{target.name}.microagg-work"
 
 
-def _setting(work: WorkFolder, plan: Plan, listing: Listing, *, resume: bool) -> Setting:
-    """Return what the run begins with; a run that is resumed must have begun with the same."""
-    if resume and work.is_kept(SETTING):
-        before: Setting = Setting.of(work)
-        _check_same(before, plan, listing)
-        return before
+def _resumed(work: WorkFolder, plan: Plan, listing: Listing) -> Setting:
+    """Return what a run began with, if it is what was asked for now."""
+    if not work.is_kept(SETTING):  # it was ended before it had begun
+        return _setting(plan, listing)
+    before: Setting = Setting.of(work)
+    _check_same(before, plan, listing)
+    return before
+
+
+def _setting(plan: Plan, listing: Listing) -> Setting:
+    """Return what a run begins with; every column must have a role."""
+    check_folders(plan, listing)
     named = plan.roles_in(listing.columns)
     roles = resolve(open_frame(_first_rows(listing)), named)
-    setting = Setting(
+    return Setting(
         plan,
         listing,
         roles,
@@ -243,8 +251,6 @@ def _setting(work: WorkFolder, plan: Plan, listing: Listing, *, resume: bool) ->
         REGION_RECORDS,
         {"microagg": __version__, **library_versions()},
     )
-    work.keep(SETTING, setting)
-    return setting
 
 
 def _first_rows(listing: Listing) -> Any:
