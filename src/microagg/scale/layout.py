@@ -71,7 +71,7 @@ def layout_name(number: int) -> str:
 def lay_out(fitted: Fitted, X: Floats, strata: Labels, number: int) -> Layout:
     """Lay out the regions of a round by a sample of the records, and how many each stratum has."""
     setting = fitted.setting
-    most = max(setting.region_size, 50 * setting.plan.k)
+    most = max(setting.region_size, 20 * setting.plan.k)
     n_rows = setting.listing.n_rows
     sizes = np.array([n_rows]) if fitted.strata is None else fitted.strata.sizes
     shared = np.full(len(sizes), -1, dtype=np.intp)

@@ -73,15 +73,15 @@ def _save(work: WorkFolder, number: int, numbers: Hashes) -> None:
     work.write(work.place(NAMES, number, "npy"), write)
 
 
-def n_buckets(setting: Setting) -> int:
+def n_buckets(n_rows: int) -> int:
     """Return into how many buckets the values of a column go."""
-    return max(1, -(-setting.listing.n_rows // _BUCKET))
+    return max(1, -(-n_rows // _BUCKET))
 
 
 def count_bucket(work: WorkFolder, number: int) -> Repeats:
     """Task: count the values of a column that are in one bucket."""
     setting = Setting.of(work)
-    column, bucket = divmod(number, n := n_buckets(setting))
+    column, bucket = divmod(number, n := setting.name_buckets)
     ends = [np.uint64(min(2**64 - 1, at * (2**64 // n))) for at in (bucket, bucket + 1)]
     own = []
     for part in range(len(setting.listing.parts)):
@@ -103,7 +103,7 @@ def check_names(passes: Passes, setting: Setting) -> int:
         return 0
     passes.run(NAMES, hash_names, len(setting.listing.runs))
     names = (*identifiers, *published)
-    passes.run(COUNT, count_bucket, len(names) * n_buckets(setting))
+    passes.run(COUNT, count_bucket, len(names) * setting.name_buckets)
     found = dict(zip(names, _totals(passes, setting, len(names)), strict=True))
     if setting.roles.unit is not None:
         return sum(found[setting.roles.unit])
@@ -121,7 +121,7 @@ def check_names(passes: Passes, setting: Setting) -> int:
 
 
 def _totals(passes: Passes, setting: Setting, n_columns: int) -> Iterator[Repeats]:
-    n = n_buckets(setting)
+    n = setting.name_buckets
     each = [*passes.results(COUNT, n_columns * n)]
     for column in range(n_columns):
         own = each[column * n : (column + 1) * n]

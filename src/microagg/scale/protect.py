@@ -25,6 +25,7 @@ from microagg.scale.driving import Driver
 from microagg.scale.engines import check_engine, working_with
 from microagg.scale.listing import Listing, list_files
 from microagg.scale.memory import as_bytes
+from microagg.scale.names import n_buckets
 from microagg.scale.output import Output
 from microagg.scale.passes import Passes
 from microagg.scale.refusals import check_folders, check_plan
@@ -249,6 +250,7 @@ def _setting(plan: Plan, listing: Listing) -> Setting:
         # Where methods use no randomness, the regions use none either.
         check_seed(plan.random_state) if estimator_of(plan).uses_randomness() else 0,
         REGION_RECORDS,
+        n_buckets(listing.n_rows),
         {"microagg": __version__, **library_versions()},
     )
 

@@ -27,7 +27,8 @@ SETTING = "setting"
 class Setting:
     """The plan with its seed, the files, the roles, and how many records a region holds.
 
-    `seed` is that of the plan, or one that was drawn.
+    `seed` is that of the plan, or one that was drawn; the values of columns that may name somebody
+    are counted in `name_buckets`.
     """
 
     plan: Plan
@@ -35,6 +36,7 @@ class Setting:
     roles: Roles
     seed: int
     region_size: int
+    name_buckets: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
