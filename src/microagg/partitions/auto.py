@@ -1,7 +1,7 @@
 """The default: the best groups that a bounded amount of work finds."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from microagg.partitions.ordered import cut_short_tours
 from microagg.partitions.search import regions
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.improving import Effort, Improving, n_neighbours
-from microagg.partitions.search.neighbours import DistinctNeighbours, list_near
+from microagg.partitions.search.large import LargeSearch, is_large
+from microagg.partitions.search.neighbours import DistinctNeighbours, close_lists, list_near
+from microagg.partitions.search.region import RegionEffort
 from microagg.partitions.univariate import Univariate
 
 if TYPE_CHECKING:
@@ -61,6 +63,13 @@ EFFORTS_UNDER_RULES = {
     "fast": _under_rules(20, 25_000, 2_500, 2, islands=2, rounds=1),
     "balanced": _under_rules(400, 450_000, 15_000, 12, islands=2, rounds=1),
     "best": _under_rules(2_000, 2_500_000, 120_000, 50, islands=4, rounds=2),
+}
+
+# For a table of more than 50,000 records.
+EFFORTS_FOR_LARGE = {
+    "fast": RegionEffort(trials_per_record=0.3, rounds=2, dissolved=0.07, merges=False),
+    "balanced": RegionEffort(4, rounds=4, dissolved=0.07, merges=True, temperatures=(3e-3, 6e-5)),
+    "best": RegionEffort(20, rounds=8, dissolved=0.07, merges=True, temperatures=(3e-3, 6e-5)),
 }
 
 # Records up to which a tour is tried as well, and beyond which MDAV would take too long.
@@ -146,12 +155,21 @@ class Auto(Partitioner):
         if needs_no_search(X, k):
             return without_search(X, k)
         X = without_offset(X)
+        if is_large(len(X), k):
+            return self._group_large(X, k, limits, rng, n_jobs)
         with compiled_in_background(run_trials, compile_search, n_jobs):
             self.near_ = near = list_near(X, n_neighbours(k), n_jobs)
             joined = near.exact(X, TOUR_NEIGHBOURS).rows if len(X) <= LARGEST_TOUR else None
             groups = first_groups(X, k, rng, n_jobs, joined)
         improving = Improving(X, groups, k, limits, rng, n_jobs, near.for_search())
         return self._improved(improving, effort)
+
+    def _group_large(
+        self, X: Floats, k: int, limits: Limits, rng: np.random.Generator, n_jobs: int
+    ) -> Labels:
+        with compiled_in_background(run_trials, compile_search, n_jobs):
+            search = LargeSearch(X, k, limits, rng, n_jobs)
+        return self._improved(search, EFFORTS_FOR_LARGE[self.effort])
 
     def _group_under(self, X: NDArray[Any], k: int, rules: "tuple[GroupRule, ...]") -> Labels:
         from microagg.kernels.rules.exhaustive import best_partition
@@ -171,8 +189,11 @@ class Auto(Partitioner):
             labels = np.zeros(len(X), dtype=np.intp)
             best_partition(X, packed, labels)
             return labels
-        self.near_ = list_near(X, n_neighbours(k), n_jobs)
-        near = self.near_.for_search()
+        if is_large(len(X), k):
+            near = close_lists(X, n_neighbours(k), n_jobs)
+        else:
+            self.near_ = list_near(X, n_neighbours(k), n_jobs)
+            near = self.near_.for_search()
         starts = [first_groups(X, k, rng, n_jobs, None) if k > 1 else np.arange(len(X))]
         closeness = [rule for rule in rules if rule.is_closeness]
         if len(X) <= _LARGEST_DEALT:
@@ -201,16 +222,36 @@ class Auto(Partitioner):
             found.append(self._improved(search, effort))
         return min(found, key=lambda labels: summarise(X, labels).sse)
 
-    def _improved(self, improving: Improving, effort: Effort) -> Labels:
+    def _improved(self, search: "Searching[Work]", effort: "Work") -> Labels:
         """Return the groups after the search, and note how it ended."""
         try:
-            improving.run(effort)
+            search.run(effort)
         except KeyboardInterrupt:
-            improving.adopt_best()
+            search.adopt_best()
             self.interrupted_ = True
-        ended_early = self.time_budget is not None and not improving.is_complete()
+        ended_early = self.time_budget is not None and not search.is_complete()
         self.timed_out_ = (self.timed_out_ or ended_early) and not self.interrupted_
-        return improving.labels
+        return search.labels
+
+
+Work = TypeVar("Work", contravariant=True)
+
+
+class Searching(Protocol[Work]):
+    """A search for better groups, of a small table or a large one."""
+
+    @property
+    def labels(self) -> Labels:
+        """The best groups so far."""
+
+    def run(self, effort: Work) -> None:
+        """Search with the given effort, or until the time is up."""
+
+    def adopt_best(self) -> None:
+        """Take the best groups found so far, after an interrupt."""
+
+    def is_complete(self) -> bool:
+        """Whether the search did not run out of time."""
 
 
 def _compile(n_jobs: int, *, under_rules: bool = False) -> None:

@@ -76,6 +76,25 @@ def order_listed(
                 write_others(row, distances, found, out_distances[row], out_rows[row])
 
 
+@kernel
+def lists_within(
+    near: Rows, rows: Rows, region_of: Rows, region: int, place: Rows, out_near: Rows
+) -> None:
+    """Write the neighbours of each row that lie in its region, by their place there.
+
+    The rows are those of the region, in the order of their places. Missing neighbours are filled
+    with the row itself, which searches ignore.
+    """
+    for i in range(rows.shape[0]):
+        slot = 0
+        for other in near[rows[i]]:
+            if region_of[other] == region and other != rows[i]:
+                out_near[i, slot] = place[other]
+                slot += 1
+        for rest in range(slot, out_near.shape[1]):
+            out_near[i, rest] = i
+
+
 @inner_kernel
 def write_others(
     row: int, distances: Floats, found: Rows, out_distances: Floats, out_rows: Rows

@@ -39,8 +39,13 @@ class Search(NamedTuple):
     rng_state: RandomState
 
 
-def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Search:
-    """Lay out groups of k to 2k-1 records, numbered from 0, for a search; all are queued."""
+def make_search(
+    X: Floats, near: Rows, labels: Rows, k: int, seed: int, waiting: Rows | None = None
+) -> Search:
+    """Lay out groups of k to 2k-1 records, numbered from 0, for a search.
+
+    The records `waiting` are queued, all of them if it is None.
+    """
     assignment = make_assignment(X, labels, k)
     room, slots = assignment.members.shape
     n_groups = int(labels.max()) + 1
@@ -48,7 +53,12 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
     free_place[n_groups:] = np.arange(room - n_groups)
     counters = np.zeros(6, dtype=np.intp)
     counters[FREE] = room - n_groups
-    counters[WAITING] = len(X)
+    queue, queued = np.arange(len(X)), np.ones(len(X), dtype=np.bool_)
+    if waiting is not None:
+        queue[: len(waiting)] = waiting
+        queued[:] = False
+        queued[waiting] = True
+    counters[WAITING] = np.count_nonzero(queued)
     return Search(
         X=X,
         near=near,
@@ -60,8 +70,8 @@ def make_search(X: Floats, near: Rows, labels: Rows, k: int, seed: int) -> Searc
         touched=np.zeros(room, dtype=np.intp),
         free=np.r_[np.arange(n_groups, room), np.zeros(n_groups, dtype=np.intp)],
         free_place=free_place,
-        queue=np.arange(len(X)),
-        queued=np.ones(len(X), dtype=np.bool_),
+        queue=queue,
+        queued=queued,
         marked=np.zeros(room, dtype=np.intp),
         homes=np.full(2, -1, dtype=np.intp),
         home_costs=np.full(2, np.inf),

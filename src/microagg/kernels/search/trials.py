@@ -25,8 +25,8 @@ from microagg.kernels.search.state import (
     use_number,
 )
 
-# Largest number of groups that a trial perturbs.
-MOST_GROUPS = 6
+# Largest number of groups that a trial perturbs, and that one perturbs that merges none.
+MOST_GROUPS, _FEW_GROUPS = 6, 4
 # One trial in so many gathers spare records from the whole table, which takes longer.
 _RARELY = 24
 _UNTIL_ALL_IS_SETTLED = 1 << 62
@@ -34,13 +34,21 @@ _UNTIL_ALL_IS_SETTLED = 1 << 62
 
 @kernel
 def run_trials(
-    search: Search, k: int, begin: int, stop: int, total: int, hot: float, cold: float
+    search: Search,
+    k: int,
+    begin: int,
+    stop: int,
+    total: int,
+    hot: float,
+    cold: float,
+    merges: bool,
 ) -> None:
     """Make trials `begin` to `stop` of `total`; a worse outcome is accepted less and less often.
 
     It is accepted with probability exp(-loss / (t * error)), where `error` is that of the touched
     groups before, so that sparse and dense regions cool alike; the temperature t falls
-    geometrically from `hot` to `cold`.
+    geometrically from `hot` to `cold`. Unless a trial `merges` groups now and then, their number
+    only grows: most mergers take long and are undone, so they pay only if there is much time.
     """
     groups = np.empty(MOST_GROUPS + 2, dtype=np.intp)
     rows = np.empty((MOST_GROUPS + 2) * 2 * k, dtype=np.intp)
@@ -50,7 +58,7 @@ def run_trials(
         begin_trial(search)
         if draw(search, _RARELY) == 0:
             gather_spare_records(search, k)
-        elif not perturb_neighbours(search, k, groups, rows, distances):
+        elif not perturb_neighbours(search, k, merges, groups, rows, distances):
             continue
         descend(search, k, _UNTIL_ALL_IS_SETTLED)
         before, after = errors_of_touched(search)
@@ -65,17 +73,19 @@ def compile_search() -> None:
     near = np.array([np.delete(np.arange(n), i) for i in range(n)])
     search = make_search(X, near, np.arange(n) // 2, 2, seed=0)
     descend(search, 2, n)
-    run_trials(search, 2, 0, 1, 1, 1e-3, 1e-4)
+    run_trials(search, 2, 0, 1, 1, 1e-3, 1e-4, True)
 
 
 @inner_kernel
-def perturb_neighbours(search: Search, k: int, groups: Rows, rows: Rows, distances: Floats) -> bool:
+def perturb_neighbours(
+    search: Search, k: int, merges: bool, groups: Rows, rows: Rows, distances: Floats
+) -> bool:
     """Rebuild some neighbouring groups, or exchange some of their records."""
-    count = choose_groups(search, groups)
+    count = choose_groups(search, MOST_GROUPS if merges else _FEW_GROUPS, groups)
     if count < 2:
         return False
     if draw(search, 3) > 0:
-        rebuild(search, k, groups, count, rows, distances)
+        rebuild(search, k, merges, groups, count, rows, distances)
     else:
         exchange_some(search, groups, count)
     return True
@@ -128,11 +138,11 @@ def choose_donor(search: Search, k: int) -> int:
 
 
 @inner_kernel
-def choose_groups(search: Search, out_groups: Rows) -> int:
+def choose_groups(search: Search, most: int, out_groups: Rows) -> int:
     """A random record's group and others that hold near neighbours of it; returns how many."""
     labels = search.assignment.labels
     row = draw(search, labels.shape[0])
-    wanted = 2 + draw(search, MOST_GROUPS - 1)
+    wanted = 2 + draw(search, most - 1)
     search.counters[MARK] += 1
     out_groups[0] = labels[row]
     search.marked[labels[row]] = search.counters[MARK]
@@ -165,7 +175,13 @@ def exchange_some(search: Search, groups: Rows, count: int) -> None:
 
 @inner_kernel
 def rebuild(
-    search: Search, k: int, groups: Rows, count: int, rows: Rows, distances: Floats
+    search: Search,
+    k: int,
+    merges: bool,
+    groups: Rows,
+    count: int,
+    rows: Rows,
+    distances: Floats,
 ) -> None:
     """Make as many groups, or one more or fewer, of the same records, around random ones."""
     assignment = search.assignment
@@ -176,7 +192,7 @@ def rebuild(
             rows[m] = assignment.members[groups[g], slot]
             m += 1
         assignment.sizes[groups[g]] = 0
-    count = change_count(search, k, groups, count, m)
+    count = change_count(search, k, merges, groups, count, m)
     left = m
     for g in range(count):
         left = form_random_group(search, k, groups[g], rows, left, distances)
@@ -187,14 +203,14 @@ def rebuild(
 
 
 @inner_kernel
-def change_count(search: Search, k: int, groups: Rows, count: int, m: int) -> int:
+def change_count(search: Search, k: int, merges: bool, groups: Rows, count: int, m: int) -> int:
     """Decide how many groups to make of m records; take or free a number accordingly."""
     luck = draw(search, 4)
     least = (m + 2 * k - 2) // (2 * k - 1)
-    if luck == 0 and count - 1 >= least:
+    if luck == 0 and merges and count - 1 >= least:
         count -= 1
         release_number(search, groups[count])
-    elif luck == 1 and count + 1 <= m // k and search.counters[FREE] > 0:
+    elif (luck == 1 or not merges) and count + 1 <= m // k and search.counters[FREE] > 0:
         groups[count] = search.free[search.counters[FREE] - 1]
         touch(search, groups[count])
         use_number(search, groups[count])

@@ -23,7 +23,11 @@ _SNAPSHOTS = 12
 
 
 class Annealing:
-    """Simulated annealing of groups of k to 2k-1 records; each new best is passed to `offer`."""
+    """Simulated annealing of groups of k to 2k-1 records; each new best is passed to `offer`.
+
+    Only the records `waiting` are tried before the first trial, all of them if it is None. Without
+    `merges`, no trial merges groups, which suits a search of few trials.
+    """
 
     def __init__(
         self,
@@ -35,9 +39,12 @@ class Annealing:
         seed: int,
         temperatures: tuple[float, float],
         offer: Offer,
+        merges: bool = True,
+        waiting: Labels | None = None,
     ) -> None:
         self.k = k
-        self.search = make_search(X, near, labels, k, seed)
+        self.search = make_search(X, near, labels, k, seed, waiting)
+        self.merges = merges
         self.error = np.inf
         self.labels = labels
         self.snapshots: list[Labels] = []
@@ -61,6 +68,10 @@ class Annealing:
             self.snapshots.append(self.search.assignment.labels.copy())
         return [self.labels, *self.snapshots[_SNAPSHOTS // 2 :]]
 
+    def is_complete(self, trials: int) -> bool:
+        """Whether so many trials were made and no record waits to be tried."""
+        return self.n_made >= trials and self.search.counters[WAITING] == 0
+
     def _settle(self) -> None:
         while self.search.counters[WAITING] > 0 and time.monotonic() < self.deadline:
             descend(self.search, self.k, _ROWS_PER_CALL)
@@ -73,9 +84,8 @@ class Annealing:
             if time.monotonic() >= self.deadline:
                 break
             stop = min(begin + at_once, last)
-            run_trials(
-                self.search, self.k, begin, stop, self._last(stop, total), *self.temperatures
-            )
+            last = self._last(stop, total)
+            run_trials(self.search, self.k, begin, stop, last, *self.temperatures, self.merges)
             self.n_made = stop
             self._remember()
             report("searching", stop, total)

@@ -8,10 +8,13 @@ import numpy as np
 from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import paced, report
 from microagg.kernels.neighbours.listing import order_listed
+from microagg.orderings.forest import forest_neighbours
 from microagg.orderings.neighbours import Neighbours, fill_in, nearest_neighbours
 
 # Standard deviations by which records are moved to break ties between neighbours.
 _TIE_BREAK = 1e-12
+# Up to here exact lists take no longer than those of a forest.
+_FEW_RECORDS = 5_000
 
 
 class DistinctRecords(NamedTuple):
@@ -120,6 +123,39 @@ def list_near(X: Floats, count: int, n_jobs: int = 1) -> DistinctNeighbours:
 def near_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
     """Return the nearest other records of every record, nearest first, one of several equal."""
     return list_near(X, count, n_jobs).for_search()
+
+
+def close_lists(X: Floats, count: int, n_jobs: int = 1) -> Labels:
+    """Return what `near_lists` does, with some neighbours missing, in nearly linear time.
+
+    Neighbours come from a forest. Where too few are found, a list ends with the record itself,
+    which searches ignore.
+    """
+    own = np.arange(len(X))
+    distinct = DistinctRecords(own, own, own, np.ones(len(X), dtype=np.intp))
+    if may_have_equal_records(X):
+        distinct = distinct_records(X)
+    if len(distinct.sizes) <= _FEW_RECORDS:
+        return near_lists(X, count, n_jobs)
+    all_differ = len(distinct.sizes) == len(X)
+    points = X if all_differ else X[distinct.rows[distinct.begins]]
+    listed = forest_neighbours(points, count, n_jobs=n_jobs)
+    missing = np.nonzero(listed < 0)
+    listed[missing] = missing[0]
+    return DistinctNeighbours(distinct, listed, count, slack=np.inf).for_search()
+
+
+def may_have_equal_records(X: Floats) -> bool:
+    """Whether two records agree in a random combination of their columns, as equal ones do.
+
+    >>> may_have_equal_records(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]]))
+    True
+    """
+    along = np.zeros(len(X))
+    for j, factor in enumerate(np.random.default_rng(0).normal(size=X.shape[1])):
+        along += factor * X[:, j]  # not a product of matrices, which may round rows differently
+    along.sort()
+    return bool((along[1:] == along[:-1]).any())
 
 
 def _one_of_each(distinct: DistinctRecords, listed: Labels) -> Labels:

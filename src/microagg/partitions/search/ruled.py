@@ -75,6 +75,10 @@ class RuledAnnealing:
         self.settle()
         return [self.labels, *met[_SNAPSHOTS // 2 :]]
 
+    def is_complete(self, trials: int) -> bool:
+        """Whether so many trials were made."""
+        return self.n_made >= trials
+
     def settle(self) -> None:
         """Make steps that gain until there is none left, or the time is over."""
         n = len(self.labels)
