@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microagg.core.errors import DataError, PrivacyWarning, warn
-from microagg.core.registry import DEFAULT, find
+from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.files.reading import sha256_of
 from microagg.plans.plan import Plan
@@ -34,11 +34,12 @@ from microagg.scale.checking import (
 )
 from microagg.scale.describing import Done, add_up
 from microagg.scale.fitted import FITTED, DatasetStrata, Fitted, fit
-from microagg.scale.layout import ROUNDS, Layout, lay_out, layout_name
+from microagg.scale.layout import Layout, lay_out, layout_name
 from microagg.scale.names import check_names
 from microagg.scale.passes import Passes
 from microagg.scale.regions import Outcome, ReleasedFacts, Round, joined_regions, work_on_region
 from microagg.scale.routing import ROUTE, UNMERGED, route, sum_strata
+from microagg.scale.searching import n_rounds
 from microagg.scale.setting import Setting
 from microagg.scale.shuffle import Slices, Sources
 from microagg.scale.statistics import JUDGED, Judged, Statistics, find_statistics
@@ -168,8 +169,7 @@ class Driver:
         strata = np.zeros(len(sample.X), dtype=np.intp)
         if sample.strata is not None:
             strata = sample.strata.of_record
-        n_rounds = ROUNDS if plan.method == DEFAULT else 1
-        for number in range(1, n_rounds + 1):
+        for number in range(1, n_rounds(plan) + 1):
             layout = lay_out(fitted, sample.X, strata, number)
             self.work.keep(layout_name(number), layout)
             self.regions.append(layout.n_regions)

@@ -13,9 +13,6 @@ from microagg.scale.fitted import Fitted
 from microagg.scale.trees import Tree, grow
 from microagg.scale.work import WorkFolder
 
-# Rounds of the search behind `auto`; other methods have one.
-ROUNDS = 3
-
 
 @dataclass(frozen=True, eq=False)
 class Layout:

@@ -37,7 +37,7 @@ from microagg.tables.resolving import resolve
 from microagg.tables.roles import Names
 
 # Records of a region, about. It does not depend on memory, so that memory does not change groups.
-REGION_RECORDS = 20_000
+REGION_RECORDS = 50_000
 # Arguments that are no options of a plan.
 _NOT_OPTIONS = (
     *("source", "target", "engine", "memory", "work_dir", "keep_work", "resume"),

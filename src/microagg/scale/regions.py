@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from microagg.constraints.system import System
-from microagg.core.arrays import Floats, Labels, Rows
+from microagg.core.arrays import Labels, Rows
 from microagg.core.registry import find
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors
@@ -20,7 +19,6 @@ from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
 from microagg.release.exposure import n_groups_of_one_weight
 from microagg.release.grouping import Groups, estimator_of, group
-from microagg.release.parts import fit_under
 from microagg.release.records import Records
 from microagg.release.released import Released, aggregate
 from microagg.release.required import rules_for, unmet
@@ -29,14 +27,12 @@ from microagg.scale.hashing import Hashes, hashed_rows
 from microagg.scale.layout import Layout
 from microagg.scale.listing import FILE_ROWS
 from microagg.scale.losses import Lost, lost_in
+from microagg.scale.searching import searched
 from microagg.scale.setting import Setting
 from microagg.scale.shuffle import OURS, ROW, Slices, Sources, row_numbers, write_sorted
 from microagg.scale.statistics import with_missing
 from microagg.scale.work import WorkFolder
 from microagg.tables.moments import Moments
-
-if TYPE_CHECKING:
-    from microagg.requirements.coded import GroupRule
 
 GROUP = f"{OURS}group"
 
@@ -97,7 +93,7 @@ def work_on_region(work: WorkFolder, name: str, number: int) -> Outcome:
     plan = setting.plan.replace(random_state=_seed(setting.seed, this.number, this.regions[number]))
     if this.number == 1 and not this.must_succeed and not _is_feasible(plan, records):
         return Outcome(is_infeasible=True)
-    groups = _groups(plan, records, table, Layout.of(work, this.number))
+    groups = _groups(plan, records, table, this.number, Layout.of(work, this.number))
     path = work.place(name, number, "arrow")
     if this.is_last:
         return _release(work, setting, records, groups, table, path, this.moments)
@@ -130,35 +126,29 @@ def _strata(records: Records) -> Labels:
     return records.strata.of_record
 
 
-def _groups(plan: Plan, records: Records, table: pa.Table, layout: Layout) -> Groups:
-    """Return the groups of records: the first ones, or better ones than they are in."""
+def _groups(plan: Plan, records: Records, table: pa.Table, number: int, layout: Layout) -> Groups:
+    """Return the groups of records in a round: the first ones, or better ones than before."""
     rules = rules_for(plan, records)
-    if GROUP not in table.column_names:
-        found = group(records, plan, (), rules)
-        if found.interrupted:  # here the best groups so far are no result
-            raise KeyboardInterrupt
-        return found
-    labels = np.unique(table.column(GROUP).to_numpy(), return_inverse=True)[1].reshape(-1)
-    labels = summarise(np.zeros((len(labels), 1)), labels.astype(np.intp)).labels
-    if not _holds_whole_strata(layout, records):
-        labels = regrouped(plan, records.X, labels, rules)
+    labels = None
+    if GROUP in table.column_names:
+        raw = np.unique(table.column(GROUP).to_numpy(), return_inverse=True)[1].reshape(-1)
+        labels = summarise(np.zeros((len(raw), 1)), raw.astype(np.intp)).labels
+    if _holds_whole_strata(layout, records):
+        if labels is None:
+            found = group(records, plan, (), rules)
+            if found.interrupted:  # here the best groups so far are no result
+                raise KeyboardInterrupt
+            return found
+    else:
+        labels = searched(plan, records.X, rules, number, labels)
     no_errors = Errors(0.0, 0.0)  # they are added up elsewhere
     promise, seed = Promise.K_ANONYMITY, plan.random_state
     return Groups(find(plan.method), estimator_of(plan), (labels,), (), no_errors, promise, seed)
 
 
 def _holds_whole_strata(layout: Layout, records: Records) -> bool:
-    """Whether strata were not cut, so that they were grouped as a whole before."""
+    """Whether strata were not cut: they are grouped as a whole, in the first round."""
     return bool((layout.shared[np.unique(_strata(records))] >= 0).all())
-
-
-def regrouped(plan: Plan, X: Floats, labels: Labels, rules: "Sequence[GroupRule]") -> Labels:
-    """Return better groups of records that are grouped already, or else the same."""
-    estimator = fit_under(estimator_of(plan), X, rules)
-    if estimator.interrupted_:
-        raise KeyboardInterrupt
-    before = summarise(X, labels)
-    return estimator.labels_ if estimator.sse_ < before.sse else before.labels
 
 
 def _release(
