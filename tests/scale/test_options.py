@@ -15,6 +15,7 @@ from microagg.scale.memory import FLOOR, as_bytes, tasks_at_once
 from tests.scale.datasets import people, sizes_of_classes, write_files
 
 OWN = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
+OWN += ("delimiter", "decimal", "encoding")
 PAGE = Path(__file__).parents[2] / "docs" / "datasets.md"
 
 

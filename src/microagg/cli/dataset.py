@@ -41,12 +41,11 @@ class DatasetOptions(NamedTuple):
                     f"--{name.replace('_', '-')} is not available for datasets beyond memory. "
                     "Leave it out."
                 )
-        for name in ("delimiter", "decimal", "encoding", "sheet"):
-            if given[name] is not None:
-                raise ParameterError(
-                    f"--{name} is not for datasets, which consist of Parquet or Arrow files. Leave "
-                    "it out."
-                )
+        if given["sheet"] is not None:
+            raise ParameterError(
+                "--sheet is not for datasets, which consist of Parquet, Arrow or CSV files. Leave "
+                "it out."
+            )
 
 
 def protect_dataset(
@@ -78,6 +77,9 @@ def protect_dataset(
                 work_dir=wanted.work_dir,
                 keep_work=wanted.keep_work,
                 resume=wanted.resume,
+                delimiter=given["delimiter"],
+                decimal=given["decimal"],
+                encoding=given["encoding"],
                 force=given["force"],
             )
     if given["json"]:

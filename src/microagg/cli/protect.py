@@ -121,8 +121,8 @@ def protect(
     Options for columns, --option, --block and --constraint can be repeated. A manifest of
     what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.
-    A folder of Parquet or Arrow files, or one file with --memory, is protected as a dataset that
-    need not fit in memory. Ctrl-C then leaves a work folder that --resume takes up.
+    A folder of Parquet, Arrow or CSV files, or one file with --memory, is protected as a dataset
+    that need not fit in memory. Ctrl-C then leaves a work folder that --resume takes up.
     """
     asked = plan_from(given)
     wanted = DatasetOptions(memory, work_dir, keep_work, resume, scheduler)

@@ -19,11 +19,20 @@ from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.records import Classes
 from microagg.requirements.shared import SharedValues, shared_values
+from microagg.scale.delimited import (
+    CSV_BYTES,
+    FINISHED,
+    CsvSetting,
+    as_judged,
+    read_finished,
+)
 from microagg.scale.hashing import hashed, hashed_rows
-from microagg.scale.listing import Listing, list_files
+from microagg.scale.listing import Listing, find_files, list_files
+from microagg.scale.passes import Passes
 from microagg.scale.setting import Setting, arrow_column, named_units
 from microagg.scale.shuffle import OURS, ROW, Slices, Sources, write_sorted
 from microagg.scale.work import WorkFolder
+from microagg.scale.writing import output_schema
 from microagg.tables.frames import open_frame
 
 CHECK, CHECKING, JUDGE = "check", "checking", "judge"
@@ -60,10 +69,19 @@ class JudgedBucket(NamedTuple):
     alone: dict[str, int]
 
 
-def open_finished(setting: Setting, staging: Path) -> Listing:
+def open_finished(passes: Passes, setting: Setting, staging: Path) -> Listing:
     """Return the finished files if they are those of the input, each with as many rows."""
-    before = setting.listing
-    after = list_files(staging)
+    before, found = setting.listing, find_files(staging)
+    if setting.dialect is None:
+        after = list_files(found)
+    else:  # a CSV file is compared as it is written
+        columns = tuple(output_schema(setting, before.files[0]).names)
+        paths = tuple(file.path for file in found.files)
+        asked = CsvSetting(paths, setting.dialect, columns, frozenset(columns))
+        passes.work.keep(FINISHED, asked)
+        passes.run(FINISHED, read_finished, len(paths), bytes_each=CSV_BYTES)
+        places = [passes.work.place(FINISHED, at, "arrow") for at in range(len(paths))]
+        after = list_files(found, places)
     if [(f.name, f.n_rows) for f in before.files] != [(f.name, f.n_rows) for f in after.files]:
         raise GuaranteeError(
             "the finished files do not have the names and rows of the input files; nothing was "
@@ -79,9 +97,9 @@ def check_file(work: WorkFolder, number: int) -> CheckedFile:
     kept = [n for n in setting.roles.unchanged if n in setting.listing.files[number].schema.names]
     slices, violations = [], dict[str, int]()
     for at, before, after in _side_by_side(setting, checking, number, kept):
-        _refuse_changes(before, after, kept)
+        _refuse_changes(before, after, kept, setting.decimal)
         if checking.constrained is not None:
-            found = _violations(checking.constrained, after)
+            found = _violations(checking.constrained, after, setting.decimal)
             violations = {text: violations.get(text, 0) + n for text, n in found.counts.items()}
         table = _evidence_table(setting, before, after)
         shown = [pl.Series(pl.from_arrow(table[name])) for name in setting.roles.shown]
@@ -116,27 +134,35 @@ def _parts(listing: Listing, number: int, columns: Sequence[str]) -> Iterator[tu
             yield from listing.read(run, columns)
 
 
-def _refuse_changes(before: pa.Table, after: pa.Table, columns: Iterable[str]) -> None:
+def _refuse_changes(
+    before: pa.Table, after: pa.Table, columns: Iterable[str], decimal: str
+) -> None:
     one, other = open_frame(before), open_frame(after)
     for name in columns:
-        if not _same(arrow_column(one, name), arrow_column(other, name)):
+        if not _same(arrow_column(one, name), arrow_column(other, name), decimal):
             raise GuaranteeError(
                 f"column {name!r} is to be published unchanged, and differs in the finished files; "
                 "nothing was released. This is a defect of microagg: please report it."
             )
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one.type != other.type:
-        return False
-    if pa.types.is_floating(one.type):  # NaN is the same as NaN
-        return bool(np.array_equal(hashed(pl.Series(one)), hashed(pl.Series(other))))
-    return bool(one.equals(other))
+def _same(one: Any, other: Any, decimal: str) -> bool:
+    if one.type == other.type and not pa.types.is_floating(one.type):
+        return bool(one.equals(other))
+    # Numbers may be written in several ways; NaN is the same as NaN.
+    both = [as_judged(column, decimal).cast(pl.Float64, strict=False) for column in (one, other)]
+    return bool(np.array_equal(hashed(both[0]), hashed(both[1])))
 
 
-def _violations(constrained: Constrained, after: pa.Table) -> Violations:
-    table = pl.DataFrame(pl.from_arrow(after.select([*constrained.columns])))
-    return constrained.judge(Evidence(table, constrained.columns))
+def _violations(constrained: Constrained, after: pa.Table, decimal: str) -> Violations:
+    dated = constrained.forms
+    columns = {
+        name: pl.Series(pl.from_arrow(after[name]))
+        if dated.get(name)
+        else as_judged(after[name], decimal)
+        for name in constrained.columns
+    }
+    return constrained.judge(Evidence(pl.DataFrame(columns), constrained.columns))
 
 
 def _evidence_table(setting: Setting, before: pa.Table, after: pa.Table) -> pa.Table:
@@ -176,7 +202,8 @@ def judge_bucket(work: WorkFolder, number: int) -> JudgedBucket | None:
                 if name.startswith(_ORIGINAL)
             }
         ),
-        na=setting.plan.na,
+        setting.decimal,
+        setting.plan.na,
     )
     findings = tuple(judge.judge(evidence) for judge in setting.plan.requirements)
     shared = tuple(shared_values(evidence, setting.roles.sensitive))

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from microagg.core.errors import DataError
+from microagg.files.dialect import Dialect
+from microagg.scale import delimited
 from microagg.scale.spans import Batches, Runs, runs_of
 
 # Rows that are decoded at a time, and bytes of a column that are read ahead.
@@ -59,7 +61,7 @@ class ParquetFiles:
 
     @staticmethod
     @contextmanager
-    def writing(path: Path, schema: pa.Schema) -> Iterator[Any]:
+    def writing(path: Path, schema: pa.Schema, _dialect: Dialect | None) -> Iterator[Any]:
         """Write a file, a row group for every table."""
         with pq.ParquetWriter(path, schema) as writer:
             yield lambda table: writer.write_table(table, row_group_size=max(1, table.num_rows))
@@ -91,7 +93,7 @@ class ArrowFiles:
 
     @staticmethod
     @contextmanager
-    def writing(path: Path, schema: pa.Schema) -> Iterator[Any]:
+    def writing(path: Path, schema: pa.Schema, _dialect: Dialect | None) -> Iterator[Any]:
         """Write a file, a batch for every table."""
         is_feather = path.suffix == ".feather" or ".feather" in path.name
         options = pa.ipc.IpcWriteOptions(
@@ -102,3 +104,18 @@ class ArrowFiles:
             pa.ipc.new_file(sink, schema, options=options) as writer,
         ):
             yield writer.write_table
+
+
+class CsvFiles:
+    """How CSV files are read, once they were converted to Arrow files, and written."""
+
+    kind = "CSV"
+    schema_and_runs = ArrowFiles.schema_and_runs
+    batches = ArrowFiles.batches
+
+    @staticmethod
+    @contextmanager
+    def writing(path: Path, schema: pa.Schema, dialect: Dialect | None) -> Iterator[Any]:
+        """Write a file, some rows at a time."""
+        with delimited.writing(path, schema, dialect or Dialect()) as write:
+            yield write

@@ -104,6 +104,7 @@ class Driver:
     def _facts(self) -> Facts:
         self.passes.run("types", find_facts, self.n_runs, bytes_each=self._part_bytes)
         found: Facts = merged(self.passes.results("types", self.n_runs))
+        found = found.with_markers(self.setting.markers)
         check_facts(found, self.setting.plan, self.setting.roles)
         return found
 
@@ -111,7 +112,7 @@ class Driver:
     def _part_bytes(self) -> int:
         """How many bytes a task takes that reads parts."""
         listing = self.setting.listing
-        width = sum(file.size for file in listing.files) / max(1, listing.n_rows)
+        width = sum(file.origin.size for file in listing.files) / max(1, listing.n_rows)
         most = max(part.n_rows for part in listing.parts)
         return int(most * max(width, 10.0 * len(self.setting.needed)) * _COPIES)
 
@@ -301,7 +302,9 @@ class Driver:
             largest = {name: own.largest for name, own in facts.columns.items()}
             constrained = Constrained(plan.constraints, forms, plan.resolutions, largest)
         n_buckets = max(1, -(-setting.listing.n_rows // BUCKET_ROWS))
-        checking = Checking(open_finished(setting, self.staging), n_buckets, constrained)
+        checking = Checking(
+            open_finished(self.passes, setting, self.staging), n_buckets, constrained
+        )
         self.work.keep(CHECKING, checking)
         n_files = len(setting.listing.files)
         self.passes.run(CHECK, check_file, n_files, bytes_each=self._part_bytes)
@@ -325,7 +328,7 @@ def _on_region(name: str, work: WorkFolder, number: int) -> Outcome:
 def hash_file(work: WorkFolder, number: int) -> str:
     """Task: return the SHA-256 of an input file."""
     file = Setting.of(work).listing.files[number]
-    file.check_unchanged()
-    digest = sha256_of(file.path)
-    file.check_unchanged()
+    file.origin.check_unchanged()
+    digest = sha256_of(file.origin.path)
+    file.origin.check_unchanged()
     return digest

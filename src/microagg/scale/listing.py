@@ -5,41 +5,32 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.files.formats import format_of, suffix_of
-from microagg.scale.columnar import ArrowFiles, ParquetFiles
+from microagg.files.formats import format_of
+from microagg.scale.columnar import ArrowFiles, CsvFiles, ParquetFiles
 from microagg.scale.shuffle import OURS, ROW
 from microagg.scale.spans import Part, Run, Runs, part_sizes
 
-FORMATS: dict[str, Any] = {"Parquet": ParquetFiles, "Arrow": ArrowFiles}
+FORMATS: dict[str, Any] = {"Parquet": ParquetFiles, "Arrow": ArrowFiles, "CSV": CsvFiles}
 # The rows of a file are numbered from its place among all files times this.
 FILE_ROWS = 2**40
 # What hive calls a missing value in the name of a folder.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-@dataclass(frozen=True)
-class DatasetFile:
-    """A file by its name in the dataset; `hive` are values in the names of its folders."""
+class FoundFile(NamedTuple):
+    """A file of the input by its name there, as it was when the run began."""
 
     name: str
     path: Path
     size: int
     changed: int
-    schema: pa.Schema
-    runs: Runs
-    hive: tuple[tuple[str, str | None], ...] = ()
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows it holds."""
-        return sum(run.n_rows for run in self.runs)
 
     def check_unchanged(self) -> None:
         """Refuse a file whose size or time of change is another than when the run began."""
@@ -52,6 +43,49 @@ class DatasetFile:
                 f"{str(self.path)!r} changed while the dataset was being protected. Begin anew "
                 "when nothing is writing to it."
             )
+
+    @property
+    def hive(self) -> tuple[tuple[str, str | None], ...]:
+        """Columns that are in the names of its folders, with their values."""
+        return tuple(_hive_values(PurePosixPath(self.name).parts[:-1]))
+
+
+class Found(NamedTuple):
+    """The files of the input, in the order of their names; all are of one kind."""
+
+    root: Path
+    kind: str
+    files: tuple[FoundFile, ...]
+
+    @property
+    def size(self) -> int:
+        """How many bytes they have."""
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True)
+class DatasetFile:
+    """A file of a dataset; `path` is what is read of it, which may have been converted."""
+
+    origin: FoundFile
+    path: Path
+    schema: pa.Schema
+    runs: Runs
+
+    @property
+    def name(self) -> str:
+        """Its name in the dataset."""
+        return self.origin.name
+
+    @property
+    def hive(self) -> tuple[tuple[str, str | None], ...]:
+        """Columns that are in the names of its folders, with their values."""
+        return self.origin.hive
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it holds."""
+        return sum(run.n_rows for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -89,11 +123,11 @@ class Listing:
         """Read the parts of a run, each with its number; their rows are numbered."""
         at, where = self.runs[run]
         file = self.files[at]
-        file.check_unchanged()
+        file.origin.check_unchanged()
         own = [name for name in columns if name in file.schema.names]
         batches = FORMATS[self.kind].batches(file.path, where.where, own)
         yield from self._in_parts(self.parts_of(run), batches, file, columns)
-        file.check_unchanged()
+        file.origin.check_unchanged()
 
     def _in_parts(
         self,
@@ -110,7 +144,7 @@ class Listing:
             while n_held < part.n_rows:
                 batch = next(batches, None)
                 if batch is None:
-                    raise DataError(f"{str(file.path)!r} holds fewer rows than it says.")
+                    raise DataError(f"{file.name!r} holds fewer rows than it says.")
                 held.append(batch)
                 n_held += batch.num_rows
             joined = pa.Table.from_batches(held) if held else schema.empty_table()
@@ -131,27 +165,42 @@ def _numbered(table: pa.Table, part: Part, file: DatasetFile, columns: Sequence[
     return pa.table([*arrays, rows], names=[*columns, ROW])
 
 
-def list_files(source: Path) -> Listing:
-    """Find the files of a folder, or the one file, and check that they go together."""
+def find_files(source: Path) -> Found:
+    """Find the files of a folder, or the one file; all must be of one format."""
+    files = [(source.name, source)]
     if source.is_dir():
-        names = sorted(_names_in(source))
-        if not names:
-            raise ParameterError(f"the folder {str(source)!r} holds no Parquet or Arrow files.")
-        files = [(name, source / name) for name in names]
-    else:
-        files = [(source.name, source)]
+        files = [(name, source / name) for name in sorted(_names_in(source))]
+        if not files:
+            raise ParameterError(f"the folder {str(source)!r} holds no files.")
     kinds = {_kind(path) for _, path in files}
     if len(kinds) > 1:
         raise ParameterError(
             f"the folder {str(source)!r} holds files of several formats ({', '.join(sorted(kinds))}"
             "). Put those of one format into a folder of their own."
         )
-    (kind,) = kinds
-    opened = tuple(_open(name, path, kind) for name, path in files)
+    return Found(source, kinds.pop(), tuple(_find(name, path) for name, path in files))
+
+
+def _find(name: str, path: Path) -> FoundFile:
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise ParameterError(f"{str(path)!r} is not a regular file. Move it elsewhere.")
+    if not status.st_size:
+        raise DataError(f"{str(path)!r} is empty: it does not even name columns. Remove it.")
+    return FoundFile(name, path, status.st_size, status.st_mtime_ns)
+
+
+def list_files(found: Found, converted: Sequence[Path] | None = None) -> Listing:
+    """Open the files, or what they were `converted` to, and check that they go together."""
+    paths = [file.path for file in found.files] if converted is None else converted
+    opened = tuple(
+        DatasetFile(file, path, *FORMATS[found.kind].schema_and_runs(path))
+        for file, path in zip(found.files, paths, strict=True)
+    )
     _check_alike(opened)
     if not sum(file.n_rows for file in opened):
-        raise DataError(f"{str(source)!r} has columns but no records.")
-    return _cut(source, kind, opened)
+        raise DataError(f"{str(found.root)!r} has columns but no records.")
+    return _cut(found, opened)
 
 
 def _names_in(folder: Path) -> Iterator[str]:
@@ -170,21 +219,10 @@ def _kind(path: Path) -> str:
         kind = ""
     if kind not in FORMATS:
         raise ParameterError(
-            f"datasets consist of Parquet (.parquet) or Arrow (.arrow, .feather, .ipc) files; got "
-            f"{str(path)!r}. Move it elsewhere, or convert it."
+            "datasets consist of Parquet (.parquet), Arrow (.arrow, .feather, .ipc) or CSV files; "
+            f"got {str(path)!r}. Move it elsewhere, or convert it."
         )
     return kind
-
-
-def _open(name: str, path: Path, kind: str) -> DatasetFile:
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise ParameterError(f"{str(path)!r} is not a regular file. Move it elsewhere.")
-    if not status.st_size:
-        raise DataError(f"{str(path)!r} is empty: it does not even name columns. Remove it.")
-    schema, runs = FORMATS[kind].schema_and_runs(path)
-    hive = tuple(_hive_values(PurePosixPath(name).parts[:-1]))
-    return DatasetFile(name, path, status.st_size, status.st_mtime_ns, schema, runs, hive)
 
 
 def _hive_values(folders: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -199,7 +237,7 @@ def _check_alike(files: Sequence[DatasetFile]) -> None:
     first = files[0]
     own = {field.name: field.type for field in first.schema}
     if len(own) < len(first.schema.names):
-        raise DataError(f"{str(first.path)!r} names a column twice. Rename the columns first.")
+        raise DataError(f"{first.name!r} names a column twice. Rename the columns first.")
     keys = [name for name, _ in first.hive]
     for file in files[1:]:
         others = {field.name: field.type for field in file.schema}
@@ -233,9 +271,9 @@ def _type(kind: pa.DataType) -> str:
     return str(kind).partition("<")[0]
 
 
-def _cut(root: Path, kind: str, files: tuple[DatasetFile, ...]) -> Listing:
+def _cut(found: Found, files: tuple[DatasetFile, ...]) -> Listing:
     """Return the listing with all files cut into runs and parts, by the width of a row."""
-    width = _bytes_per_row(files)
+    width = _bytes_per_row(found, files)
     runs: list[tuple[int, Run]] = []
     parts: list[Part] = []
     for at, file in enumerate(files):
@@ -245,10 +283,10 @@ def _cut(root: Path, kind: str, files: tuple[DatasetFile, ...]) -> Listing:
                 parts.append(Part(at, len(runs), first, size))
                 first += size
             runs.append((at, run))
-    return Listing(root, kind, files, tuple(runs), tuple(parts))
+    return Listing(found.root, found.kind, files, tuple(runs), tuple(parts))
 
 
-def _bytes_per_row(files: Sequence[DatasetFile]) -> float:
+def _bytes_per_row(found: Found, files: Sequence[DatasetFile]) -> float:
     """Return about how many bytes a row takes: by its types, and by the files if these are more."""
     fixed = 0.0
     for field in files[0].schema:
@@ -257,9 +295,4 @@ def _bytes_per_row(files: Sequence[DatasetFile]) -> float:
         except ValueError:  # text and the like
             fixed += 24.0
     n_rows = max(1, sum(file.n_rows for file in files))
-    return max(fixed, sum(file.size for file in files) / n_rows)
-
-
-def suffix(path: Path) -> str:
-    """Return the suffix of a file of a known format."""
-    return suffix_of(str(path))
+    return max(fixed, found.size / n_rows)

@@ -14,7 +14,8 @@ from microagg.scale.work import WorkFolder
 _TASK = "protecting the dataset"
 # How much work the passes are, in parts of a thousand; rounds of regions share what is left.
 _SHARES = {"types": 10, "statistics": 20, "strata": 5, "names": 10, "route": 25, "write": 40}
-_SHARES |= {"check": 30, "judge": 30}
+_SHARES |= {"check": 30, "judge": 30, "count": 0, "hashes": 5, "texts": 20, "typed": 20}
+_SHARES |= {"finished": 10}
 _ALL = 1000
 
 Task = Callable[[WorkFolder, int], Any]

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT
 from microagg.core.validation import SeedLike, check_flag, check_seed
+from microagg.files.dialect import Dialect
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line
 from microagg.plans.manifest import Manifest
@@ -20,10 +22,12 @@ from microagg.release.cautions import warn_of_k
 from microagg.release.description import library_versions
 from microagg.release.grouping import estimator_of
 from microagg.release.release import PathName
+from microagg.scale.begun import BEGUN, Begun
+from microagg.scale.converting import convert
 from microagg.scale.describing import describe
 from microagg.scale.driving import Driver
 from microagg.scale.engines import check_engine, working_with
-from microagg.scale.listing import Listing, list_files
+from microagg.scale.listing import Found, Listing, find_files, list_files
 from microagg.scale.memory import as_bytes
 from microagg.scale.names import n_buckets
 from microagg.scale.output import Output
@@ -31,7 +35,7 @@ from microagg.scale.passes import Passes
 from microagg.scale.refusals import check_folders, check_plan
 from microagg.scale.setting import SETTING, Setting
 from microagg.scale.space import check_space
-from microagg.scale.work import UnfinishedError, WorkFolder, working_in
+from microagg.scale.work import UnfinishedError, working_in
 from microagg.tables.frames import open_frame
 from microagg.tables.resolving import resolve
 from microagg.tables.roles import Names
@@ -41,7 +45,7 @@ REGION_RECORDS = 50_000
 # Arguments that are no options of a plan.
 _NOT_OPTIONS = (
     *("source", "target", "engine", "memory", "work_dir", "keep_work", "resume"),
-    *("plan", "progress"),
+    *("delimiter", "decimal", "encoding", "plan", "progress"),
 )
 
 
@@ -56,6 +60,9 @@ def protect_dataset(
     work_dir: PathName | None = None,
     keep_work: bool = False,
     resume: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
@@ -102,8 +109,8 @@ def protect_dataset(
 
     Parameters
     ----------
-    source : a folder of Parquet or Arrow files, also below it (hive-partitioned folders, too), or
-        one file
+    source : a folder of Parquet, Arrow or CSV files, also below it (hive-partitioned folders, too),
+        or one file
     target : the folder, or file, to write; a folder must not exist or be empty
     engine : who does the work: None for the cores of this machine, a
         `concurrent.futures.Executor`, or a Dask `Client`, whose workers see the same files
@@ -113,6 +120,8 @@ def protect_dataset(
         beside the target
     keep_work : whether the work folder stays in the end
     resume : go on with the work folder of a run that was ended
+    delimiter, decimal, encoding : how CSV files are written; detected in the first of them where
+        not given
     plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
         may be given with it
     progress : True for a bar where standard error is a terminal, or a function that is called with
@@ -151,6 +160,9 @@ needs the whole table at once is refused: methods whose records draw, `t_closene
             work_dir=work_dir,
             keep_work=keep_work,
             resume=resume,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
         )
 
 
@@ -164,6 +176,9 @@ def protect_files(
     work_dir: PathName | None = None,
     keep_work: bool = False,
     resume: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     force: bool = False,
 ) -> Manifest:
     """Protect a dataset according to a plan; `force` replaces one file, never a folder."""
@@ -176,36 +191,58 @@ def protect_files(
         raise ParameterError(f"the input {str(given)!r} does not exist.")
     place = _work_place(goal, work_dir)
     output = Output(goal, is_folder=given.is_dir(), force=force)
+    found = find_files(given)
+    dialect = _dialect(found, delimiter, decimal, encoding)
+    begun = Begun(plan, found, dialect, {"microagg": __version__, **library_versions()})
     warn_of_k(plan)
     setting = None
     if not resume:
         output.check(given)
-        setting = _setting(plan, list_files(given))
-        check_space(setting.listing, place.parent, goal.parent)
+        if found.kind != "CSV":
+            setting = _setting(plan, list_files(found))
+        listing = None if setting is None else setting.listing
+        check_space(found, listing, place.parent, goal.parent)
     with working_in(place, resume=resume) as work, working_with(engine):
         manifest = output.finished(work) if resume else None
         if manifest is None:
-            if setting is None:
+            if resume:
                 output.check(given)
-                setting = _resumed(work, plan, list_files(given))
-            work.keep(SETTING, setting)
-            manifest = _protected(work, setting, limit, output, given)
+                begun.check(work)
+            work.keep(BEGUN, begun)
+            manifest = _protected(Passes(work, limit), begun, setting, output)
             output.publish(work, manifest)
     if not keep_work:
         shutil.rmtree(place, ignore_errors=True)
     return manifest
 
 
-def _protected(
-    work: WorkFolder, setting: Setting, limit: int | None, output: Output, source: Path
-) -> Manifest:
+def _dialect(
+    found: Found, delimiter: str | None, decimal: str | None, encoding: str | None
+) -> Dialect:
+    """Return how CSV files are written; other files have no dialect."""
+    given = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    for name, value in given.items():
+        if value is not None and found.kind != "CSV":
+            raise ParameterError(f"{found.kind} files do not take {name}. Leave it out.")
+    return Dialect(delimiter, decimal, encoding)
+
+
+def _protected(passes: Passes, begun: Begun, setting: Setting | None, output: Output) -> Manifest:
     """Do all passes; nothing stays behind if the data or the plan are to blame for a failure."""
+    work, found = passes.work, begun.found
     try:
+        if work.is_kept(SETTING):
+            setting = Setting.of(work)
+        elif setting is None:
+            setting = _setting_of_csv(passes, begun)
+        work.keep(SETTING, setting)
         output.make_staging()
-        driver = Driver(work, setting, Passes(work, limit), output.staging)
-        others = {} if output.is_folder else {"memory": str(limit or "1TB")}
+        driver = Driver(work, setting, passes, output.staging)
+        others = dict(zip(("delimiter", "decimal", "encoding"), begun.given, strict=True))
+        if not output.is_folder:
+            others["memory"] = str(passes.memory or "1TB")
         command = partial(
-            command_line, source=str(source), target=str(output.target), dialect=others
+            command_line, source=str(found.root), target=str(output.target), dialect=others
         )
         return describe(driver.drive(output.target.name, command))
     except UnfinishedError:
@@ -214,6 +251,13 @@ def _protected(
         shutil.rmtree(work.path, ignore_errors=True)
         shutil.rmtree(output.staging, ignore_errors=True)
         raise
+
+
+def _setting_of_csv(passes: Passes, begun: Begun) -> Setting:
+    """Return what a run begins with once CSV files are converted."""
+    converted = convert(passes, begun.found, begun.plan, begun.dialect)
+    setting = _setting(begun.plan, converted.listing)
+    return replace(setting, dialect=converted.dialect, markers=converted.markers)
 
 
 def _work_place(target: Path, work_dir: PathName | None) -> Path:
@@ -229,15 +273,6 @@ def _work_place(target: Path, work_dir: PathName | None) -> Path:
     return folder / f"{target.name}.microagg-work"
 
 
-def _resumed(work: WorkFolder, plan: Plan, listing: Listing) -> Setting:
-    """Return what a run began with, if it is what was asked for now."""
-    if not work.is_kept(SETTING):  # it was ended before it had begun
-        return _setting(plan, listing)
-    before: Setting = Setting.of(work)
-    _check_same(before, plan, listing)
-    return before
-
-
 def _setting(plan: Plan, listing: Listing) -> Setting:
     """Return what a run begins with; every column must have a role."""
     check_folders(plan, listing)
@@ -251,7 +286,6 @@ def _setting(plan: Plan, listing: Listing) -> Setting:
         check_seed(plan.random_state) if estimator_of(plan).uses_randomness() else 0,
         REGION_RECORDS,
         n_buckets(listing.n_rows),
-        {"microagg": __version__, **library_versions()},
     )
 
 
@@ -262,23 +296,3 @@ def _first_rows(listing: Listing) -> Any:
             _, table = next(iter(listing.read(run, listing.columns)))
             return table.slice(0, 1000).select([*listing.columns])
     raise AssertionError("a dataset has records")
-
-
-def _check_same(before: Setting, plan: Plan, listing: Listing) -> None:
-    """Refuse to go on with another plan, other files or other versions."""
-    now = {"microagg": __version__, **library_versions()}
-    files = [[(f.name, f.size, f.changed) for f in own.files] for own in (before.listing, listing)]
-    different = {
-        "plan": before.plan != plan,
-        "files": files[0] != files[1] or before.listing.root != listing.root,
-        "versions of microagg and its libraries": before.versions != now,
-    }
-    for what, is_other in different.items():
-        if is_other:
-            raise ParameterError(
-                f"the run cannot be resumed: it began with other {what}. Delete the work folder "
-                "and begin anew."
-                if what != "plan"
-                else "the run cannot be resumed: it began with another plan. Give the same "
-                "options, or delete the work folder and begin anew."
-            )

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from microagg.core.arrays import Floats
+from microagg.files.dialect import Dialect
 from microagg.plans.plan import Plan
 from microagg.scale.listing import Listing
 from microagg.scale.shuffle import ROW
@@ -37,13 +38,19 @@ class Setting:
     seed: int
     region_size: int
     name_buckets: int = 1
-    versions: Mapping[str, str] = field(default_factory=dict)
+    dialect: Dialect | None = None  # of CSV files
+    markers: Mapping[str, int] = field(default_factory=dict)  # found when these were converted
 
     @classmethod
     def of(cls, work: WorkFolder) -> "Setting":
         """Return the setting of a run."""
         found: Setting = work.facts(SETTING)
         return found
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of numbers in text."""
+        return "." if self.dialect is None else self.dialect.decimal or "."
 
     @property
     def needed(self) -> tuple[str, ...]:

@@ -4,32 +4,34 @@ import shutil
 from pathlib import Path
 
 from microagg.core.errors import ParameterError
-from microagg.scale.listing import Listing
+from microagg.scale.listing import Found, Listing
 
 # Bytes of a value of text in the work folder, about, beside those of the file.
 _TEXT = 12
 
 
-def work_size(listing: Listing) -> int:
+def work_size(found: Found, listing: Listing | None) -> int:
     """Return about how many bytes the work folder takes at most.
 
     Two copies of the columns to protect as they are in memory, one of them on its way to the next
-    round, and one of what is released, or of what the judges look at.
+    round, and one of what is released, or of what the judges look at. Of CSV files, which are not
+    opened yet, only the size is known: they are kept twice in addition.
     """
+    if listing is None:
+        return 5 * found.size
     width = 8  # the number of a row
     for field in listing.files[0].schema:
         try:
             width += -(-field.type.bit_width // 8)
         except ValueError:
             width += _TEXT
-    stored = sum(file.size for file in listing.files)
-    return 3 * max(width * listing.n_rows, stored)
+    return 3 * max(width * listing.n_rows, found.size)
 
 
-def check_space(listing: Listing, work: Path, output: Path) -> None:
+def check_space(found: Found, listing: Listing | None, work: Path, output: Path) -> None:
     """Refuse to begin where the work folder or the output would not fit."""
-    needs = {work: work_size(listing)}
-    needs[output] = needs.get(output, 0) + sum(file.size for file in listing.files)
+    needs = {work: work_size(found, listing)}
+    needs[output] = needs.get(output, 0) + found.size
     for place, size in needs.items():
         free = shutil.disk_usage(place).free
         if free < size:

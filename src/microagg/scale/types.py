@@ -129,6 +129,13 @@ class Facts:
     weights: WeightRange | None = None
     n_with_unit: int = 0
 
+    def with_markers(self, others: Mapping[str, int]) -> "Facts":
+        """Return the facts with more entries that mean a missing value."""
+        counts = {name: n for name, n in others.items() if name in self.columns}
+        for name, count in self.markers.items():
+            counts[name] = counts.get(name, 0) + count
+        return replace(self, markers=counts)
+
     def merge(self, other: "Facts") -> "Facts":
         """Return the facts of both parts."""
         merged = {name: own.merge(other.columns[name]) for name, own in self.columns.items()}

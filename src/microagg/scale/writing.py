@@ -58,7 +58,7 @@ def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, pa
     file = setting.listing.files[number]
     schema = output_schema(setting, file)
     n_rows = 0
-    with FORMATS[setting.listing.kind].writing(path, schema) as write:
+    with FORMATS[setting.listing.kind].writing(path, schema, setting.dialect) as write:
         for at, table in _input_parts(setting, number):
             released = writing.sources.read(work, [at])
             rows = row_numbers(table)
