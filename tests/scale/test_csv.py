@@ -179,7 +179,7 @@ class TestRefusals:
             protect_dataset(tmp_path / "in", tmp_path / "out", **ASKED)
 
     def test_a_dialect_of_other_files(self, tmp_path):
-        with pytest.raises(ParameterError, match="Parquet files do not take decimal"):
+        with pytest.raises(ParameterError, match="Parquet files do not take --decimal"):
             protect_dataset(
                 write_files(people(50), tmp_path / "in"), tmp_path / "out", decimal=",", **ASKED
             )

@@ -114,9 +114,10 @@ class TestTheManifest:
         text = json.dumps(done[1].as_dict())
         assert not any(word in text for word in ("baker", "nurse", "flu", "p000001"))
 
-    def test_it_is_close_to_what_a_table_loses(self, source, done):
-        own = microagg.protect(read_files(source), 5, effort="fast", random_state=3, **ROLES)
-        assert done[1].information_loss < 1.15 * own.information_loss
+    def test_it_loses_less_than_mdav_on_the_whole_table(self, source, done):
+        """Although a region has a tenth of the records: groups are regrouped across the seams."""
+        own = microagg.protect(read_files(source), 5, method="mdav", **ROLES)
+        assert done[1].information_loss < own.information_loss
 
 
 class TestTheSameBytes:

@@ -1,6 +1,7 @@
 """What was fitted to the whole dataset, and any rows of it opened as records."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,14 @@ class DatasetStrata:
         """Return the stratum of rows, before any was merged."""
         codes = [with_missing(own.values.numbers, own.values.missing) for own in columns.values()]
         kinds, places = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
-        known = {tuple(row): at for at, row in enumerate(self.found.combinations.tolist())}
+        known = self._numbers
         numbers = np.array([known[tuple(row)] for row in kinds.tolist()], dtype=np.intp)
         return numbers[places.reshape(-1)]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[int, ...], int]:
+        """The number of every combination of values."""
+        return {tuple(row): at for at, row in enumerate(self.found.combinations.tolist())}
 
     def opened(self, columns: dict[str, Coded]) -> Strata:
         """Return the strata of rows, numbered as in the dataset, and what is released of them."""

@@ -223,7 +223,9 @@ def _dialect(
     given = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     for name, value in given.items():
         if value is not None and found.kind != "CSV":
-            raise ParameterError(f"{found.kind} files do not take {name}. Leave it out.")
+            raise ParameterError(
+                f"{found.kind} files do not take --{name} ({name}=). Leave it out."
+            )
     return Dialect(delimiter, decimal, encoding)
 
 
