@@ -72,13 +72,18 @@ def check_unpublished(target: Path) -> None:
         assert len(digests(target)) == 3
 
 
+def is_finished(target: Path) -> bool:
+    """Whether a run was killed only after it was done."""
+    return target.exists() and not (target.parent / f".{target.name}.microagg-work").exists()
+
+
 def killed_by_steps(source: Path, folder: Path, steps: list[int]) -> int:
     """Kill a run at these steps, each counted from where it went on; return how often it was."""
     target, kills = folder / "out", 0
     for step in steps:
         code = begun(source, target, step).wait()
         check_unpublished(target)
-        if code == 0:
+        if code == 0 or is_finished(target):
             return kills
         assert code == -signal.SIGKILL
         kills += 1
@@ -97,7 +102,7 @@ def killed_by_clock(source: Path, folder: Path, chance: random.Random, seconds: 
             process.kill()
             code = process.wait()
         check_unpublished(target)
-        if code == 0:
+        if code == 0 or is_finished(target):
             return kills
         assert code == -signal.SIGKILL
         kills += 1

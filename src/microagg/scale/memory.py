@@ -1,6 +1,11 @@
 """How much memory a run may take, and how many tasks at once that allows."""
 
+import ctypes
 import re
+from collections.abc import Callable
+from functools import cache
+
+import pyarrow as pa
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_count
@@ -57,3 +62,20 @@ def tasks_at_once(memory: int | None, bytes_each: int, n_jobs: int) -> int:
             f"{(BASE + each) / 1e6:.0f}MB or more."
         )
     return int(max(1, min(n_jobs, (memory - BASE) // each)))
+
+
+def give_back() -> None:
+    """Return memory that is free to the system, which libraries would keep for later."""
+    pa.default_memory_pool().release_unused()
+    if (trim := _trim()) is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """Return the function of the C library that does it, if it has one."""
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    return trim

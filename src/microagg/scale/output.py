@@ -72,7 +72,9 @@ class Output:
     def finished(self, work: WorkFolder) -> Manifest | None:
         """Finish a run that was ended after its files had their names; None if it was not."""
         if not work.is_kept(_PUBLISHED):
-            return None
+            place = manifest_path(str(self.target))
+            was_removing = not any(work.path.glob("*.facts")) and place.exists()
+            return Manifest.load(place) if was_removing else None
         manifest: Manifest = work.facts(_PUBLISHED)
         if self.staging.exists():
             self._name_files()
@@ -99,3 +101,15 @@ class Output:
             else:
                 os.link(written[0], self.target)
         shutil.rmtree(self.staging)
+
+
+def remove(work: WorkFolder) -> None:
+    """Remove the work folder of a finished run; what says that it is finished goes last."""
+    last = work.path / f"{_PUBLISHED}.facts"
+    for path in sorted(work.path.iterdir()):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path != last:
+            path.unlink(missing_ok=True)
+    last.unlink(missing_ok=True)
+    work.path.rmdir()

@@ -8,7 +8,7 @@ from typing import Any
 
 from microagg.core.parallel import as_completed
 from microagg.core.validation import check_jobs
-from microagg.scale.memory import tasks_at_once
+from microagg.scale.memory import give_back, tasks_at_once
 from microagg.scale.work import WorkFolder
 
 _TASK = "protecting the dataset"
@@ -68,3 +68,5 @@ def _do(task: Task, path: Path, name: str, number: int) -> None:
     if not work.has(name, number):  # it may have been begun twice
         result = task(work, number)
         work.save(work.place(name, number, "result"), result)
+        del result
+        give_back()

@@ -30,12 +30,12 @@ from microagg.scale.engines import check_engine, working_with
 from microagg.scale.listing import Found, Listing, find_files, list_files
 from microagg.scale.memory import as_bytes
 from microagg.scale.names import n_buckets
-from microagg.scale.output import Output
+from microagg.scale.output import Output, remove
 from microagg.scale.passes import Passes
 from microagg.scale.refusals import check_folders, check_plan
 from microagg.scale.setting import SETTING, Setting
 from microagg.scale.space import check_space
-from microagg.scale.work import UnfinishedError, working_in
+from microagg.scale.work import UnfinishedError, WorkFolder, working_in
 from microagg.tables.frames import open_frame
 from microagg.tables.resolving import resolve
 from microagg.tables.roles import Names
@@ -212,7 +212,7 @@ def protect_files(
             manifest = _protected(Passes(work, limit), begun, setting, output)
             output.publish(work, manifest)
     if not keep_work:
-        shutil.rmtree(place, ignore_errors=True)
+        remove(WorkFolder(place))
     return manifest
 
 
@@ -236,7 +236,7 @@ def _protected(passes: Passes, begun: Begun, setting: Setting | None, output: Ou
         if work.is_kept(SETTING):
             setting = Setting.of(work)
         elif setting is None:
-            setting = _setting_of_csv(passes, begun)
+            setting = _late_setting(passes, begun)
         work.keep(SETTING, setting)
         output.make_staging()
         driver = Driver(work, setting, passes, output.staging)
@@ -255,8 +255,10 @@ def _protected(passes: Passes, begun: Begun, setting: Setting | None, output: Ou
         raise
 
 
-def _setting_of_csv(passes: Passes, begun: Begun) -> Setting:
-    """Return what a run begins with once CSV files are converted."""
+def _late_setting(passes: Passes, begun: Begun) -> Setting:
+    """Return what a run begins with that has a work folder: CSV files are converted there."""
+    if begun.found.kind != "CSV":  # it was ended before it had begun
+        return _setting(begun.plan, list_files(begun.found))
     converted = convert(passes, begun.found, begun.plan, begun.dialect)
     setting = _setting(begun.plan, converted.listing)
     return replace(setting, dialect=converted.dialect, markers=converted.markers)
