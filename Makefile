@@ -17,7 +17,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # Python keeps what it compiled of the tests: to collect them takes half as long the second time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test oldest coverage check hostile papers quality bench peers screenshots clean
+.PHONY: demo quick test oldest coverage check hostile papers quality killed bench peers screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
@@ -66,6 +66,9 @@ papers: $(VENV)/.ready
 
 quality: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.quality
+
+killed: $(VENV)/.ready
+	$(BIN)/python -m tests.scale.killing 50
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m benchmarks

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from microagg.release.release import Release
     from microagg.release.transformer import Microaggregator
     from microagg.release.verify import verify
+    from microagg.scale.protect import protect_dataset
     from microagg.studies.compare import compare
     from microagg.studies.comparison import Comparison, risk_utility_map
     from microagg.studies.sweep import sweep
@@ -42,6 +43,7 @@ _HOMES = {
     "measure": "microagg.measures.measure",
     "methods": "microagg.core.registry",
     "protect": "microagg.release.protect",
+    "protect_dataset": "microagg.scale.protect",
     "protect_file": "microagg.release.protect",
     "risk_utility_map": "microagg.studies.comparison",
     "sweep": "microagg.studies.sweep",
@@ -72,6 +74,7 @@ __all__ = [
     "orderings",
     "partitions",
     "protect",
+    "protect_dataset",
     "protect_file",
     "risk_utility_map",
     "sweep",

@@ -27,24 +27,30 @@ def group_values(
     digits: Digits = EVERY_DIGIT,
     *,
     name: str,
+    overall: float | None = None,
 ) -> Values:
     """Return what every group releases of a column, in the column's own type, with its digits.
 
     Missing values do not count. A group with more missing values than present ones releases a
     missing value. With imputation it releases the aggregate of those present, or, if there are
-    none, that of all records. `name` is the column's, for error messages.
+    none, that of all records, or `overall` if these are a part of a table. `name` is the column's,
+    for error messages.
     """
     if values.missing is None:
         return Values(_aggregated(values.numbers, labels, how, weights, digits, name))
     present = ~values.missing
     n_groups = int(labels.max()) + 1
     if not present.any():
+        if missing is Missing.IMPUTE and overall is not None:
+            return Values(np.full(n_groups, overall, dtype=values.numbers.dtype))
         return Values(np.zeros(n_groups, dtype=values.numbers.dtype), np.ones(n_groups, np.bool_))
     own = None if weights is None else weights[present]
     found, compact = np.unique(labels[present], return_inverse=True)
     compact = compact.reshape(-1)
     numbers = np.zeros(n_groups, dtype=values.numbers.dtype)
-    if missing is Missing.IMPUTE:
+    if missing is Missing.IMPUTE and overall is not None:
+        numbers[:] = overall
+    elif missing is Missing.IMPUTE:
         everyone = np.zeros(len(compact), dtype=np.intp)
         numbers[:] = _aggregated(values.present, everyone, how, own, digits, name)[0]
     numbers[found] = _aggregated(values.present, compact, how, own, digits, name)
@@ -82,15 +88,22 @@ def satisfied_means(
     *,
     weights: Floats | None = None,
     points: Mapping[str, Floats] | None = None,
+    overall: Mapping[str, float] | None = None,
 ) -> Satisfied:
     """Return values of every group, nearest to its means in `units`, that satisfy the system.
 
-    `points`, if given, replace the means. Columns of 32-bit floats that are released with every
-    digit get values that fit them: they are rounded first, and the other columns compensate.
+    `points`, if given, replace the means. `overall` are the means of a whole table of which these
+    records are a part, for groups in which all values are missing. Columns of 32-bit floats that
+    are released with every digit get values that fit them: they are rounded first, and the other
+    columns compensate.
     """
     centers = points
     if centers is None:
-        centers = {name: _centers(values[name], labels, weights) for name in system.columns}
+        means = overall or {}
+        centers = {
+            name: _centers(values[name], labels, weights, means.get(name))
+            for name in system.columns
+        }
     types = {name: values[name].numbers.dtype for name in system.columns}
     found = system.nearest({name: centers[name] for name in system.columns}, units)
     free = [name for name in system.columns if name not in system.steps.digits]
@@ -106,14 +119,20 @@ def satisfied_means(
     return replace(found, values={**chosen, **rounded})
 
 
-def _centers(values: Values, labels: Labels, weights: Floats | None) -> Floats:
+def _centers(
+    values: Values, labels: Labels, weights: Floats | None, overall: float | None
+) -> Floats:
     """Return the means of the values present; a group without any gets the mean of all."""
     if values.missing is None:
         return group_means(values.numbers, labels, weights)
     present = ~values.missing
     own = None if weights is None else weights[present]
-    everyone = np.zeros(int(present.sum()), dtype=np.intp)
-    centers = np.full(int(labels.max()) + 1, group_means(values.present, everyone, own)[0])
+    if overall is None:
+        everyone = np.zeros(int(present.sum()), dtype=np.intp)
+        overall = group_means(values.present, everyone, own)[0]
+    centers = np.full(int(labels.max()) + 1, overall, dtype=np.float64)
+    if not present.any():
+        return centers
     found, compact = np.unique(labels[present], return_inverse=True)
     centers[found] = group_means(values.present, compact.reshape(-1), own)
     return centers

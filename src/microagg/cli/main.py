@@ -52,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         is_terminated = isinstance(ended, _TerminatedError)
         writes = bool(arguments) and arguments[0] in _WRITERS
         wrote = "; nothing half-written was left behind" if writes else ""
-        _say(f"{'terminated' if is_terminated else 'interrupted'}{wrote}.")
+        notes = "".join(f" {note}" for note in getattr(ended, "__notes__", ()))
+        _say(f"{'terminated' if is_terminated else 'interrupted'}{wrote}.{notes}")
         code = TERMINATED if is_terminated else INTERRUPTED
     except BrokenPipeError:
         _give_up_output()

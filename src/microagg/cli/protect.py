@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.asked import Asked, plan_from
+from microagg.cli.dataset import DatasetOptions, protect_dataset
+from microagg.cli.done import done_rows
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
@@ -19,19 +21,7 @@ from microagg.cli.options import (
     table_options,
     takes,
 )
-from microagg.cli.summary import (
-    assumed,
-    constraint_rows,
-    dropped_rows,
-    judged,
-    outcome,
-    shared_rows,
-    table_rows,
-    title,
-    told_of_units,
-    unchanged_rows,
-    without_effect,
-)
+from microagg.cli.summary import title
 from microagg.core.words import counted
 
 if TYPE_CHECKING:
@@ -89,6 +79,46 @@ def protect(
             rich_help_panel=FILES_SECTION,
         ),
     ] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Most memory to take, such as 4GB, for a file or folder that does not fit in it.",
+            rich_help_panel=FILES_SECTION,
+        ),
+    ] = None,
+    work_dir: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where the private work folder of a dataset is made. Default: beside the output.",
+            rich_help_panel=FILES_SECTION,
+        ),
+    ] = None,
+    keep_work: Annotated[
+        bool,
+        typer.Option(
+            "--keep-work",
+            help="Keep the work folder, which holds original values.",
+            rich_help_panel=FILES_SECTION,
+        ),
+    ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a dataset where a run was ended.",
+            rich_help_panel=FILES_SECTION,
+        ),
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The Dask scheduler whose workers protect a dataset, such as tcp://host:8786.",
+            rich_help_panel=FILES_SECTION,
+        ),
+    ] = None,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -100,8 +130,21 @@ def protect(
     Options for columns, --option, --block and --constraint can be repeated. A manifest of
     what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.
+    A folder of Parquet, Arrow or CSV files, or one file with --memory, is protected as a dataset
+    that need not fit in memory. Ctrl-C then leaves a work folder that --resume takes up.
     """
     asked = plan_from(given)
+    wanted = DatasetOptions(memory, work_dir, keep_work, resume, scheduler)
+    if wanted.are_for(source):
+        wanted.refuse(
+            audit=audit,
+            report=report,
+            public_report=public_report,
+            escape_formulas=escape_formulas,
+            given=given,
+        )
+        protect_dataset(context, source, output, asked, wanted, given)
+        return
 
     from microagg.cli.outputs import check_no_json
     from microagg.files.formats import protected_name
@@ -134,16 +177,8 @@ def protect(
 
 def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: float) -> str:
     done = release.manifest
-    rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
-    rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
-    rows += told_of_units(done) + judged(done)
-    rows += table_rows(done)
-    rows += constraint_rows(done.constraints)
-    rows += [
-        *dropped_rows(done),
-        *unchanged_rows(done),
-        *shared_rows(done),
-        *([] if done.random_state is None else [("seed", str(done.random_state))]),
+    rows = [
+        *done_rows(done, asked),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", "standard output" if outputs.table == "-" else outputs.table),
         *_escaped(done),

@@ -24,19 +24,21 @@ _N_FIRST = 1000
 _NOISE, _ROOM = 2.0, 100.0
 
 
-def decimals_of(numbers: NDArray[Any]) -> int | None:
+def decimals_of(numbers: NDArray[Any], largest: float | None = None) -> int | None:
     """Return how many decimals the numbers have, each written as short as possible.
 
     None if one of them would take more than 15 significant digits to write with so many decimals
     (7 for 32-bit floats). Whole numbers have none. A float such as 0.1 + 0.2, off by its last bits
-    alone, has the decimals of 0.3. Numbers must be finite.
+    alone, has the decimals of 0.3. Numbers must be finite. For a part of a column, `largest` is the
+    largest absolute value of the whole; the decimals of the whole are the most that any part has.
 
     >>> decimals_of(np.array([1.5, 2.25, 0.1 + 0.2])), decimals_of(np.array([1 / 3]))
     (2, None)
     """
     if numbers.dtype.kind in "iu" or not len(numbers):
         return 0
-    largest = float(np.abs(numbers).max())
+    if largest is None:
+        largest = float(np.abs(numbers).max())
     most = _most_steps(numbers.dtype)
     found: int | None = 0
     for some in (numbers[:_N_FIRST], numbers):

@@ -213,6 +213,28 @@ class HybridFacts(_Facts):
     table_covariance_moved: float
 
 
+class DatasetFile(_Facts):
+    """A file of a dataset: its name, rows, and the SHA-256 of what came in and went out."""
+
+    name: str
+    records: int
+    input_sha256: str
+    output_sha256: str
+
+
+class DatasetFacts(_Facts):
+    """How a dataset beyond memory was protected, and the files that it consists of.
+
+    `regions` are those of each round. Columns `in_folders` are named by folders, as hive does.
+    """
+
+    format: str
+    region_size: int
+    regions: tuple[int, ...]
+    in_folders: tuple[str, ...] = ()
+    files: tuple[DatasetFile, ...] = ()
+
+
 class Manifest(_Facts):
     """What was done to make a release, what it cost, and what was verified.
 
@@ -286,6 +308,7 @@ class Manifest(_Facts):
     seconds: float
     created: datetime | None = None
     output: FileFacts | None = None
+    dataset: DatasetFacts | None = None
 
     @field_serializer("plan")
     def _plain_plan(self, plan: Plan) -> dict[str, Any]:
@@ -305,7 +328,7 @@ class Manifest(_Facts):
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values, ready for json.dumps."""
         optional = ("created", "output", "hybrid", "markers", "shared_values", "categories")
-        left_out = {name for name in optional if not getattr(self, name)}
+        left_out = {name for name in (*optional, "dataset") if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=left_out)
 
     def __str__(self) -> str:

@@ -167,7 +167,15 @@ def _of_each_column(
         return {name: Values(np.zeros(n_groups, dtype)) for name, dtype in dtypes.items()}
     missing, weights = records.missing, records.weights
     return {
-        name: group_values(own.values, labels, own.aggregate, missing, weights, name=name)
+        name: group_values(
+            own.values,
+            labels,
+            own.aggregate,
+            missing,
+            weights,
+            name=name,
+            overall=records.overall.get(name),
+        )
         for name, own in ((column.name, column) for column in columns)
     }
 

@@ -15,13 +15,18 @@ from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 
 
-def warn_beforehand(plan: Plan, records: Records) -> None:
-    """Warn of what the request and the table leave unprotected."""
+def warn_of_k(plan: Plan) -> None:
+    """Warn of a k that protects nobody."""
     if plan.k == 1:
         warn(
             "k = 1 protects nobody: any record may keep its own values; use k = 2 or more.",
             PrivacyWarning,
         )
+
+
+def warn_beforehand(plan: Plan, records: Records) -> None:
+    """Warn of what the request and the table leave unprotected."""
+    warn_of_k(plan)
     for name in columns_that_name_records(records):
         what = "the weight" if name == records.roles.weights else "column"
         warn(

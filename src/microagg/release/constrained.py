@@ -115,7 +115,13 @@ def constrained_values(
     units = {name: block.encoding.scaling_of(name).unit for name in system.columns}
     numbers = {name: columns[name].values for name in system.columns}
     satisfied = satisfied_means(
-        system, numbers, labels, units, weights=records.weights, points=points or None
+        system,
+        numbers,
+        labels,
+        units,
+        weights=records.weights,
+        points=points or None,
+        overall=records.overall,
     )
     values = {}
     for name in system.columns:

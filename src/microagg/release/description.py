@@ -141,7 +141,7 @@ def describe(
         key=verified.key,
         dropped=tuple(name for name in dropped if name != verified.key),
         units=_units(records, verified),
-        requirements=tuple(_requirement(found) for found in verified.findings),
+        requirements=tuple(requirement_facts(found) for found in verified.findings),
         verified=groups.promise.is_verified,
         seconds=seconds,
         created=datetime.now(UTC).replace(microsecond=0),
@@ -170,7 +170,7 @@ def _units(records: Records, verified: Verified) -> UnitFacts | None:
     )
 
 
-def _requirement(found: GroupFinding) -> RequirementFacts:
+def requirement_facts(found: GroupFinding) -> RequirementFacts:
     """Return what was found; a share of a total, with the total, would give a value away."""
     figures = found.as_dict()
     if found.wording.name in names_about(About.CONTRIBUTIONS):

@@ -1,10 +1,11 @@
 """Second stage: records to group, with roles assigned, columns checked and the matrix scaled."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats, Rows
@@ -40,7 +41,9 @@ class Records:
     """An opened table; `columns` are its quasi-identifiers, in one block or more.
 
     `weights` are in units of `weight_unit`, a power of two, so that none is above 1. `units` are
-    those of the records as codes, -1 for none, if a column says whom records are about.
+    those of the records as codes, -1 for none, if a column says whom records are about. If these
+    are part of a dataset, `overall` has what all of its records together would release of columns
+    with missing values.
     """
 
     source: Source
@@ -56,6 +59,7 @@ class Records:
     units: Rows | None = None
     judged: dict[str, Judgement] = field(default_factory=dict)
     named_identifiers: tuple[str, ...] = ()  # whether they were read or not
+    overall: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def frame(self) -> Frame:
@@ -166,8 +170,12 @@ def judge_types(
     quasi_identifiers: Iterable[str],
     plan: Plan,
     labels: Mapping[str, ColumnType],
+    judge: Callable[..., Judgement] = judge_type,
 ) -> dict[str, Judgement]:
-    """Return the type of every quasi-identifier: as the plan says, or as it is judged."""
+    """Return the type of every quasi-identifier: as the plan says, or as it is judged.
+
+    If the frame is only a part of a table, `judge` knows all of it.
+    """
     amounts, method = plan.amounts, find(plan.method)
     # Who chooses these says that all columns are amounts.
     takes_amounts = method.draws or method.single_column or plan.hybrid
@@ -180,7 +188,7 @@ def judge_types(
         if stated is None and said.digits is not None and is_decimal(frame, name, said.digits):
             stated = ColumnType.CONTINUOUS  # whole numbers that are to be released with decimals
         found[name] = (
-            judge_type(
+            judge(
                 frame,
                 name,
                 label=labels.get(name),
@@ -197,17 +205,26 @@ def _units(frame: Frame, name: str) -> Rows:
     """Return the unit of every record, if any has one."""
     codes = codes_of_units(frame, name)
     if codes.max() < 0:
-        raise DataError(
-            f"no record has a value in the unit {name!r}, so that nobody could be counted. Name "
-            "another column, or say that every record is about somebody else (--unit rows, or "
-            "unit='rows' in Python)."
-        )
+        raise nobody_named(name)
     return codes
+
+
+def nobody_named(unit: str) -> DataError:
+    """Return the error that no record has a unit."""
+    return DataError(
+        f"no record has a value in the unit {unit!r}, so that nobody could be counted. Name "
+        "another column, or say that every record is about somebody else (--unit rows, or "
+        "unit='rows' in Python)."
+    )
 
 
 def _check_identifiers(frame: Frame, identifiers: Sequence[str]) -> None:
     """Refuse identifiers that several records share, if nothing says whom records are about."""
-    shared = {name: count for name in identifiers if (count := n_shared(frame, name))}
+    refuse_shared({name: count for name in identifiers if (count := n_shared(frame, name))})
+
+
+def refuse_shared(shared: Mapping[str, int]) -> None:
+    """Refuse identifiers of which so many values are in several records, if there are any."""
     if not shared:
         return
     name, count = next(iter(shared.items()))
@@ -226,12 +243,29 @@ def check_values(columns: Iterable[Column], missing: Missing, *, hybrid: bool = 
     infinite, absent, empty = {}, {}, []
     for column in columns:
         numbers = column.values.numbers
-        if numbers.dtype.kind == "f" and (count := int(np.count_nonzero(np.isinf(numbers)))):
+        if count := n_infinite(numbers):
             infinite[column.name] = count
         if column.values.n_missing:
             absent[column.name] = column.values.n_missing
         if column.values.n_missing == len(numbers):
             empty.append(column.name)
+    refuse_values(infinite, absent, empty, missing, hybrid=hybrid)
+
+
+def n_infinite(numbers: NDArray[Any]) -> int:
+    """Return how many numbers are infinite."""
+    return int(np.count_nonzero(np.isinf(numbers))) if numbers.dtype.kind == "f" else 0
+
+
+def refuse_values(
+    infinite: Mapping[str, int],
+    absent: Mapping[str, int],
+    empty: Sequence[str],
+    missing: Missing,
+    *,
+    hybrid: bool = False,
+) -> None:
+    """Refuse infinite and missing numbers, by how many each column has, and empty columns."""
     if infinite:
         raise DataError(
             "quasi-identifiers must be finite numbers; values are infinite in "

@@ -149,6 +149,7 @@ def _values_of_groups(
                 records.weights,
                 column.digits,
                 name=name,
+                overall=records.overall.get(name),
             )
     return values
 

@@ -59,18 +59,35 @@ def _used(order: Sequence[Any], frame: Frame, name: str) -> tuple[Any, ...]:
 
 def rules_for(plan: Plan, records: Records) -> "tuple[GroupRule, ...]":
     """Return the rules that groups must meet, if the records of every stratum do so together."""
-    asked = [own for own in plan.requirements if isinstance(own, GroupRequirement)]
+    asked = _on_groups(plan)
     if not asked:
         return ()
     facts = _Facts(plan, records)
-    facts.check_columns()
-    evidence = facts.evidence()
-    for requirement in asked:
-        found = requirement.judge(evidence)
-        if not found.satisfied:
-            raise ParameterError(_infeasible(found))
+    check_required(plan, records)
+    if (found := unmet(plan, records)) is not None:
+        raise ParameterError(_infeasible(found))
     rules = (requirement.rule(facts) for requirement in asked)
     return tuple(rule for rule in rules if rule is not None)
+
+
+def check_required(plan: Plan, records: Records) -> None:
+    """Refuse requirements on columns whose values they are not for."""
+    _Facts(plan, records).check_columns()
+
+
+def _on_groups(plan: Plan) -> list[GroupRequirement]:
+    return [own for own in plan.requirements if isinstance(own, GroupRequirement)]
+
+
+def unmet(plan: Plan, records: Records) -> GroupFinding | None:
+    """Return a requirement that a stratum, as one group, does not meet; None if there is none."""
+    asked = _on_groups(plan)
+    evidence = _Facts(plan, records).evidence() if asked else None
+    for requirement in asked:
+        found = requirement.judge(evidence)  # type: ignore[arg-type]
+        if not found.satisfied:
+            return found
+    return None
 
 
 def _infeasible(found: GroupFinding) -> str:

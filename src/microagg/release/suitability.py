@@ -1,6 +1,6 @@
 """Whether a method suits the records, checked before any long work."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -145,15 +145,19 @@ def warn_of_violations(systems: Iterable[System | None], records: Records) -> No
         masks = [values.missing for values in columns.values() if values.missing is not None]
         there = ~np.logical_or.reduce(masks) if masks else slice(None)
         numbers = {name: values.numbers[there] for name, values in columns.items()}
-        n = len(next(iter(numbers.values())))
-        for text, count in system.violations(numbers).items():
-            if 2 * count > n:
-                warn(
-                    f"constraint {text!r} is violated by {count:,} of {counted(n, 'record')} "
-                    f"({100 * count / n:.0f} %), so that satisfying it changes most of the table. "
-                    "Check that it says what you mean.",
-                    ConstraintWarning,
-                )
+        warn_of_counts(system.violations(numbers), len(next(iter(numbers.values()))))
+
+
+def warn_of_counts(violations: Mapping[str, int], n: int) -> None:
+    """Warn of constraints that most of n records violate."""
+    for text, count in violations.items():
+        if 2 * count > n:
+            warn(
+                f"constraint {text!r} is violated by {count:,} of {counted(n, 'record')} "
+                f"({100 * count / n:.0f} %), so that satisfying it changes most of the table. "
+                "Check that it says what you mean.",
+                ConstraintWarning,
+            )
 
 
 def check_constrained(columns: Iterable[str], records: Records) -> None:

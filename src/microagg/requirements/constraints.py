@@ -69,12 +69,14 @@ class Constrained:
     """The requirement that every record satisfies linear constraints.
 
     `forms` says how dates are written in columns of text, and `resolutions` in what unit numbers
-    count that are added to times.
+    count that are added to times. `largest` is the largest number of a column of which only a part
+    is judged: sums are as exact as that.
     """
 
     constraints: tuple[Constraint, ...]
     forms: Mapping[str, str] = field(default_factory=dict)
     resolutions: Mapping[str, str] = field(default_factory=dict)
+    largest: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,7 +90,10 @@ class Constrained:
 
         series = {name: self._column(evidence.table.get_column(name)) for name in self.columns}
         columns = {name: _numbers(column) for name, column in series.items()}
-        largest = {name: largest_size(numbers) for name, numbers in columns.items()}
+        largest = {
+            name: max(largest_size(numbers), self.largest.get(name, 0.0))
+            for name, numbers in columns.items()
+        }
         found: dict[str, int] = {}
         for constraint in self.constraints:
             times = [name for name in constraint.coefficients if series[name].dtype.is_temporal()]

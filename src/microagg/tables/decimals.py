@@ -1,5 +1,7 @@
 """How many decimals a column of numbers is released with: as asked, or as many as it has."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from microagg.aggregates.digits import ALL, EVERY_DIGIT, Digits
@@ -14,7 +16,15 @@ from microagg.tables.typed import FLOATS
 _COARSE = 0.35
 
 
-def digits_of(column: Column, asked: int | str | None, of_all: str | None) -> Digits:
+class Known(NamedTuple):
+    """The decimals of a column that is not here as a whole: the most that any part of it has."""
+
+    decimals: int | None
+
+
+def digits_of(
+    column: Column, asked: int | str | None, of_all: str | None, known: Known | None = None
+) -> Digits:
     """Return the decimals of a column and those to release; `of_all` is what all columns release.
 
     Missing values do not count. Only numbers have decimals: dates are released at their resolution.
@@ -33,7 +43,7 @@ def digits_of(column: Column, asked: int | str | None, of_all: str | None) -> Di
     wanted = of_all if asked is None else asked
     if wanted == ALL:
         return EVERY_DIGIT
-    own = decimals_of(numbers)
+    own = decimals_of(numbers) if known is None else known.decimals
     return Digits(own, wanted if isinstance(wanted, int) else own)
 
 
@@ -54,4 +64,9 @@ def is_coarse(column: Column) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         spread = float(np.std(numbers.astype(np.float64)))
+    return is_coarse_beside(spread, released)
+
+
+def is_coarse_beside(spread: float, released: int) -> bool:
+    """Whether so many decimals are coarse beside a standard deviation."""
     return bool(0.0 < spread * _COARSE < 10.0**-released)

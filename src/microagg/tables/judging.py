@@ -1,11 +1,14 @@
 """What a column is, as a person would see it: one judgement for plans, releases and measures."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.tables.columns import ColumnType
+from microagg.tables.date_texts import Writing
 from microagg.tables.dates import writing_of
 from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
@@ -52,33 +55,67 @@ def judge_type(
         return _judge_number(frame, name, stored, is_amount=is_amount)
     if dtype == nw.String:
         found = writing_of(frame[name].alias(""), dates)  # a name may look like a pattern
-        if found is not None:
-            order = "" if found.is_ambiguous or not found.order else f", {found.order}"
-            return Judgement(found.type, f"all its texts are dates{order}", found.is_ambiguous)
+        return judge_text(found, stored)
     return Judgement(stored)
+
+
+def judge_text(found: Writing | None, stored: ColumnType) -> Judgement:
+    """Return what a column of text is, by how all of it is written if it is dates."""
+    if found is None:
+        return Judgement(stored)
+    order = "" if found.is_ambiguous or not found.order else f", {found.order}"
+    return Judgement(found.type, f"all its texts are dates{order}", found.is_ambiguous)
 
 
 def _judge_number(frame: Frame, name: str, stored: ColumnType, *, is_amount: bool) -> Judgement:
-    values = code_numbers(frame, name)
-    present = values.present
-    if not len(present):
-        return Judgement(stored)
-    is_float = present.dtype.kind == "f"
-    if is_float and not (np.abs(present) < _LARGEST_WHOLE).all():  # nor if one is infinite
-        return Judgement(stored)
-    if is_float and not (np.rint(present) == present).all():
-        return Judgement(stored)
-    if not is_amount and _are_codes(present):
-        count = len(np.unique(present))
-        return Judgement(ColumnType.NOMINAL, f"{count} different whole numbers: codes")
-    if is_float:
-        return Judgement(ColumnType.INTEGER, "whole numbers stored as decimals")
-    return Judgement(stored)
+    present = code_numbers(frame, name).present
+    return NumberFacts.of(present, few=not is_amount).judge(stored, is_amount=is_amount)
 
 
-def _are_codes(present: np.ndarray) -> bool:
-    """Whether whole numbers have few values that occur often; the mean of one value is itself."""
+@dataclass(frozen=True)
+class NumberFacts:
+    """What a column of numbers is judged by, from a whole table or merged from its parts.
+
+    `few` are the different numbers, if they are so few that they may be codes.
+    """
+
+    n_present: int
+    is_float: bool
+    is_whole: bool
+    few: frozenset[float] | None
+
+    @classmethod
+    def of(cls, present: NDArray[Any], *, few: bool = True) -> "NumberFacts":
+        """Return what numbers show; whether they are `few` need not be asked of amounts."""
+        is_float = present.dtype.kind == "f"
+        # Nor are they whole if one is infinite.
+        is_whole = not is_float or bool(
+            (np.abs(present) < _LARGEST_WHOLE).all() and (np.rint(present) == present).all()
+        )
+        return cls(len(present), is_float, is_whole, _few(present) if few and is_whole else None)
+
+    def merge(self, other: "NumberFacts") -> "NumberFacts":
+        """Return what the numbers of both parts show."""
+        few = None
+        if self.few is not None and other.few is not None:
+            few = self.few | other.few if len(self.few | other.few) <= FEW_CODES else None
+        is_float, is_whole = self.is_float or other.is_float, self.is_whole and other.is_whole
+        return NumberFacts(self.n_present + other.n_present, is_float, is_whole, few)
+
+    def judge(self, stored: ColumnType, *, is_amount: bool) -> Judgement:
+        """Return what the column is; the mean of one value is itself, so it is no code."""
+        if not self.n_present or not self.is_whole:
+            return Judgement(stored)
+        count = 0 if is_amount or self.few is None else len(self.few)
+        if count > 1 and self.n_present >= RECORDS_PER_CODE * count:
+            return Judgement(ColumnType.NOMINAL, f"{count} different whole numbers: codes")
+        if self.is_float:
+            return Judgement(ColumnType.INTEGER, "whole numbers stored as decimals")
+        return Judgement(stored)
+
+
+def _few(present: NDArray[Any]) -> frozenset[float] | None:
     if len(np.unique(present[: RECORDS_PER_CODE * FEW_CODES])) > FEW_CODES:
-        return False
-    count = len(np.unique(present))
-    return 1 < count <= FEW_CODES and len(present) >= RECORDS_PER_CODE * count
+        return None
+    different = np.unique(present)
+    return frozenset(different.tolist()) if len(different) <= FEW_CODES else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,11 @@ def find_strata(
     members = _Members(of_record, units)
     sizes = members.sizes.astype(np.intp)
     if small == "error" and sizes.min() < k:
-        raise DataError(_too_small(sizes, k, list(columns), members.noun))
-    joined = _joined(X, members, k)
+        raise too_small(sizes, k, list(columns), members.noun)
+    counts = np.bincount(of_record).astype(np.float64)
+    sums = np.zeros((len(counts), X.shape[1]))
+    np.add.at(sums, of_record, X)
+    joined = join_small(sums, counts, members, k)
     moved = joined[of_record]
     released = {
         name: Values.of(np.maximum(0, kinds[moved, j]), kinds[moved, j] < 0)
@@ -66,6 +70,28 @@ def _with_missing(values: Values) -> NDArray[np.int64]:
     """Return the codes, and -1 for a missing value, which is a stratum too."""
     numbers = values.numbers.astype(np.int64)
     return numbers if values.missing is None else np.where(values.missing, -1, numbers)
+
+
+class Members(Protocol):
+    """How many members each stratum has that count for k, also after strata were merged."""
+
+    sizes: Floats
+
+    def merge(self, one: int, other: int) -> None:
+        """Move the members of one stratum to another."""
+        ...
+
+
+class RecordCounts:
+    """Strata whose records count, by their numbers."""
+
+    def __init__(self, sizes: Floats) -> None:
+        self.sizes = sizes.astype(np.float64)
+
+    def merge(self, one: int, other: int) -> None:
+        """Move the records of one stratum to another."""
+        self.sizes[other] += self.sizes[one]
+        self.sizes[one] = 0
 
 
 class _Members:
@@ -95,24 +121,25 @@ class _Members:
         self.sizes[one] = 0
 
 
-def _too_small(sizes: Labels, k: int, columns: Sequence[str], noun: str) -> str:
+def too_small(sizes: Labels, k: int, columns: Sequence[str], noun: str = "records") -> DataError:
+    """Return the error that some strata hold fewer than k."""
     small = np.flatnonzero(sizes < k)
     listed = ", ".join(f"stratum {at + 1} holds {sizes[at]}" for at in small[:5].tolist())
     more = f", and {len(small) - 5} others are too small" if len(small) > 5 else ""
     by = ", ".join(repr(name) for name in columns)
     does = "does" if len(small) == 1 else "do"
-    return (
+    return DataError(
         f"every stratum must hold at least k={k} {noun}; {len(small)} of the {len(sizes)} strata "
         f"by {by} {does} not: {listed}{more} (numbered in the order of their values). Lower k, use "
         "coarser strata, or merge them (--small-strata merge, or small_strata='merge' in Python)."
     )
 
 
-def _joined(X: Floats, members: _Members, k: int) -> Labels:
-    """Return, for every stratum, the one it is released as."""
-    counts = np.bincount(members.of_record).astype(np.float64)
-    sums = np.zeros((len(counts), X.shape[1]))
-    np.add.at(sums, members.of_record, X)
+def join_small(sums: Floats, counts: Floats, members: Members, k: int) -> Labels:
+    """Return, for every stratum, the one it is released as.
+
+    `sums` and `counts` are of its records in the space of comparison; both are changed.
+    """
     home = np.arange(len(counts))
     while True:
         present = counts > 0

@@ -1,0 +1,131 @@
+"""microagg protect DATA/ -o OUT/: a dataset that need not fit in memory."""
+
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from microagg.cli.asked import Asked
+from microagg.cli.done import done_rows
+from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
+from microagg.cli.summary import Facts, title
+from microagg.core.errors import ParameterError
+from microagg.core.words import counted
+
+if TYPE_CHECKING:
+    from microagg.plans.manifest import Manifest
+
+
+class DatasetOptions(NamedTuple):
+    """What was asked for that only datasets have."""
+
+    memory: str | None
+    work_dir: str | None
+    keep_work: bool
+    resume: bool
+    scheduler: str | None
+
+    def are_for(self, source: str) -> bool:
+        """Whether the source is protected as a dataset: a folder, or a file with such an option."""
+        return Path(source).is_dir() or any(self)
+
+    @staticmethod
+    def refuse(*, given: Mapping[str, Any], **others: object) -> None:
+        """Refuse what datasets do not have."""
+        for name, wanted in others.items():
+            if wanted:
+                raise ParameterError(
+                    f"--{name.replace('_', '-')} is not available for datasets beyond memory. "
+                    "Leave it out."
+                )
+        if given["max_expanded"] is not None:
+            raise ParameterError(
+                "--max-expanded is not for datasets, which are read in parts. Leave it out."
+            )
+        if given["sheet"] is not None:
+            raise ParameterError(
+                "--sheet is not for datasets, which consist of Parquet, Arrow or CSV files. Leave "
+                "it out."
+            )
+
+
+def protect_dataset(
+    context: typer.Context,
+    source: str,
+    output: str | None,
+    asked: Asked,
+    wanted: DatasetOptions,
+    given: Mapping[str, Any],
+) -> None:
+    """Protect a dataset, and say what was done."""
+    if source == "-" or output == "-":
+        raise ParameterError(
+            "a dataset is read from and written to files, not standard input or output. Name them."
+        )
+    target = _default_name(source) if output is None else output
+    with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
+        from microagg.scale.engines import client_at
+        from microagg.scale.protect import protect_files
+
+        address = wanted.scheduler
+        with nullcontext() if address is None else client_at(address) as client:
+            done = protect_files(
+                source,
+                target,
+                asked.plan,
+                engine=client,
+                memory=wanted.memory,
+                work_dir=wanted.work_dir,
+                keep_work=wanted.keep_work,
+                resume=wanted.resume,
+                delimiter=given["delimiter"],
+                decimal=given["decimal"],
+                encoding=given["encoding"],
+                force=given["force"],
+            )
+    if given["json"]:
+        print_json(done.as_dict())
+    elif not given["quiet"]:
+        show(_summary(done, asked, target, began=context.obj), err=False)
+
+
+def _default_name(source: str) -> str:
+    if Path(source).is_dir():
+        folder = Path(source)
+        return str(folder.parent / f"{folder.resolve().name}-protected")
+    from microagg.files.formats import protected_name
+
+    return protected_name(source)
+
+
+def _summary(done: "Manifest", asked: Asked, target: str, *, began: float) -> str:
+    from microagg.plans.beside import manifest_path
+
+    rows: Facts = [
+        *done_rows(done, asked),
+        *_dataset_rows(done),
+        ("time", f"{time.perf_counter() - began:.2f} s"),
+        ("written to", target),
+        ("manifest", str(manifest_path(target))),
+    ]
+    return f"{title(done, counted(done.n_records, 'record'))}\n\n{facts(rows)}"
+
+
+def _dataset_rows(done: "Manifest") -> Facts:
+    """Return rows on the files: k holds for all of them together."""
+    found = done.dataset
+    assert found is not None
+    rows: Facts = [
+        (
+            "dataset",
+            f"{counted(len(found.files), f'{found.format} file')}; k holds for all of them "
+            "together, not for each file",
+        )
+    ]
+    if found.in_folders:
+        names = ", ".join(map(repr, found.in_folders))
+        rows.append(("folders", f"named by values of {names}, which are published"))
+    return rows

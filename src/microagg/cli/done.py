@@ -1,0 +1,28 @@
+"""What a release did, in rows for its summary: of a table as of a dataset."""
+
+from microagg.cli.asked import Asked
+from microagg.cli.summary import (
+    Facts,
+    assumed,
+    constraint_rows,
+    dropped_rows,
+    judged,
+    outcome,
+    shared_rows,
+    table_rows,
+    told_of_units,
+    unchanged_rows,
+    without_effect,
+)
+from microagg.plans.manifest import Manifest
+
+
+def done_rows(done: Manifest, asked: Asked) -> Facts:
+    """Return the rows, from what was lost to the seed."""
+    rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
+    rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
+    rows += told_of_units(done) + judged(done)
+    rows += table_rows(done)
+    rows += constraint_rows(done.constraints)
+    rows += [*dropped_rows(done), *unchanged_rows(done), *shared_rows(done)]
+    return rows + ([] if done.random_state is None else [("seed", str(done.random_state))])

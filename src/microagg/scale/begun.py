@@ -1,0 +1,48 @@
+"""What a run began with: one that is resumed must have begun with the same."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from microagg.core.errors import ParameterError
+from microagg.files.dialect import Dialect
+from microagg.plans.plan import Plan
+from microagg.scale.listing import Found
+from microagg.scale.work import WorkFolder
+
+BEGUN = "begun"
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The plan, the files as they were, what was said of CSV files, and the versions at work."""
+
+    plan: Plan
+    found: Found
+    dialect: Dialect
+    versions: Mapping[str, str]
+
+    @property
+    def given(self) -> tuple[str | None, str | None, str | None]:
+        """Delimiter, decimal mark and encoding, as they were given."""
+        return self.dialect.delimiter, self.dialect.decimal, self.dialect.encoding
+
+    def check(self, work: WorkFolder) -> None:
+        """Refuse to go on with another plan, other files or other versions."""
+        if not work.is_kept(BEGUN):  # it was ended before it had begun
+            return
+        before: Begun = work.facts(BEGUN)
+        if before.plan != self.plan or before.dialect != self.dialect:
+            raise ParameterError(
+                "the run cannot be resumed: it began with another plan. Give the same options, or "
+                "delete the work folder and begin anew."
+            )
+        different = {
+            "files": before.found != self.found,
+            "versions of microagg and its libraries": before.versions != self.versions,
+        }
+        for what, is_other in different.items():
+            if is_other:
+                raise ParameterError(
+                    f"the run cannot be resumed: it began with other {what}. Delete the work "
+                    "folder and begin anew."
+                )

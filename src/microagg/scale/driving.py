@@ -1,0 +1,334 @@
+"""One run from the files to the finished folder: the passes in their order."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microagg.core.errors import DataError, PrivacyWarning, warn
+from microagg.core.registry import find
+from microagg.core.words import counted
+from microagg.files.reading import sha256_of
+from microagg.plans.plan import Plan
+from microagg.release.constrained import systems_of
+from microagg.release.records import judge_types
+from microagg.release.required import check_required
+from microagg.release.suitability import bound_for, check_method, warn_of_counts
+from microagg.requirements.constraints import Constrained
+from microagg.scale.checking import (
+    BUCKET_ROWS,
+    CHECK,
+    CHECKING,
+    JUDGE,
+    Checked,
+    Checking,
+    check_file,
+    judge_bucket,
+    open_finished,
+    refuse_violations,
+    together,
+)
+from microagg.scale.describing import Done, add_up
+from microagg.scale.fitted import FITTED, DatasetStrata, Fitted, fit
+from microagg.scale.layout import Layout, lay_out, layout_name
+from microagg.scale.names import check_names
+from microagg.scale.passes import Passes
+from microagg.scale.regions import Outcome, ReleasedFacts, Round, joined_regions, work_on_region
+from microagg.scale.routing import ROUTE, UNMERGED, route, sum_strata
+from microagg.scale.searching import n_rounds
+from microagg.scale.setting import Setting
+from microagg.scale.shuffle import Slices, Sources
+from microagg.scale.statistics import JUDGED, Judged, Statistics, find_statistics
+from microagg.scale.types import Facts, check_facts, date_orders, find_facts, merged
+from microagg.scale.work import WorkFolder
+from microagg.scale.writing import WRITING, Writing, Written, write_file
+from microagg.tables.dates import ambiguous
+from microagg.tables.frames import Frame, open_frame
+from microagg.tables.judging import Judgement
+from microagg.tables.strata import RecordCounts, join_small, too_small
+
+# Rows of the sample that trees are grown on: so many, or so many for each region.
+SAMPLE, SAMPLE_PER_REGION = 100_000, 100
+# How many times the bytes of its rows a task takes.
+_COPIES = 8
+
+
+@dataclass
+class Driver:
+    """What one run has found so far; every step takes what the one before found."""
+
+    work: WorkFolder
+    setting: Setting
+    passes: Passes
+    staging: Path
+    regions: list[int] = field(default_factory=list)
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs of rows there are to read."""
+        return len(self.setting.listing.runs)
+
+    def drive(self, target: str, command: Callable[[Plan], str]) -> Done:
+        """Do all passes; the finished files are in the staging folder, and checked."""
+        began = time.perf_counter()
+        facts = self._facts()
+        n_units = check_names(self.passes, self.setting)
+        judged = self._judge(facts)
+        statistics = self._statistics()
+        fitted = self._fit(judged, statistics)
+        producers = self._route()
+        last = self._rounds(statistics, producers)
+        released = add_up(own.released for own in last if own.released is not None)
+        self._warn(released)
+        written = self._write()
+        checked = self._check(fitted, facts)
+        return Done(
+            fitted,
+            facts,
+            statistics,
+            released,
+            checked,
+            written,
+            self._hashes(),
+            tuple(self.regions),
+            n_units,
+            target,
+            command,
+            time.perf_counter() - began,
+        )
+
+    def _facts(self) -> Facts:
+        self.passes.run("types", find_facts, self.n_runs, bytes_each=self._part_bytes)
+        found: Facts = merged(self.passes.results("types", self.n_runs))
+        found = found.with_markers(self.setting.markers)
+        check_facts(found, self.setting.plan, self.setting.roles)
+        return found
+
+    @property
+    def _part_bytes(self) -> int:
+        """How many bytes a task takes that reads parts."""
+        listing = self.setting.listing
+        width = sum(file.origin.size for file in listing.files) / max(1, listing.n_rows)
+        most = max(part.n_rows for part in listing.parts)
+        return int(most * max(width, 10.0 * len(self.setting.needed)) * _COPIES)
+
+    def _judge(self, facts: Facts) -> Judged:
+        """Judge types by what all rows hold, as those of a table are."""
+        plan, listing = self.setting.plan, self.setting.listing
+
+        def judge(frame: Frame, name: str, **asked: Any) -> Judgement:
+            asked.pop("label")
+            return facts.columns[name].judge(frame, name, **asked)
+
+        empty = open_frame(listing.files[0].schema.empty_table())
+        types = judge_types(empty, self.setting.roles.quasi_identifiers, plan, {}, judge)
+        writings = date_orders(facts.columns, plan.dates)
+        for name, writing in writings.items():
+            if writing.is_ambiguous and types[name].type in ("date", "datetime"):
+                raise ambiguous(name)
+        judged = Judged(
+            types,
+            writings,
+            {name: own.largest for name, own in facts.columns.items()},
+            1.0 if facts.weights is None else facts.weights.unit,
+            self._sample_share(),
+        )
+        self.work.keep(JUDGED, judged)
+        return judged
+
+    def _sample_share(self) -> float:
+        n_rows = self.setting.listing.n_rows
+        wanted = max(SAMPLE, SAMPLE_PER_REGION * n_rows // self.setting.region_size)
+        return min(1.0, wanted / n_rows)
+
+    def _statistics(self) -> Statistics:
+        self.passes.run("statistics", find_statistics, self.n_runs, bytes_each=self._part_bytes)
+        found: Statistics = merged(self.passes.results("statistics", self.n_runs))
+        return found
+
+    def _fit(self, judged: Judged, found: Statistics) -> Fitted:
+        plan = self.setting.plan
+        fitted = fit(self.setting, judged, found)
+        if fitted.strata is not None and found.strata is not None:
+            if (found.strata.counts < plan.k).any():
+                fitted = self._with_merged_strata(fitted)
+        elif self.setting.listing.n_rows < plan.k:
+            raise DataError(
+                f"k is {plan.k}, and the dataset has only "
+                f"{counted(self.setting.listing.n_rows, 'record')}. Lower k."
+            )
+        sample = fitted.open(found.sample.combine_chunks())
+        check_method(find(plan.method), sample)
+        bound_for(plan.bound, sample)
+        systems_of(plan.constraints, sample)
+        check_required(plan, sample)
+        self.work.keep(FITTED, fitted)
+        strata = np.zeros(len(sample.X), dtype=np.intp)
+        if sample.strata is not None:
+            strata = sample.strata.of_record
+        for number in range(1, n_rounds(plan) + 1):
+            layout = lay_out(fitted, sample.X, strata, number)
+            self.work.keep(layout_name(number), layout)
+            self.regions.append(layout.n_regions)
+            if not layout.trees:  # nothing was cut, so there are no seams
+                break
+            if layout.n_regions - layout.n_shared == len(layout.trees):
+                break
+        self.passes.n_rounds = len(self.regions)
+        return fitted
+
+    def _with_merged_strata(self, fitted: Fitted) -> Fitted:
+        """Return strata of at least k records, small ones merged if that is asked for."""
+        plan, strata = self.setting.plan, fitted.strata
+        assert strata is not None
+        counts = strata.found.counts
+        weights = counts.astype(np.float64)
+        if plan.small_strata == "error":
+            raise too_small(counts, plan.k, list(self.setting.roles.strata))
+        self.work.keep(UNMERGED, fitted)
+        self.passes.run("strata", sum_strata, self.n_runs, bytes_each=self._part_bytes)
+        sums = merged(self.passes.results("strata", self.n_runs)).sums
+        home = join_small(sums, weights, RecordCounts(weights), plan.k)
+        return replace(fitted, strata=DatasetStrata(strata.found, home))
+
+    def _route(self) -> list[tuple[str, Slices]]:
+        self.passes.run(ROUTE, route, self.n_runs, bytes_each=self._part_bytes)
+        found = []
+        for own in self.passes.results(ROUTE, self.n_runs):
+            for number, slices, _ in own:
+                found.append((self._file(ROUTE, number), slices))
+        return found
+
+    def _file(self, name: str, number: int) -> str:
+        return self.work.place(name, number, "arrow").relative_to(self.work.path).as_posix()
+
+    def _rounds(self, found: Statistics, producers: list[tuple[str, Slices]]) -> list[Outcome]:
+        """Group the records of all regions, and regroup them across the seams."""
+        previous, outcomes = [ROUTE], dict[tuple[str, int], Outcome]()
+        for number in range(1, len(self.regions) + 1):
+            layout = Layout.of(self.work, number)
+            is_last = number == len(self.regions)
+            this = Round(
+                f"round{number}",
+                number,
+                tuple((at,) for at in range(layout.n_regions)),
+                Sources.of(producers, layout.n_regions),
+                is_last,
+                False,
+                found.moments,
+            )
+            outcomes = self._round(this)
+            passes = [this.name]
+            if number == 1:
+                outcomes, others = self._joined(this, layout, outcomes)
+                passes += others
+            producers = [
+                (self._file(*place), own.slices)
+                for place, own in outcomes.items()
+                if own.slices is not None
+            ]
+            for name in previous:
+                self.work.forget(name)
+            previous = passes
+        self._keep_writing(producers)
+        return [*outcomes.values()]
+
+    def _round(self, this: Round) -> dict[tuple[str, int], Outcome]:
+        if not self.work.is_kept(this.name):
+            self.work.keep(this.name, this)
+        n = len(this.regions)
+        most = int(this.sources.sizes.max(initial=0)) * 10 * len(self.setting.needed)
+        each = most * _COPIES + 2000 * int(this.sources.sizes.max(initial=0))
+        self.passes.run(this.name, partial(_on_region, this.name), n, bytes_each=each)
+        every = enumerate(self.passes.results(this.name, n))
+        return {(this.name, at): own for at, own in every}
+
+    def _joined(
+        self, this: Round, layout: Layout, outcomes: dict[tuple[str, int], Outcome]
+    ) -> tuple[dict[tuple[str, int], Outcome], list[str]]:
+        """Group larger regions in place of those that alone cannot meet the requirements."""
+        passes: list[str] = []
+        regions = {(this.name, at): own for at, own in enumerate(this.regions)}
+        while failed := [place for place, own in outcomes.items() if own.is_infeasible]:
+            places = [*regions]
+            larger, replaced = joined_regions(
+                layout, [*regions.values()], [places.index(place) for place in failed]
+            )
+            for at in replaced:
+                del outcomes[places[at]], regions[places[at]]
+            name = f"joined{len(passes) + 1}"
+            most = {tuple(own) for own in layout.whole_trees()}
+            again = replace(
+                this,
+                name=name,
+                regions=tuple(larger),
+                must_succeed=all(own in most for own in larger),
+            )
+            found = self._round(again)
+            outcomes |= found
+            regions |= {(name, at): own for at, own in enumerate(larger)}
+            passes.append(name)
+        return outcomes, passes
+
+    def _keep_writing(self, producers: list[tuple[str, Slices]]) -> None:
+        sources = Sources.of(producers, len(self.setting.listing.parts))
+        self.work.keep(WRITING, Writing(self.staging, sources))
+
+    def _warn(self, released: ReleasedFacts) -> None:
+        warn_of_counts(released.violations, self.setting.listing.n_rows)
+        if self.setting.plan.k > 1 and (count := released.groups_of_one_weight):
+            warn(
+                f"in {counted(count, 'group')} one record has more than half of the weight in "
+                f"{self.setting.roles.weights!r}: what is released there is mostly its own values. "
+                "Cap the weights, or ask for dominance (--dominance, or dominance={...} in "
+                "Python).",
+                PrivacyWarning,
+            )
+
+    def _write(self) -> list[Written]:
+        n_files = len(self.setting.listing.files)
+        self.passes.run("write", write_file, n_files, bytes_each=self._part_bytes)
+        return [*self.passes.results("write", n_files)]
+
+    def _check(self, fitted: Fitted, facts: Facts) -> Checked:
+        setting, plan = self.setting, self.setting.plan
+        constrained = None
+        if plan.constraints:
+            forms = {name: own.written for name, own in fitted.types.items()}
+            largest = {name: own.largest for name, own in facts.columns.items()}
+            constrained = Constrained(plan.constraints, forms, plan.resolutions, largest)
+        n_buckets = max(1, -(-setting.listing.n_rows // BUCKET_ROWS))
+        checking = Checking(
+            open_finished(self.passes, setting, self.staging), n_buckets, constrained
+        )
+        self.work.keep(CHECKING, checking)
+        n_files = len(setting.listing.files)
+        self.passes.run(CHECK, check_file, n_files, bytes_each=self._part_bytes)
+        files = [*self.passes.results(CHECK, n_files)]
+        refuse_violations(plan, files)
+        slices = [(self._file(CHECK, at), own) for file in files for at, own in file.slices]
+        self.work.keep(JUDGE, replace(checking, sources=Sources.of(slices, n_buckets)))
+        self.passes.run(JUDGE, judge_bucket, n_buckets, bytes_each=self._part_bytes)
+        return together(self.passes.results(JUDGE, n_buckets))
+
+    def _hashes(self) -> list[str]:
+        n_files = len(self.setting.listing.files)
+        self.passes.run("hashes", hash_file, n_files)
+        return [*self.passes.results("hashes", n_files)]
+
+
+def _on_region(name: str, work: WorkFolder, number: int) -> Outcome:
+    return work_on_region(work, name, number)
+
+
+def hash_file(work: WorkFolder, number: int) -> str:
+    """Task: return the SHA-256 of an input file."""
+    file = Setting.of(work).listing.files[number]
+    file.origin.check_unchanged()
+    digest = sha256_of(file.origin.path)
+    file.origin.check_unchanged()
+    return digest

@@ -1,0 +1,128 @@
+"""Columns that may name somebody: how many of their values are in one row, and in several."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from microagg.core.errors import PrivacyWarning, warn
+from microagg.release.records import refuse_shared
+from microagg.scale.hashing import Hashes, hashed
+from microagg.scale.passes import Passes
+from microagg.scale.setting import Setting, arrow_column, named_units
+from microagg.scale.work import WorkFolder
+from microagg.tables.frames import open_frame
+
+NAMES, COUNT = "names", "count"
+# Values that are looked at together, about.
+_BUCKET = 2_000_000
+# Of the records, this share must each have a value of its own for a column to name them.
+_NEARLY_ALL = 0.95
+
+
+class Repeats(NamedTuple):
+    """How many values of a column are in one row only, and how many in several."""
+
+    once: int
+    shared: int
+
+
+def columns_to_count(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the identifiers that must not repeat, and the columns that must not name records.
+
+    If records are about units, these are counted, and nothing else.
+    """
+    if setting.roles.unit is not None:
+        return (setting.roles.unit,), ()
+    schema = setting.listing.files[0].schema
+    identifiers = () if setting.plan.counts_rows else setting.roles.identifiers
+    published = tuple(
+        name
+        for name in setting.roles.unchanged
+        if name in schema.names and not pa.types.is_nested(schema.field(name).type)
+    )
+    return tuple(identifiers), published
+
+
+def hash_names(work: WorkFolder, run: int) -> None:
+    """Task: write the values of these columns as sorted numbers, for every part of a run."""
+    setting = Setting.of(work)
+    identifiers, published = columns_to_count(setting)
+    for number, table in setting.listing.read(run, [*identifiers, *published]):
+        frame = open_frame(table)
+        for at, name in enumerate((*identifiers, *published)):
+            if name in identifiers:
+                values = named_units(frame, name)
+            else:
+                values = pl.Series(pl.from_arrow(arrow_column(frame, name)))
+            numbers = np.sort(hashed(values.drop_nulls()))
+            _save(work, _place(number, at, setting), numbers)
+
+
+def _place(part: int, column: int, setting: Setting) -> int:
+    return column * len(setting.listing.parts) + part
+
+
+def _save(work: WorkFolder, number: int, numbers: Hashes) -> None:
+    def write(path: object) -> None:
+        with open(path, "wb") as stream:  # type: ignore[call-overload]
+            np.save(stream, numbers)
+
+    work.write(work.place(NAMES, number, "npy"), write)
+
+
+def n_buckets(n_rows: int) -> int:
+    """Return into how many buckets the values of a column go."""
+    return max(1, -(-n_rows // _BUCKET))
+
+
+def count_bucket(work: WorkFolder, number: int) -> Repeats:
+    """Task: count the values of a column that are in one bucket."""
+    setting = Setting.of(work)
+    column, bucket = divmod(number, n := setting.name_buckets)
+    ends = [np.uint64(min(2**64 - 1, at * (2**64 // n))) for at in (bucket, bucket + 1)]
+    own = []
+    for part in range(len(setting.listing.parts)):
+        path = work.place(NAMES, _place(part, column, setting), "npy")
+        numbers = np.load(path, mmap_mode="r")
+        start, stop = np.searchsorted(numbers, ends)
+        own.append(np.array(numbers[start : len(numbers) if bucket == n - 1 else stop]))
+    _, counts = np.unique(np.concatenate(own), return_counts=True)
+    return Repeats(int(np.count_nonzero(counts == 1)), int(np.count_nonzero(counts > 1)))
+
+
+def check_names(passes: Passes, setting: Setting) -> int:
+    """Refuse identifiers that repeat, and warn of published columns that name records.
+
+    Returns how many units there are, 0 if no column names them.
+    """
+    identifiers, published = columns_to_count(setting)
+    if not (identifiers or published):
+        return 0
+    passes.run(NAMES, hash_names, len(setting.listing.runs))
+    names = (*identifiers, *published)
+    passes.run(COUNT, count_bucket, len(names) * setting.name_buckets)
+    found = dict(zip(names, _totals(passes, setting, len(names)), strict=True))
+    if setting.roles.unit is not None:
+        return sum(found[setting.roles.unit])
+    refuse_shared({name: found[name].shared for name in identifiers if found[name].shared})
+    for name in published:
+        if found[name].once >= _NEARLY_ALL * setting.listing.n_rows:
+            what = "the weight" if name == setting.roles.weights else "column"
+            warn(
+                f"{what} {name!r} is published unchanged, and nearly every record has a value of "
+                "its own there: anyone who knows it finds the record. Drop, coarsen or round it "
+                "unless you mean to publish it.",
+                PrivacyWarning,
+            )
+    return 0
+
+
+def _totals(passes: Passes, setting: Setting, n_columns: int) -> Iterator[Repeats]:
+    n = setting.name_buckets
+    each = [*passes.results(COUNT, n_columns * n)]
+    for column in range(n_columns):
+        own = each[column * n : (column + 1) * n]
+        yield Repeats(sum(r.once for r in own), sum(r.shared for r in own))

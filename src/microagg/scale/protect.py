@@ -1,0 +1,302 @@
+"""protect_dataset(): a folder of files, or one that is too large, protected within memory."""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from microagg import __version__
+from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.progress import ProgressCallback, reporting_to
+from microagg.core.registry import DEFAULT
+from microagg.core.validation import SeedLike, check_flag, check_seed
+from microagg.files.dialect import Dialect
+from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.commands import command_line
+from microagg.plans.manifest import Manifest
+from microagg.plans.plan import Plan
+from microagg.release.cautions import warn_of_k
+from microagg.release.description import library_versions
+from microagg.release.grouping import estimator_of
+from microagg.release.release import PathName
+from microagg.scale.begun import BEGUN, Begun
+from microagg.scale.converting import convert
+from microagg.scale.describing import describe
+from microagg.scale.driving import Driver
+from microagg.scale.engines import check_engine, working_with
+from microagg.scale.listing import Found, Listing, find_files, list_files
+from microagg.scale.memory import as_bytes
+from microagg.scale.names import n_buckets
+from microagg.scale.output import Output, remove
+from microagg.scale.passes import Passes
+from microagg.scale.refusals import check_folders, check_plan
+from microagg.scale.setting import SETTING, Setting
+from microagg.scale.space import check_space
+from microagg.scale.work import UnfinishedError, WorkFolder, working_in
+from microagg.tables.frames import open_frame
+from microagg.tables.resolving import resolve
+from microagg.tables.roles import Names
+
+# Records of a region, about. It does not depend on memory, so that memory does not change groups.
+REGION_RECORDS = 50_000
+# Arguments that are no options of a plan.
+_NOT_OPTIONS = (
+    *("source", "target", "engine", "memory", "work_dir", "keep_work", "resume"),
+    *("delimiter", "decimal", "encoding", "plan", "progress"),
+)
+
+
+@alone_with_plan()
+def protect_dataset(
+    source: PathName,
+    target: PathName,
+    k: int | None = None,
+    *,
+    engine: Any = None,
+    memory: str | int | None = None,
+    work_dir: PathName | None = None,
+    keep_work: bool = False,
+    resume: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    quasi_identifiers: Names = None,
+    identifiers: Names = (),
+    sensitive: Names = (),
+    publish: Names = (),
+    unit: str | None = None,
+    drop: Names = (),
+    columns: Mapping[str, Any] | None = None,
+    l_diversity: Mapping[str, int | str] | None = None,
+    t_closeness: Mapping[str, float] | None = None,
+    p_percent: Mapping[str, float] | None = None,
+    dominance: Mapping[str, tuple[int, float] | str] | None = None,
+    method: str = DEFAULT,
+    method_options: Mapping[str, Any] | None = None,
+    constraints: Iterable[str] | str | None = None,
+    strict_k: bool = False,
+    scale: str = "standardise",
+    missing: str = "error",
+    na: Iterable[str | float] = (),
+    digits: Mapping[str, int | str] | str | None = None,
+    dates: str | None = None,
+    strata: Names = None,
+    small_strata: str = "error",
+    weights: str | None = None,
+    blocks: Iterable[Iterable[str]] = (),
+    valid_combinations: bool = True,
+    keep_margins: bool = False,
+    hybrid: bool = False,
+    keep_key: bool = False,
+    random_state: SeedLike = None,
+    effort: str = "balanced",
+    time_budget: float | None = None,
+    bound: str = "auto",
+    plan: Plan | str | PathLike[str] | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Manifest:
+    """Protect a folder of files, or a file that is too large, and return the manifest.
+
+    Every combination of quasi-identifiers stands for k records or more in the folder as a whole,
+    not in each of its files. The files of the target have the names, rows, order and types of those
+    of the source; they appear together, once they were read again and checked, and the manifest
+    beside them comes last. Records are grouped region by region, and whole groups are regrouped
+    across the seams. The same input, plan and seed give the same bytes, whatever the engine, the
+    memory, and however often the run was interrupted and resumed.
+
+    Parameters
+    ----------
+    source : a folder of Parquet, Arrow or CSV files, also below it (hive-partitioned folders, too),
+        or one file
+    target : the folder, or file, to write; a folder must not exist or be empty
+    engine : who does the work: None for the cores of this machine, a
+        `concurrent.futures.Executor`, or a Dask `Client`, whose workers see the same files
+    memory : most memory to take, such as "4GB"; it decides how many tasks run at once. With an
+        engine, each of its workers takes what one task takes. None for no limit
+    work_dir : where the work folder is made, which is private and holds original values; by default
+        beside the target
+    keep_work : whether the work folder stays in the end
+    resume : go on with the work folder of a run that was ended
+    delimiter, decimal, encoding : how CSV files are written; detected in the first of them where
+        not given
+    plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
+        may be given with it
+    progress : True for a bar where standard error is a terminal, or a function that is called with
+        (task, done, total)
+    k, quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
+t_closeness, p_percent, dominance, method, method_options, constraints, strict_k, scale, \
+missing, na, digits, dates, strata, small_strata, weights, blocks, valid_combinations, \
+keep_margins, hybrid, keep_key, random_state, effort, time_budget, bound : as in `protect`. What \
+needs the whole table at once is refused: methods whose records draw, `t_closeness`, `blocks`, \
+`keep_margins`, `hybrid`, `keep_key`, `time_budget`, and a `bound`
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "people").mkdir()
+    >>> for year, ages in ((2023, [34, 61]), (2024, [36, 62])):
+    ...     table = pl.DataFrame({"age": ages, "income": [31.5, 44.0]})
+    ...     table.write_parquet(folder / "people" / f"{year}.parquet")
+    >>> done = protect_dataset(folder / "people", folder / "safe", k=2)
+    >>> pl.read_parquet(folder / "safe" / "2024.parquet")["age"].to_list()
+    [35, 62]
+    >>> done.n_records, done.smallest_class
+    (4, 2)
+    """
+    arguments = {name: value for name, value in locals().items() if name not in _NOT_OPTIONS}
+    chosen = plan_of(arguments, plan)
+    with reporting_to(progress):
+        return protect_files(
+            source,
+            target,
+            chosen,
+            engine=engine,
+            memory=memory,
+            work_dir=work_dir,
+            keep_work=keep_work,
+            resume=resume,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+        )
+
+
+def protect_files(
+    source: PathName,
+    target: PathName,
+    plan: Plan,
+    *,
+    engine: Any = None,
+    memory: str | int | None = None,
+    work_dir: PathName | None = None,
+    keep_work: bool = False,
+    resume: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    force: bool = False,
+) -> Manifest:
+    """Protect a dataset according to a plan; `force` replaces one file, never a folder."""
+    check_plan(plan)
+    check_engine(engine)
+    limit = as_bytes(memory)
+    keep_work, resume = check_flag("keep_work", keep_work), check_flag("resume", resume)
+    given, goal = Path(source), Path(target)
+    if not given.exists():
+        raise ParameterError(f"the input {str(given)!r} does not exist.")
+    place = _work_place(goal, work_dir)
+    output = Output(goal, is_folder=given.is_dir(), force=force)
+    found = find_files(given)
+    dialect = _dialect(found, delimiter, decimal, encoding)
+    begun = Begun(plan, found, dialect, {"microagg": __version__, **library_versions()})
+    warn_of_k(plan)
+    setting = None
+    if not resume:
+        output.check(given)
+        if found.kind != "CSV":
+            setting = _setting(plan, list_files(found))
+        listing = None if setting is None else setting.listing
+        check_space(found, listing, place.parent, goal.parent)
+    with working_in(place, resume=resume) as work, working_with(engine):
+        manifest = output.finished(work) if resume else None
+        if manifest is None:
+            if resume:
+                output.check(given)
+                begun.check(work)
+            work.keep(BEGUN, begun)
+            manifest = _protected(Passes(work, limit), begun, setting, output)
+            output.publish(work, manifest)
+    if not keep_work:
+        remove(WorkFolder(place))
+    return manifest
+
+
+def _dialect(
+    found: Found, delimiter: str | None, decimal: str | None, encoding: str | None
+) -> Dialect:
+    """Return how CSV files are written; other files have no dialect."""
+    given = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    for name, value in given.items():
+        if value is not None and found.kind != "CSV":
+            raise ParameterError(
+                f"{found.kind} files do not take --{name} ({name}=). Leave it out."
+            )
+    return Dialect(delimiter, decimal, encoding)
+
+
+def _protected(passes: Passes, begun: Begun, setting: Setting | None, output: Output) -> Manifest:
+    """Do all passes; nothing stays behind if the data or the plan are to blame for a failure."""
+    work, found = passes.work, begun.found
+    try:
+        if work.is_kept(SETTING):
+            setting = Setting.of(work)
+        elif setting is None:
+            setting = _late_setting(passes, begun)
+        work.keep(SETTING, setting)
+        output.make_staging()
+        driver = Driver(work, setting, passes, output.staging)
+        others = dict(zip(("delimiter", "decimal", "encoding"), begun.given, strict=True))
+        if not output.is_folder:
+            others["memory"] = str(passes.memory or "1TB")
+        command = partial(
+            command_line, source=str(found.root), target=str(output.target), dialect=others
+        )
+        return describe(driver.drive(output.target.name, command))
+    except UnfinishedError:
+        raise
+    except MicroaggError:
+        shutil.rmtree(work.path, ignore_errors=True)
+        shutil.rmtree(output.staging, ignore_errors=True)
+        raise
+
+
+def _late_setting(passes: Passes, begun: Begun) -> Setting:
+    """Return what a run begins with that has a work folder: CSV files are converted there."""
+    if begun.found.kind != "CSV":  # it was ended before it had begun
+        return _setting(begun.plan, list_files(begun.found))
+    converted = convert(passes, begun.found, begun.plan, begun.dialect)
+    setting = _setting(begun.plan, converted.listing)
+    return replace(setting, dialect=converted.dialect, markers=converted.markers)
+
+
+def _work_place(target: Path, work_dir: PathName | None) -> Path:
+    """Return where the work folder is: beside the target, or in the folder that was named."""
+    if work_dir is None:
+        return target.parent / f".{target.name}.microagg-work"
+    folder = Path(work_dir)
+    if not folder.is_dir():
+        raise ParameterError(
+            f"work_dir must be an existing folder, in which the work folder is made; got "
+            f"{str(work_dir)!r}. Create it first."
+        )
+    return folder / f"{target.name}.microagg-work"
+
+
+def _setting(plan: Plan, listing: Listing) -> Setting:
+    """Return what a run begins with; every column must have a role."""
+    check_folders(plan, listing)
+    named = plan.roles_in(listing.columns)
+    roles = resolve(open_frame(_first_rows(listing)), named)
+    return Setting(
+        plan,
+        listing,
+        roles,
+        # Where methods use no randomness, the regions use none either.
+        check_seed(plan.random_state) if estimator_of(plan).uses_randomness() else 0,
+        REGION_RECORDS,
+        n_buckets(listing.n_rows),
+    )
+
+
+def _first_rows(listing: Listing) -> Any:
+    """Return some rows with all columns, by whose types every column gets a role."""
+    for run, (_, own) in enumerate(listing.runs):
+        if own.n_rows:
+            _, table = next(iter(listing.read(run, listing.columns)))
+            return table.slice(0, 1000).select([*listing.columns])
+    raise AssertionError("a dataset has records")

@@ -1,0 +1,120 @@
+"""Fourth pass: output files that mirror the input files, in a private folder beside the target."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from microagg.core.errors import GuaranteeError
+from microagg.files.reading import sha256_of
+from microagg.scale.listing import FORMATS, DatasetFile
+from microagg.scale.setting import Setting
+from microagg.scale.shuffle import Sources, row_numbers
+from microagg.scale.work import WorkFolder
+from microagg.tables.used_categories import of_arrow
+
+WRITING = "writing"
+
+
+class Writing(NamedTuple):
+    """Where the output goes until it is finished, and what is released of every part."""
+
+    staging: Path
+    sources: Sources
+
+
+class Written(NamedTuple):
+    """A finished file."""
+
+    n_rows: int
+    sha256: str
+
+
+def write_file(work: WorkFolder, number: int) -> Written:
+    """Task: write the output of an input file, part by part."""
+    setting, writing = Setting.of(work), work.facts(WRITING)
+    file = setting.listing.files[number]
+    target = writing.staging / file.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f".{secrets.token_hex(6)}.{target.name}")
+    try:
+        n_rows = _write(work, setting, writing, number, beside)
+        with beside.open("r+b") as stream:
+            os.fsync(stream.fileno())
+        digest = sha256_of(beside)
+        os.replace(beside, target)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return Written(n_rows, digest)
+
+
+def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, path: Path) -> int:
+    file = setting.listing.files[number]
+    schema = output_schema(setting, file)
+    n_rows = 0
+    with FORMATS[setting.listing.kind].writing(path, schema, setting.dialect) as write:
+        for at, table in _input_parts(setting, number):
+            released = writing.sources.read(work, [at])
+            rows = row_numbers(table)
+            if released is None or not np.array_equal(row_numbers(released), rows):
+                raise GuaranteeError(
+                    "some rows were released twice or not at all; nothing was written. This is a "
+                    "defect of microagg: please report it."
+                )
+            write(_joined(table, released, schema))
+            n_rows += len(rows)
+    return n_rows
+
+
+def output_schema(setting: Setting, file: DatasetFile) -> pa.Schema:
+    """Return the columns of an output file: those of the input that are published."""
+    dropped = setting.roles.unpublished
+    fields = [
+        pa.field(field.name, _plain(field.type), field.nullable)
+        for field in file.schema
+        if field.name not in dropped
+    ]
+    return pa.schema(fields)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
+
+
+def _input_parts(setting: Setting, number: int) -> Iterator[tuple[int, pa.Table]]:
+    """Read the columns of a file that are published unchanged."""
+    listing = setting.listing
+    shown = {*setting.roles.shown, *setting.roles.unpublished}
+    kept = [name for name in listing.files[number].schema.names if name not in shown]
+    for run, (file, _) in enumerate(listing.runs):
+        if file == number:
+            yield from listing.read(run, kept)
+
+
+def _joined(table: pa.Table, released: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        _in_type((released if field.name in released.column_names else table)[field.name], field)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _in_type(column: Any, field: pa.Field) -> Any:
+    """Return a column in the type of its input; a dictionary lists only what is there."""
+    if pa.types.is_dictionary(field.type):
+        if not pa.types.is_dictionary(column.type):
+            values = column.cast(field.type.value_type).combine_chunks()
+            encoded = values.dictionary_encode()
+            indices = encoded.indices.cast(field.type.index_type)
+            encoded = pa.DictionaryArray.from_arrays(
+                indices, encoded.dictionary, ordered=field.type.ordered
+            )
+            return pa.chunked_array([encoded], type=field.type)
+        return of_arrow(column)
+    return column if column.type == field.type else column.cast(field.type)

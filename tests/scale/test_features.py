@@ -1,0 +1,406 @@
+"""What works on a table works on a dataset: every kind of column and requirement."""
+
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import microagg
+from microagg import protect_dataset
+from microagg.core.errors import ConstraintWarning, DataError, ParameterError, PrivacyWarning
+from tests.scale.datasets import (
+    ROLES,
+    arrow_files,
+    people,
+    read_files,
+    sizes_of_classes,
+    write_files,
+)
+
+N = 1_200
+SHOWN = ["age", "income", "height", "job"]
+MDAV = {"method": "mdav"}
+NO_ID = {"quasi_identifiers": ["job"], "sensitive": "disease"}
+
+
+def protected(table, tmp_path, *, cuts=(300, 800), suffix="parquet", k=4, **asked):
+    """Protect a table in files; return the rows before and after, and the manifest."""
+    source = write_files(table, tmp_path / "in", cuts, suffix)
+    done = protect_dataset(source, tmp_path / "out", k=k, **{**ROLES, **MDAV, **asked})
+    return read_files(source), read_files(tmp_path / "out"), done
+
+
+def check_loss(before, after, done, **weights):
+    """The loss is what `measure` says of all rows together."""
+    names = list(done.quasi_identifiers)
+    dropped = [name for name in done.dropped if name in before.columns]
+    types = {name: {"type": str(own.type)} for name, own in done.columns.items()}
+    found = microagg.measure(
+        before.drop(dropped), after, quasi_identifiers=names, columns=types, **weights
+    )
+    assert done.information_loss == pytest.approx(found.utility.loss.information_loss, rel=1e-9)
+
+
+class TestStrata:
+    @pytest.fixture
+    def table(self):
+        rng = np.random.default_rng(1)
+        large, small = ["north"] * 700, rng.choice(["east", "south", None], N - 700).tolist()
+        return people(N).with_columns(
+            region=pl.Series(large + small).sample(N, shuffle=True, seed=1)
+        )
+
+    def test_only_records_of_a_stratum_share_a_group(self, table, tmp_path):
+        before, after, done = protected(table, tmp_path, strata="region")
+        assert before["region"].to_list() == after["region"].to_list()
+        assert sizes_of_classes(after, [*SHOWN, "region"])[0] >= 4
+        assert done.strata_found.count == 4
+        counts = before["region"].value_counts()["count"]
+        assert done.strata_found.smallest == counts.min()
+        means = pl.col("height").mean()
+        both = [t.group_by("region").agg(means).sort("region")["height"] for t in (before, after)]
+        assert both[0].to_list() == pytest.approx(both[1].to_list())
+        check_loss(before.drop("region"), after.drop("region"), done)
+
+    def test_small_ones_are_refused(self, table, tmp_path):
+        few = table.with_columns(
+            region=pl.when(pl.int_range(N) < 2).then(pl.lit("west")).otherwise("region")
+        )
+        with pytest.raises(DataError, match="stratum 5 holds 2"):
+            protected(few, tmp_path, strata="region")
+        assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+    def test_or_merged_as_those_of_a_table(self, table, tmp_path):
+        few = table.with_columns(
+            region=pl.when(pl.int_range(N) < 2).then(pl.lit("west")).otherwise("region")
+        )
+        asked = {"strata": "region", "small_strata": "merge"}
+        _, after, done = protected(few, tmp_path, **asked)
+        alike = microagg.protect(few, 4, **ROLES, **MDAV, **asked)
+        assert after["region"].to_list() == alike.table["region"].to_list()
+        assert done.strata_found == alike.manifest.strata_found
+        assert sizes_of_classes(after, [*SHOWN, "region"])[0] >= 4
+
+    def test_many_small_ones_are_grouped_as_in_a_table(self, tmp_path):
+        table = people(N).with_columns(area=pl.int_range(N) % 40)
+        _, after, _ = protected(table, tmp_path, strata="area")
+        alike = microagg.protect(table, 4, **ROLES, **MDAV, strata="area")
+        same = [name for name in after.columns if name != "job"]  # ties are settled by region
+        assert after.select(same).equals(alike.table.select(same))
+
+
+class TestMissing:
+    @pytest.fixture
+    def table(self):
+        rng = np.random.default_rng(2)
+        hole = pl.Series(rng.random(N) < 0.1)
+        return people(N).with_columns(
+            pl.when(hole).then(None).otherwise("income").alias("income"),
+            pl.when(hole.reverse()).then(None).otherwise("job").alias("job"),
+        )
+
+    def test_refused_by_default(self, table, tmp_path):
+        n = table["income"].null_count()
+        with pytest.raises(DataError, match=rf"'income' \({n}\)"):
+            protected(table, tmp_path)
+
+    @pytest.mark.parametrize("missing", ["value", "impute"])
+    def test_kept_or_filled_in(self, table, tmp_path, missing):
+        before, after, done = protected(table, tmp_path, missing=missing)
+        assert sizes_of_classes(after, SHOWN)[0] >= 4
+        assert done.missing_values.before == {
+            name: before[name].null_count() for name in ("income", "job")
+        }
+        assert done.missing_values.after == {
+            name: after[name].null_count() for name in ("income", "job")
+        }
+        assert (after["income"].null_count() == 0) == (missing == "impute")
+        check_loss(before, after, done)
+
+    def test_regions_and_groups_without_any_value(self, tmp_path):
+        """They are filled in with what all records together would release."""
+        table = people(N).with_columns(
+            area=pl.int_range(N) // 400,
+            job=pl.when(pl.int_range(N) < 400).then(None).otherwise(pl.lit("cook")),
+            income=pl.when(pl.int_range(N) < 400).then(None).otherwise("income"),
+        )
+        before, after, _ = protected(table, tmp_path, strata="area", missing="impute")
+        assert after["job"].to_list() == ["cook"] * N
+        assert after["income"][:400].to_list() == [round(before["income"].mean(), 2)] * 400
+
+    def test_markers(self, tmp_path):
+        table = people(N).with_columns(
+            pl.when(pl.int_range(N) % 9 == 0).then(-1).otherwise("age").alias("age")
+        )
+        _, after, done = protected(table, tmp_path, na=["-1"], missing="impute")
+        assert after["age"].min() >= 18
+        assert done.markers == {"age": (N + 8) // 9}
+
+
+def test_weights(tmp_path):
+    rng = np.random.default_rng(3)
+    table = people(N).with_columns(w=pl.Series(rng.integers(1, 4, N)).cast(pl.Float64))
+    before, after, done = protected(table, tmp_path, weights="w")
+    for name in ("height", "age"):
+        means = [float((t[name] * t["w"]).sum() / t["w"].sum()) for t in (before, after)]
+        assert means[0] == pytest.approx(means[1], rel=2e-3)
+    assert before["w"].to_list() == after["w"].to_list()
+    alike = microagg.measure(
+        before.drop("id"), after, quasi_identifiers=SHOWN, weights="w", sensitive=["disease"]
+    )
+    assert done.information_loss == pytest.approx(alike.utility.loss.information_loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", ["standardise", "robust", "rank", "log", "none"])
+def test_every_scale(scale, tmp_path):
+    before, after, done = protected(people(N), tmp_path, scale=scale)
+    assert sizes_of_classes(after, SHOWN)[0] >= 4
+    alike = microagg.protect(before, 4, scale=scale, **ROLES, **MDAV)
+    assert done.sst == pytest.approx(alike.manifest.sst, rel=1e-6)
+    assert done.grouping_loss < 1.5 * alike.grouping_loss
+    check_loss(before, after, done)
+
+
+class TestRequirements:
+    @pytest.fixture
+    def table(self):
+        return people(N).with_columns(owner=(pl.int_range(N) // 3).cast(pl.String))
+
+    def test_units(self, table, tmp_path):
+        before, after, done = protected(
+            table.drop("id"), tmp_path, identifiers=(), unit="owner", k=3
+        )
+        units = after.with_columns(before["owner"]).group_by(SHOWN).agg(pl.col("owner").n_unique())
+        assert units["owner"].min() >= 3
+        assert done.units.fewest == units["owner"].min()
+        assert (done.units.count, done.units.records_without) == (N // 3, 0)
+
+    def test_units_that_lie_together(self, tmp_path):
+        """Most records of a region are of one unit, so that regions have to be joined."""
+        rng = np.random.default_rng(5)
+        owner = np.repeat(np.arange(6), N // 6)
+        x = owner * 50.0 + rng.normal(size=N)
+        table = pl.DataFrame({"x": x, "y": rng.normal(size=N), "owner": owner})
+        source = write_files(table, tmp_path / "in", (500,))
+        done = protect_dataset(source, tmp_path / "out", k=4, unit="owner", **MDAV)
+        after = read_files(tmp_path / "out").with_columns(owner=read_files(source)["owner"])
+        assert after.group_by("x", "y").agg(pl.col("owner").n_unique())["owner"].min() >= 4
+        assert done.units.count == 6
+
+    def test_too_few_units(self, table, tmp_path):
+        few = table.drop("id").with_columns(owner=pl.int_range(N) % 2)
+        with pytest.raises(ParameterError, match="no groups can meet a requirement"):
+            protected(few, tmp_path, identifiers=(), unit="owner", k=3)
+        assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+    def test_l_diversity(self, table, tmp_path):
+        _, after, done = protected(table.drop("owner"), tmp_path, l_diversity={"disease": 2})
+        assert after.group_by(SHOWN).agg(pl.col("disease").n_unique())["disease"].min() >= 2
+        assert done.requirements[0].worst == 2
+        assert done.shared_values["disease"].shared == 0
+
+    @pytest.mark.parametrize(
+        "required", [{"p_percent": {"income": 5.0}}, {"dominance": {"income": (1, 60.0)}}]
+    )
+    def test_contributions(self, table, tmp_path, required):
+        before, after, done = protected(table.drop("owner"), tmp_path, k=5, **required)
+        keyed = after.with_columns(amount=before["income"])
+        for amounts in keyed.group_by(SHOWN).agg("amount")["amount"].to_list():
+            ordered = sorted(amounts, reverse=True)
+            if "dominance" in required:
+                assert ordered[0] <= 0.6 * sum(ordered) + 1e-6
+            else:
+                assert sum(ordered[2:]) >= 0.05 * ordered[0] - 1e-6
+        assert len(done.requirements) == 1
+
+    def test_constraints(self, tmp_path):
+        rng = np.random.default_rng(6)
+        net, tax = rng.integers(100, 900, N), rng.integers(10, 90, N)
+        table = pl.DataFrame({"net": net, "tax": tax, "gross": net + tax, "age": people(N)["age"]})
+        source = write_files(table, tmp_path / "in", (200,))
+        done = protect_dataset(
+            source, tmp_path / "out", k=4, constraints="net + tax = gross", **MDAV
+        )
+        after = read_files(tmp_path / "out")
+        assert (after["net"] + after["tax"] == after["gross"]).all()
+        assert done.constraints.records_in_violation == {"net + tax = gross": 0}
+        assert sizes_of_classes(after, after.columns)[0] >= 4
+
+    def test_a_constraint_that_most_records_violate(self, tmp_path):
+        with pytest.warns(ConstraintWarning, match="1,200 of 1,200"):
+            protected(people(N), tmp_path, constraints="height <= 20")
+
+
+class TestColumns:
+    def test_categories_of_which_no_file_has_all(self, tmp_path):
+        letters = [chr(97 + at * 20 // N) for at in range(N)]  # in their order
+        table = people(N).with_columns(job=pl.Series(letters))
+        before, after, done = protected(table, tmp_path)
+        assert set(after["job"]) <= set(letters)
+        assert sizes_of_classes(after, SHOWN)[0] >= 4
+        check_loss(before, after, done)
+
+    def test_codes_are_judged_by_all_files(self, tmp_path):
+        table = people(N).with_columns(age=pl.int_range(N) % 5, height=pl.int_range(N) * 1.0)
+        _, _, done = protected(table, tmp_path)
+        assert done.columns["age"].type == "nominal"
+        assert done.columns["height"].type == "integer"
+        alike = microagg.protect(table, 4, **ROLES, **MDAV).manifest
+        assert {n: own.why for n, own in done.columns.items()} == {
+            n: own.why for n, own in alike.columns.items()
+        }
+
+    def test_decimals_of_the_finest_file(self, tmp_path):
+        coarse = people(N)["income"].round(0)
+        table = people(N).with_columns(
+            income=pl.when(pl.int_range(N) == 1_100).then(coarse + 0.125).otherwise(coarse)
+        )
+        _, after, done = protected(table, tmp_path)
+        assert done.columns["income"].digits == 3
+        assert (after["income"].round(3) == after["income"]).all()
+
+    def test_dates(self, tmp_path):
+        rng = np.random.default_rng(8)
+        days = [date(1950, 1, 1) + timedelta(int(d)) for d in rng.integers(0, 20_000, N)]
+        times = [datetime(2024, 1, 1, 6) + timedelta(hours=int(h)) for h in rng.integers(0, 999, N)]
+        table = people(N).with_columns(
+            born=pl.Series(days),
+            seen=pl.Series(times),
+            text=pl.Series([f"{d:%d/%m/%Y}" for d in days]),
+        )
+        _, after, done = protected(
+            table, tmp_path, quasi_identifiers=["job", "born", "seen", "text"]
+        )
+        shown = [*SHOWN, "born", "seen", "text"]
+        assert sizes_of_classes(after, shown)[0] >= 4
+        assert done.columns["text"].type == "date"
+        assert after["seen"].dt.minute().max() == 0
+        assert after["text"].str.to_date("%d/%m/%Y").null_count() == 0
+        alike = microagg.protect(table, 4, **{**ROLES, "quasi_identifiers": shown[3:]}, **MDAV)
+        assert {n: (own.type, own.why, own.written) for n, own in done.columns.items()} == {
+            n: (own.type, own.why, own.written) for n, own in alike.manifest.columns.items()
+        }
+
+    def test_dates_in_months(self, tmp_path):
+        days = [date(1990, 1, 1) + timedelta(at * 7 % 4000) for at in range(N)]
+        table = people(N).with_columns(born=pl.Series(days))
+        before, after, done = protected(
+            table,
+            tmp_path,
+            quasi_identifiers=["job", "born"],
+            columns={"born": {"resolution": "month"}},
+        )
+        assert set(after["born"].dt.day()) == {1}
+        found = microagg.measure(
+            before.drop("id"), after, quasi_identifiers=[*SHOWN, "born"], sensitive=["disease"]
+        )
+        assert done.information_loss == pytest.approx(found.utility.loss.information_loss)
+
+    def test_types_stay(self, tmp_path):
+        rng = np.random.default_rng(9)
+        table = pa.table(
+            {
+                "small": pa.array(rng.integers(0, 100, N), pa.int8()),
+                "narrow": pa.array(rng.normal(size=N), pa.float32()),
+                "flag": pa.array(rng.random(N) < 0.5),
+                "kind": pa.array(rng.choice(["a", "b", "c"], N)).dictionary_encode(),
+                "long": pa.array(rng.choice(["a", "b"], N), pa.large_string()),
+                "when": pa.array(rng.integers(0, 10**9, N), pa.timestamp("s", "Europe/Berlin")),
+                "list": pa.array([[1, 2]] * N),
+                "note": pa.array(rng.choice(["x", "y"], N)).dictionary_encode(),
+            }
+        )
+        source = write_files(table, tmp_path / "in", (100, 700))
+        quasi = ["flag", "kind", "long", "when"]
+        protect_dataset(
+            source, tmp_path / "out", k=3, quasi_identifiers=quasi, publish=["list", "note"], **MDAV
+        )
+        for own, other in zip(arrow_files(source), arrow_files(tmp_path / "out"), strict=True):
+            assert own.schema.remove_metadata() == other.schema.remove_metadata()
+            assert other["list"].equals(own["list"])
+            assert other["note"].to_pylist() == own["note"].to_pylist()
+
+    def test_a_dictionary_lists_only_what_is_released(self, tmp_path):
+        kinds = ["rare"] + ["common"] * (N - 1)
+        table = pa.table({"x": np.arange(N) * 1.0, "kind": pa.array(kinds).dictionary_encode()})
+        for suffix in ("parquet", "arrow"):
+            folder = tmp_path / suffix
+            source = write_files(table, folder / "in", suffix=suffix)
+            protect_dataset(source, folder / "out", k=3, quasi_identifiers="kind", **MDAV)
+            (path,) = (folder / "out").iterdir()
+            assert b"rare" not in path.read_bytes()
+
+
+def test_arrow_files(tmp_path):
+    _, after, done = protected(people(N), tmp_path, suffix="arrow")
+    assert sizes_of_classes(after, SHOWN)[0] >= 4
+    assert done.dataset.format == "Arrow"
+    assert sorted(p.name for p in (tmp_path / "out").iterdir())[0] == "part-000.arrow"
+
+
+def test_a_column_that_names_records(tmp_path):
+    with pytest.warns(PrivacyWarning, match="'id' is published unchanged"):
+        protected(people(N), tmp_path, identifiers=(), publish="id")
+
+
+def test_identifiers_that_repeat(tmp_path):
+    table = people(N).with_columns(id=pl.int_range(N) // 2)
+    with pytest.raises(DataError, match=r"identifier 'id' repeats: 600 of its values"):
+        protected(table, tmp_path)
+
+
+def test_equal_records_by_the_thousand(tmp_path):
+    """Trees cannot cut them, so that they are shared out by their rows."""
+    table = pl.DataFrame({"x": [1.0] * 1_000 + [2.0] * 195 + [3.0] * 5, "y": [7] * N})
+    source = write_files(table, tmp_path / "in", (999,))
+    done = protect_dataset(source, tmp_path / "out", k=5, **MDAV)
+    assert done.information_loss == 0.0
+    assert read_files(tmp_path / "out").equals(read_files(source))
+
+
+class TestFolders:
+    @pytest.fixture
+    def source(self, tmp_path):
+        for at, (year, part) in enumerate([(2023, 0), (2023, 1), (2024, 0)]):
+            folder = tmp_path / "in" / f"year={year}" / "half=a%2Fb"
+            folder.mkdir(parents=True, exist_ok=True)
+            pq.write_table(people(300, seed=at).drop("id").to_arrow(), folder / f"{part}.parquet")
+        (tmp_path / "in" / "_SUCCESS").touch()
+        (tmp_path / "in" / ".hidden.parquet").touch()
+        return tmp_path / "in"
+
+    def test_as_strata_or_published(self, source, tmp_path):
+        done = protect_dataset(
+            source, tmp_path / "out", k=4, strata="year", publish="half", **NO_ID, **MDAV
+        )
+        names = [
+            p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*.*")
+        ]
+        assert sorted(names) == [
+            "year=2023/half=a%2Fb/0.parquet",
+            "year=2023/half=a%2Fb/1.parquet",
+            "year=2024/half=a%2Fb/0.parquet",
+        ]
+        assert done.dataset.in_folders == ("year", "half")
+        assert done.strata_found.count == 2
+        for year in (2023, 2024):
+            after = read_files(tmp_path / "out" / f"year={year}")
+            assert after.columns == people(1).drop("id").columns
+            assert sizes_of_classes(after, SHOWN)[0] >= 4
+
+    @pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "identifiers", "drop"])
+    def test_other_roles_are_refused(self, source, tmp_path, role):
+        asked = {**NO_ID, "publish": "half"}
+        asked[role] = [
+            *([asked[role]] if isinstance(asked.get(role), str) else asked.get(role, [])),
+            "year",
+        ]
+        with pytest.raises(ParameterError, match="the folders are named by values of 'year'"):
+            protect_dataset(source, tmp_path / "out", k=4, **asked, **MDAV)
+
+    def test_no_role(self, source, tmp_path):
+        with pytest.raises(ParameterError, match="the folders are named by values of 'year'"):
+            protect_dataset(source, tmp_path / "out", k=4, publish="half", **NO_ID)

@@ -1,0 +1,114 @@
+"""The options of `protect_dataset` are those of `protect`, and a few of its own."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import microagg
+from microagg.cli.main import main
+from microagg.scale.memory import FLOOR, as_bytes, tasks_at_once
+from tests.scale.datasets import people, sizes_of_classes, write_files
+
+OWN = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
+OWN += ("delimiter", "decimal", "encoding")
+PAGE = Path(__file__).parents[2] / "docs" / "datasets.md"
+
+
+def defaults(function):
+    return {name: p.default for name, p in inspect.signature(function).parameters.items()}
+
+
+def test_those_of_a_table_and_its_own():
+    whole, own = defaults(microagg.protect), defaults(microagg.protect_dataset)
+    assert own.keys() == {*whole, *OWN} - {"table"}
+    assert {name: own[name] for name in own if name not in OWN} == {
+        name: whole[name] for name in whole if name != "table"
+    }
+
+
+def test_every_parameter_is_described():
+    text = microagg.protect_dataset.__doc__.partition("Parameters\n")[2]
+    for name in defaults(microagg.protect_dataset):
+        assert re.search(rf"\b{name}\b", text), name
+
+
+def test_the_page_has_every_flag(capsys):
+    with pytest.raises(SystemExit):
+        main(["protect", "--help"])
+    shown, page = capsys.readouterr().out, PAGE.read_text("utf-8")
+    for flag in ("--memory", "--work-dir", "--keep-work", "--resume", "--scheduler"):
+        assert flag in shown
+        assert flag in page
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [("2GB", 2 * 10**9), ("1.5 GiB", 3 << 29), ("900mb", 9 * 10**8), (10**9, 10**9)],
+)
+def test_sizes(written, size):
+    assert as_bytes(written) == size
+
+
+def test_tasks_at_once():
+    assert tasks_at_once(FLOOR, 0, 8) == 2
+    assert tasks_at_once(None, 10**15, 3) == 3
+    assert tasks_at_once(10**12, 1, 3) == 3
+
+
+class TestTheCommandLine:
+    ASKED = ("-k", "4", "--method", "mdav", "--identifier", "id", "--sensitive", "disease")
+
+    def run(self, *words):
+        with pytest.raises(SystemExit) as leaving:
+            main(["protect", *map(str, words), *self.ASKED, "--quasi-identifier", "job"])
+        return leaving.value.code
+
+    @pytest.fixture
+    def source(self, tmp_path):
+        return write_files(people(600), tmp_path / "in", (200,))
+
+    def test_a_folder(self, source, capsys):
+        assert self.run(source) == 0
+        out = capsys.readouterr().out
+        assert "2 Parquet files; k holds for all of them together, not for each file" in out
+        assert (source.parent / "in-protected").is_dir()
+
+    def test_a_file_with_memory(self, source, tmp_path):
+        target = tmp_path / "safe.parquet"
+        assert self.run(source / "part-001.parquet", "-o", target, "--memory", "1GB") == 0
+        assert sizes_of_classes(pl.read_parquet(target), ["age", "income", "height", "job"])[0] >= 4
+        told = microagg.Manifest.load(f"{target}.manifest.json").command
+        assert "--memory 1000000000" in told
+
+    def test_as_json(self, source, tmp_path, capsys):
+        assert self.run(source, "-o", tmp_path / "out", "--json") == 0
+        assert '"dataset": {' in capsys.readouterr().out
+
+    @pytest.mark.parametrize("option", ["--report", "--public-report", "--audit", "--delimiter"])
+    def test_what_datasets_do_not_have(self, source, tmp_path, capsys, option):
+        assert self.run(source, "-o", tmp_path / "out", option, ";") == 2
+        assert option in capsys.readouterr().err
+
+    def test_a_stream_is_no_dataset(self, source, capsys):
+        assert self.run(source, "-o", "-") == 2
+        assert "standard" in capsys.readouterr().err
+
+    def test_resume_without_a_run(self, source, tmp_path, capsys):
+        assert self.run(source, "-o", tmp_path / "out", "--resume") == 2
+        assert "nothing to resume" in capsys.readouterr().err
+
+
+def test_without_pyarrow():
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "import microagg\n"
+        "try: microagg.protect_dataset\n"
+        "except microagg.errors.ParameterError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'microagg[datasets]'" in done.stdout

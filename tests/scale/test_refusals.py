@@ -1,0 +1,304 @@
+"""What a dataset cannot be or have is refused in one sentence, and nothing is left behind."""
+
+import errno
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from microagg import Plan, protect_dataset
+from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.scale import memory, shuffle, work, writing
+from tests.scale.datasets import ROLES, digests, people, write_files
+
+ASKED = {"k": 4, "method": "mdav", **ROLES}
+N = 600
+
+
+@pytest.fixture
+def source(tmp_path):
+    return write_files(people(N), tmp_path / "in", (250,))
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("asked", "words"),
+        [
+            ({"method": "fcm"}, "method 'fcm', whose records draw"),
+            ({"hybrid": True, "k": 20}, "hybrid"),
+            ({"blocks": [["age"]]}, "blocks of columns"),
+            ({"keep_margins": True}, "keeping the totals of categories"),
+            ({"keep_key": True}, "a random key"),
+            ({"method": "auto", "time_budget": 1.0}, "a time budget"),
+            ({"bound": "fast"}, "a bound"),
+            ({"t_closeness": {"disease": 0.2}}, "t-closeness"),
+            (
+                {
+                    "strata": "job",
+                    "quasi_identifiers": (),
+                    "small_strata": "merge",
+                    "unit": "id",
+                    "identifiers": (),
+                },
+                "merging small strata",
+            ),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_what_needs_the_whole_table(self, tmp_path, asked, words):
+        """Before any data are read: there are none."""
+        with pytest.raises(ParameterError, match=rf"{words}.* not available for datasets"):
+            protect_dataset(tmp_path / "nowhere", tmp_path / "out", **{**ASKED, **asked})
+
+    def test_a_plan_beside_options(self, source, tmp_path):
+        with pytest.raises(ParameterError, match="k is given in addition to a plan"):
+            protect_dataset(source, tmp_path / "out", k=3, plan=Plan(k=3))
+
+    @pytest.mark.parametrize("given", ["plenty", "4 apples", "", "-3GB", True, 0])
+    def test_memory_is_a_size(self, source, tmp_path, given):
+        with pytest.raises(ParameterError, match="memory"):
+            protect_dataset(source, tmp_path / "out", memory=given, **ASKED)
+
+    def test_memory_has_a_floor(self, source, tmp_path):
+        with pytest.raises(ParameterError, match="memory must be at least"):
+            protect_dataset(source, tmp_path / "out", memory="100MB", **ASKED)
+
+    def test_memory_that_a_task_does_not_fit_in(self, source, tmp_path, monkeypatch):
+        monkeypatch.setattr(memory, "PER_TASK", 10**12)
+        with pytest.raises(MicroaggError, match=r"too little for this dataset.*--resume"):
+            protect_dataset(source, tmp_path / "out", memory="2GB", **ASKED)
+        monkeypatch.undo()
+        protect_dataset(source, tmp_path / "out", memory="2GB", resume=True, **ASKED)
+        assert left_in(tmp_path) == ["in", "out", "out.manifest.json"]
+
+    @pytest.mark.parametrize("engine", ["threads", 4, object()])
+    def test_engines_run_tasks(self, source, tmp_path, engine):
+        with pytest.raises(ParameterError, match="engine must be None"):
+            protect_dataset(source, tmp_path / "out", engine=engine, **ASKED)
+
+    def test_work_dir_exists(self, source, tmp_path):
+        with pytest.raises(ParameterError, match="work_dir must be an existing folder"):
+            protect_dataset(source, tmp_path / "out", work_dir=tmp_path / "no", **ASKED)
+
+
+class TestFiles:
+    def refused(self, source, tmp_path, words, error=DataError, **asked):
+        with pytest.raises(error, match=words):
+            protect_dataset(source, tmp_path / "out", **{**ASKED, **asked})
+        assert not [name for name in left_in(tmp_path) if "out" in name]
+
+    def test_no_source(self, tmp_path):
+        self.refused(tmp_path / "no", tmp_path, "does not exist", ParameterError)
+
+    def test_an_empty_folder(self, tmp_path):
+        (tmp_path / "in").mkdir()
+        self.refused(tmp_path / "in", tmp_path, "holds no", ParameterError)
+
+    def test_other_columns(self, source, tmp_path):
+        pq.write_table(people(9).drop("job").to_arrow(), source / "part-009.parquet")
+        words = r"'job' is in only one of 'part-000.parquet' and 'part-009.parquet'"
+        self.refused(source, tmp_path, words)
+
+    def test_other_types(self, source, tmp_path):
+        other = people(9).with_columns(pl.col("age").cast(pl.Float64))
+        pq.write_table(other.to_arrow(), source / "part-009.parquet")
+        self.refused(
+            source, tmp_path, "'age' is stored as int64 in 'part-000.parquet' and as double"
+        )
+
+    def test_other_formats(self, source, tmp_path):
+        write_files(people(9), tmp_path / "other", suffix="arrow")
+        shutil.copy(tmp_path / "other" / "part-000.arrow", source / "part-009.arrow")
+        self.refused(source, tmp_path, "files of several formats", ParameterError)
+
+    def test_other_files(self, source, tmp_path):
+        (source / "notes.md").write_text("hello")
+        self.refused(source, tmp_path, "notes.md", ParameterError)
+
+    def test_a_damaged_file(self, source, tmp_path):
+        (source / "part-009.parquet").write_bytes(b"PAR1 nothing PAR1")
+        self.refused(source, tmp_path, "part-009.parquet' is a damaged Parquet file")
+
+    def test_a_file_of_no_bytes(self, source, tmp_path):
+        (source / "part-009.parquet").touch()
+        self.refused(source, tmp_path, "part-009.parquet' is empty")
+
+    def test_a_file_of_no_rows_is_mirrored(self, source, tmp_path):
+        pq.write_table(people(9).head(0).to_arrow(), source / "part-009.parquet")
+        protect_dataset(source, tmp_path / "out", **ASKED)
+        empty = pq.read_table(tmp_path / "out" / "part-009.parquet")
+        assert empty.num_rows == 0
+        assert empty.column_names == people(1).drop("id").columns
+
+    def test_no_rows_at_all(self, tmp_path):
+        write_files(people(0), tmp_path / "in")
+        self.refused(tmp_path / "in", tmp_path, "no records")
+
+    def test_fewer_than_k(self, tmp_path):
+        write_files(people(3), tmp_path / "in")
+        self.refused(tmp_path / "in", tmp_path, "only 3 records")
+
+    def test_a_column_without_a_role(self, source, tmp_path):
+        self.refused(source, tmp_path, "'job'", quasi_identifiers=())
+
+    def test_no_such_column(self, source, tmp_path):
+        self.refused(source, tmp_path, "no column 'jib'", ParameterError, sensitive="jib")
+
+    def test_a_file_that_changes_in_the_meantime(self, source, tmp_path, monkeypatch):
+        real = writing.write_file
+
+        def late(*args):
+            os.utime(source / "part-001.parquet", ns=(1, 1))
+            return real(*args)
+
+        monkeypatch.setattr("microagg.scale.driving.write_file", late)
+        self.refused(source, tmp_path, "'part-001.parquet' changed|part-001.parquet.* changed")
+
+    def test_infinite_numbers(self, tmp_path):
+        table = people(N).with_columns(
+            height=pl.when(pl.int_range(N) == 300).then(float("inf")).otherwise("height")
+        )
+        source = write_files(table, tmp_path / "in", (250,))
+        self.refused(source, tmp_path, r"infinite in 'height' \(1\)")
+
+
+class TestTargets:
+    def test_a_folder_with_something_in_it(self, source, tmp_path):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "mine.txt").write_text("keep")
+        with pytest.raises(ParameterError, match="exists already and is not empty"):
+            protect_dataset(source, tmp_path / "out", **ASKED)
+        assert (tmp_path / "out" / "mine.txt").read_text() == "keep"
+
+    def test_an_empty_folder_is_fine(self, source, tmp_path):
+        (tmp_path / "out").mkdir()
+        protect_dataset(source, tmp_path / "out", **ASKED)
+        assert len(digests(tmp_path / "out")) == 2
+
+    @pytest.mark.parametrize("place", ["in", "in/out", "."])
+    def test_not_in_or_around_the_source(self, source, tmp_path, place):
+        with pytest.raises(ParameterError, match="must not be the input"):
+            protect_dataset(source, tmp_path / place, **ASKED)
+
+    def test_too_little_space(self, source, tmp_path, monkeypatch):
+        class Usage:
+            free = 10
+
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage)
+        with pytest.raises(ParameterError, match=r"needs about .* are free"):
+            protect_dataset(source, tmp_path / "out", **ASKED)
+        assert left_in(tmp_path) == ["in"]
+
+
+class TestResuming:
+    @pytest.fixture
+    def broken(self, source, tmp_path, monkeypatch):
+        """A run that ended because the disk was full."""
+        real = shuffle._write
+
+        def full(table, path):
+            if path.parent.name == "round1" and ".0000002." in path.name:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            real(table, path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(shuffle, "_write", full)
+            with pytest.raises(MicroaggError, match=r"No space left on device.*--resume") as error:
+                protect_dataset(source, tmp_path / "out", **ASKED)
+        assert str(tmp_path / ".out.microagg-work") in str(error.value)
+        assert not (tmp_path / "out").exists()
+        return source
+
+    def test_the_same_bytes(self, broken, tmp_path):
+        protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+        protect_dataset(broken, tmp_path / "again", **ASKED)
+        assert digests(tmp_path / "out") == digests(tmp_path / "again")
+        assert not list(tmp_path.glob(".*"))
+
+    def test_finished_tasks_are_not_done_again(self, broken, tmp_path, monkeypatch):
+        def never(*_):
+            raise AssertionError("it was done before")
+
+        for name in ("find_facts", "find_statistics", "route"):
+            monkeypatch.setattr(f"microagg.scale.driving.{name}", never)
+        protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
+    def test_not_without_being_asked(self, broken, tmp_path):
+        with pytest.raises(ParameterError, match="of an earlier run is there"):
+            protect_dataset(broken, tmp_path / "out", **ASKED)
+
+    def test_another_plan(self, broken, tmp_path):
+        with pytest.raises(ParameterError, match="began with another plan"):
+            protect_dataset(broken, tmp_path / "out", resume=True, **{**ASKED, "k": 5})
+        protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
+    def test_other_files(self, broken, tmp_path):
+        os.utime(broken / "part-001.parquet", ns=(1, 1))
+        with pytest.raises(ParameterError, match="began with other files"):
+            protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
+    def test_other_versions(self, broken, tmp_path, monkeypatch):
+        monkeypatch.setattr("microagg.scale.protect.__version__", "99")
+        with pytest.raises(ParameterError, match="other versions"):
+            protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
+    def test_nothing_to_resume(self, source, tmp_path):
+        with pytest.raises(ParameterError, match="nothing to resume"):
+            protect_dataset(source, tmp_path / "out", resume=True, **ASKED)
+
+    def test_one_run_at_a_time(self, broken, tmp_path):
+        with (
+            work.working_in(tmp_path / ".out.microagg-work", resume=True),
+            pytest.raises(ParameterError, match="another run is at work"),
+        ):
+            protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
+    def test_an_interrupt_says_where_to_go_on(self, source, tmp_path, monkeypatch):
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("microagg.scale.driving.write_file", interrupt)
+            with pytest.raises(KeyboardInterrupt) as ended:
+                protect_dataset(source, tmp_path / "out", **ASKED)
+        assert "--resume" in ended.value.__notes__[0]
+        assert not (tmp_path / "out").exists()
+        protect_dataset(source, tmp_path / "out", resume=True, **ASKED)
+        assert left_in(tmp_path) == ["in", "out", "out.manifest.json"]
+
+
+def test_a_worker_that_fails_is_named(source, tmp_path):
+    class Broken(ThreadPoolExecutor):
+        def submit(self, *_):
+            raise RuntimeError("a value: 4711")
+
+    with Broken() as pool, pytest.raises(MicroaggError, match="RuntimeError") as error:
+        protect_dataset(source, tmp_path / "out", engine=pool, **ASKED)
+    assert "4711" not in str(error.value)
+
+
+def test_names_that_look_like_patterns(tmp_path):
+    table = people(N).rename({"age": "^.*$", "job": "*", "disease": "a.b", "height": "é \" '"})
+    source = write_files(table, tmp_path / "in", (250,))
+    protect_dataset(
+        source,
+        tmp_path / "out",
+        k=4,
+        identifiers="id",
+        quasi_identifiers="*",
+        sensitive="a.b",
+        method="mdav",
+    )
+    after = pa.concat_tables(
+        pq.ParquetFile(path).read() for path in sorted((tmp_path / "out").iterdir())
+    )
+    assert after.column_names == [name for name in table.columns if name != "id"]
