@@ -76,6 +76,10 @@ class TransformerOptions(CommonOptions, total=False):
     bound: str
 
 
+class DatasetOptions(StudyOptions, TransformerOptions, total=False):
+    """Options of `protect` that `protect_dataset` takes as well."""
+
+
 @alone_with_plan()
 def protect(
     table: Any,

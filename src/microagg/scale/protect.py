@@ -1,26 +1,26 @@
 """protect_dataset(): a folder of files, or one that is too large, protected within memory."""
 
 import shutil
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from microagg import __version__
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
-from microagg.core.registry import DEFAULT
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.files.dialect import Dialect
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
+from microagg.plans.signatures import with_options
 from microagg.release.cautions import warn_of_k
 from microagg.release.description import library_versions
 from microagg.release.grouping import estimator_of
+from microagg.release.protect import DatasetOptions
 from microagg.release.release import PathName
 from microagg.scale.begun import BEGUN, Begun
 from microagg.scale.converting import convert
@@ -38,18 +38,13 @@ from microagg.scale.space import check_space
 from microagg.scale.work import UnfinishedError, WorkFolder, working_in
 from microagg.tables.frames import open_frame
 from microagg.tables.resolving import resolve
-from microagg.tables.roles import Names
 
 # Records of a region, about. It does not depend on memory, so that memory does not change groups.
 REGION_RECORDS = 50_000
-# Arguments that are no options of a plan.
-_NOT_OPTIONS = (
-    *("source", "target", "engine", "memory", "work_dir", "keep_work", "resume"),
-    *("delimiter", "decimal", "encoding", "plan", "progress"),
-)
 
 
 @alone_with_plan()
+@with_options
 def protect_dataset(
     source: PathName,
     target: PathName,
@@ -63,40 +58,10 @@ def protect_dataset(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-    quasi_identifiers: Names = None,
-    identifiers: Names = (),
-    sensitive: Names = (),
-    publish: Names = (),
-    unit: str | None = None,
-    drop: Names = (),
-    columns: Mapping[str, Any] | None = None,
-    l_diversity: Mapping[str, int | str] | None = None,
-    t_closeness: Mapping[str, float] | None = None,
-    p_percent: Mapping[str, float] | None = None,
-    dominance: Mapping[str, tuple[int, float] | str] | None = None,
-    method: str = DEFAULT,
-    method_options: Mapping[str, Any] | None = None,
-    constraints: Iterable[str] | str | None = None,
-    strict_k: bool = False,
-    scale: str = "standardise",
-    missing: str = "error",
-    na: Iterable[str | float] = (),
-    digits: Mapping[str, int | str] | str | None = None,
-    dates: str | None = None,
-    strata: Names = None,
-    small_strata: str = "error",
-    weights: str | None = None,
-    blocks: Iterable[Iterable[str]] = (),
-    valid_combinations: bool = True,
-    keep_margins: bool = False,
-    hybrid: bool = False,
-    keep_key: bool = False,
     random_state: SeedLike = None,
-    effort: str = "balanced",
-    time_budget: float | None = None,
-    bound: str = "auto",
     plan: Plan | str | PathLike[str] | None = None,
     progress: bool | ProgressCallback = False,
+    **options: Unpack[DatasetOptions],
 ) -> Manifest:
     """Protect a folder of files, or a file that is too large, and return the manifest.
 
@@ -126,12 +91,12 @@ def protect_dataset(
         may be given with it
     progress : True for a bar where standard error is a terminal, or a function that is called with
         (task, done, total)
-    k, quasi_identifiers, identifiers, sensitive, publish, unit, drop, columns, l_diversity, \
-t_closeness, p_percent, dominance, method, method_options, constraints, strict_k, scale, \
-missing, na, digits, dates, strata, small_strata, weights, blocks, valid_combinations, \
-keep_margins, hybrid, keep_key, random_state, effort, time_budget, bound : as in `protect`. What \
-needs the whole table at once is refused: methods whose records draw, `t_closeness`, `blocks`, \
-`keep_margins`, `hybrid`, `keep_key`, `time_budget`, and a `bound`
+    k : Least number of records behind a released combination, in the folder as a whole.
+    random_state : Seed of a method that uses randomness; None draws one
+    **options : as in `protect`
+
+    What needs the whole table at once is refused: methods whose records draw, `t_closeness`,
+    `blocks`, `keep_margins`, `time_budget`, and a `bound`.
 
     Examples
     --------
@@ -148,8 +113,7 @@ needs the whole table at once is refused: methods whose records draw, `t_closene
     >>> done.n_records, done.smallest_class
     (4, 2)
     """
-    arguments = {name: value for name, value in locals().items() if name not in _NOT_OPTIONS}
-    chosen = plan_of(arguments, plan)
+    chosen = plan_of({"k": k, "random_state": random_state, **options}, plan)
     with reporting_to(progress):
         return protect_files(
             source,
