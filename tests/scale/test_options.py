@@ -25,9 +25,9 @@ def defaults(function):
 
 def test_those_of_a_table_and_its_own():
     whole, own = defaults(microagg.protect), defaults(microagg.protect_dataset)
-    assert own.keys() == {*whole, *OWN} - {"table"}
+    assert own.keys() == {*whole, *OWN} - {"table", "hybrid", "keep_key"}
     assert {name: own[name] for name in own if name not in OWN} == {
-        name: whole[name] for name in whole if name != "table"
+        name: whole[name] for name in own if name not in OWN
     }
 
 

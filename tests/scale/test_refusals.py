@@ -34,10 +34,8 @@ class TestOptions:
         ("asked", "words"),
         [
             ({"method": "fcm"}, "method 'fcm', whose records draw"),
-            ({"hybrid": True, "k": 20}, "hybrid"),
             ({"blocks": [["age"]]}, "blocks of columns"),
             ({"keep_margins": True}, "keeping the totals of categories"),
-            ({"keep_key": True}, "a random key"),
             ({"method": "auto", "time_budget": 1.0}, "a time budget"),
             ({"bound": "fast"}, "a bound"),
             ({"t_closeness": {"disease": 0.2}}, "t-closeness"),
@@ -58,6 +56,15 @@ class TestOptions:
         """Before any data are read: there are none."""
         with pytest.raises(ParameterError, match=rf"{words}.* not available for datasets"):
             protect_dataset(tmp_path / "nowhere", tmp_path / "out", **{**ASKED, **asked})
+
+    @pytest.mark.parametrize(
+        ("asked", "words"), [({"hybrid": True, "k": 20}, "hybrid"), ({"keep_key": True}, "a random")]
+    )
+    def test_what_only_a_plan_can_ask_for(self, tmp_path, asked, words):
+        columns = {"id": {"role": "identifier"}, "age": {"role": "quasi-identifier"}}
+        plan = Plan(**{"k": 4, "columns": columns, **asked})
+        with pytest.raises(ParameterError, match=rf"{words}.* not available for datasets"):
+            protect_dataset(tmp_path / "nowhere", tmp_path / "out", plan=plan)
 
     def test_a_plan_beside_options(self, source, tmp_path):
         with pytest.raises(ParameterError, match="k is given in addition to a plan"):
