@@ -135,9 +135,10 @@ def judge_diversity(asked: Asked, after: Columns) -> None:
 def judge_closeness(after: Columns, names: Sequence[str], column: str, most: float) -> None:
     """Nominal values are distributed in every combination as in the whole table, up to `most`.
 
-    Blanks around a text do not count.
+    Blanks around a text do not count, and a blank text is missing.
     """
-    values = [key(own.strip() if isinstance(own, str) else own) for own in after[column]]
+    bare = [own.strip() or None if isinstance(own, str) else own for own in after[column]]
+    values = list(map(key, bare))
     n, whole = len(values), Counter(values)
     for rows in combinations(after, names).values():
         own = Counter(values[at] for at in rows)
