@@ -133,11 +133,15 @@ def judge_diversity(asked: Asked, after: Columns) -> None:
 
 
 def judge_closeness(after: Columns, names: Sequence[str], column: str, most: float) -> None:
-    """Nominal values are distributed in every combination as in the whole table, up to `most`."""
-    n = len(after[column])
-    whole = Counter(map(key, after[column]))
+    """Nominal values are distributed in every combination as in the whole table, up to `most`.
+
+    Blanks around a text do not count, and a blank text is missing.
+    """
+    bare = [own.strip() or None if isinstance(own, str) else own for own in after[column]]
+    values = list(map(key, bare))
+    n, whole = len(values), Counter(values)
     for rows in combinations(after, names).values():
-        own = Counter(key(after[column][at]) for at in rows)
+        own = Counter(values[at] for at in rows)
         apart = sum(abs(Fraction(own[v], len(rows)) - Fraction(whole[v], n)) for v in whole) / 2
         expect(apart <= most + 1e-9, f"{column!r} is {float(apart):.4f} from the table")
 
