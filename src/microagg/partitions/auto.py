@@ -67,7 +67,7 @@ EFFORTS_UNDER_RULES = {
 
 # For a table of more than 50,000 records (`is_large`).
 EFFORTS_FOR_LARGE = {
-    "fast": RegionEffort(trials_per_record=0.5, rounds=2, dissolved=0.07, merges=False),
+    "fast": RegionEffort(trials_per_record=0.3, rounds=2, dissolved=0.07, merges=False),
     "balanced": RegionEffort(4, rounds=4, dissolved=0.1, merges=True),
     "best": RegionEffort(20, rounds=8, dissolved=0.1, merges=True),
 }
