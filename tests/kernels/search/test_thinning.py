@@ -40,4 +40,15 @@ def test_groups_keep_k_to_2k_minus_1_records(share):
     thinned = thin_out(X, labels, near_lists(X, 15), 4, share, rng)
     sizes = np.bincount(thinned)
     assert 4 <= sizes.min() <= sizes.max() <= 7
-    assert (len(sizes) < 100) == (0.0 < share < 1.0)
+    assert len(sizes) < 100 or share in (0.0, 1.0)
+
+
+def test_groups_that_straddle_clusters_are_dissolved():
+    """Two clusters of ten records: with k = 4, whoever is left over joins the own cluster."""
+    clusters = np.repeat([0.0, 100.0], 10)
+    records = clusters[:, None] + np.random.default_rng(2).normal(size=(20, 2))
+    labels = np.r_[[0] * 4, [1] * 4, [4] * 2, [2] * 4, [3] * 4, [4] * 2]
+    rng = np.random.default_rng(0)
+    thinned = thin_out(records, labels, near_lists(records, 9), 4, 0.0, rng)
+    assert thinned.max() == 3
+    assert all(len(set(clusters[thinned == group])) == 1 for group in range(4))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Labels, Order
+from microagg.core.arrays import Floats, Labels, Mask, Order
 from microagg.core.parallel import side_by_side
-from microagg.kernels.basics.group_sums import summarise
+from microagg.kernels.basics.group_sums import GroupSums, summarise
 from microagg.kernels.neighbours.blocks import split_into_boxes
 from microagg.kernels.search.thinning import dissolve_groups
 from microagg.partitions.mdav import MDAV
@@ -180,13 +180,30 @@ def thin_out(
 ) -> Labels:
     """Dissolve a share of the groups, so that others hold records that they can spare.
 
-    Labels are from 0 on, before and after.
+    Groups whose records would cost less elsewhere are dissolved in any case: those that straddle
+    clusters, which steps of single records cannot mend. Labels are from 0 on, before and after.
     """
-    sizes = np.bincount(labels)
-    is_chosen = rng.random(len(sizes)) < share
-    begins = np.concatenate(([0], sizes.cumsum()))
-    members = labels.argsort(kind="stable")
-    thinned = labels.copy()
+    groups = summarise(X, labels)
+    is_chosen = rng.random(len(groups.sizes)) < share
+    is_chosen |= _cost_less_elsewhere(X, groups, near)
+    begins = np.concatenate(([0], groups.sizes.cumsum()))
+    members = groups.labels.argsort(kind="stable")
+    thinned, sizes = groups.labels.copy(), groups.sizes.copy()
     chosen = np.flatnonzero(is_chosen)
     dissolve_groups(near, k, chosen, is_chosen, members, begins, thinned, sizes)
     return summarise(X, thinned).labels
+
+
+def _cost_less_elsewhere(X: Floats, groups: GroupSums, near: Labels) -> Mask:
+    """Which groups have a larger error than their records would add to neighbouring groups."""
+    gains = np.zeros(len(groups.sizes))
+    for rows in np.array_split(np.arange(len(X)), max(1, len(X) // _FIRST_GROUPS)):
+        own, around = groups.labels[rows], groups.labels[near[rows]]
+        is_other = around != own[:, None]
+        other = around[np.arange(len(rows)), is_other.argmax(axis=1)]
+        sizes = groups.sizes[other]
+        cost = ((X[rows] - groups.centers[other]) ** 2).sum(axis=1) * sizes / (sizes + 1)
+        cost[~is_other.any(axis=1)] = np.inf
+        saved = ((X[rows] - groups.centers[own]) ** 2).sum(axis=1)
+        np.add.at(gains, own, saved - cost)
+    return gains > 0.0
