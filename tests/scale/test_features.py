@@ -1,5 +1,6 @@
 """What works on a table works on a dataset: every kind of column and requirement."""
 
+import warnings
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -177,6 +178,14 @@ class TestRequirements:
         assert units["owner"].min() >= 3
         assert done.units.fewest == units["owner"].min()
         assert (done.units.count, done.units.records_without) == (N // 3, 0)
+
+    def test_the_order_shows_units(self, table, tmp_path):
+        with pytest.warns(PrivacyWarning, match="records of the same 'owner' follow each other"):
+            protected(table.drop("id"), tmp_path, identifiers=(), unit="owner", k=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PrivacyWarning)
+            shuffled = table.drop("id").sample(N, shuffle=True, seed=1)
+            protected(shuffled, tmp_path / "2", identifiers=(), unit="owner", k=3)
 
     def test_units_that_lie_together(self, tmp_path):
         """Most records of a region are of one unit, so that regions have to be joined."""

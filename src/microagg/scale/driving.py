@@ -76,7 +76,7 @@ class Driver:
         """Do all passes; the finished files are in the staging folder, and checked."""
         began = time.perf_counter()
         facts = self._facts()
-        n_units = check_names(self.passes, self.setting)
+        n_units = check_names(self.passes, self.setting, facts)
         judged = self._judge(facts)
         statistics = self._statistics()
         fitted = self._fit(judged, statistics)
