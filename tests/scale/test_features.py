@@ -170,6 +170,7 @@ class TestRequirements:
     def table(self):
         return people(N).with_columns(owner=(pl.int_range(N) // 3).cast(pl.String))
 
+    @pytest.mark.filterwarnings("ignore:records of the same")
     def test_units(self, table, tmp_path):
         before, after, done = protected(
             table.drop("id"), tmp_path, identifiers=(), unit="owner", k=3
@@ -187,6 +188,7 @@ class TestRequirements:
             shuffled = table.drop("id").sample(N, shuffle=True, seed=1)
             protected(shuffled, tmp_path / "2", identifiers=(), unit="owner", k=3)
 
+    @pytest.mark.filterwarnings("ignore:records of the same")
     def test_units_that_lie_together(self, tmp_path):
         """Most records of a region are of one unit, so that regions have to be joined."""
         rng = np.random.default_rng(5)
