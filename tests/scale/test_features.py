@@ -207,6 +207,16 @@ class TestRequirements:
             protected(few, tmp_path, identifiers=(), unit="owner", k=3)
         assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
+    @pytest.mark.parametrize("size", [40, 400], ids=["small", "cut"])
+    def test_a_stratum_that_cannot_meet_a_requirement(self, table, tmp_path, size):
+        own = table.drop("owner").with_columns(
+            area=pl.int_range(N) // size,
+            disease=pl.when(pl.int_range(N) < size).then(pl.lit("flu")).otherwise("disease"),
+        )
+        with pytest.raises(ParameterError, match="no groups can meet a requirement"):
+            protected(own, tmp_path, strata="area", l_diversity={"disease": 2})
+        assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
     def test_l_diversity(self, table, tmp_path):
         _, after, done = protected(table.drop("owner"), tmp_path, l_diversity={"disease": 2})
         assert after.group_by(SHOWN).agg(pl.col("disease").n_unique())["disease"].min() >= 2
