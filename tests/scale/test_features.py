@@ -223,6 +223,23 @@ class TestRequirements:
         assert done.requirements[0].worst == 2
         assert done.shared_values["disease"].shared == 0
 
+    @pytest.mark.slow
+    def test_the_search_obeys_in_every_round(self, table, tmp_path):
+        """Diseases lie apart, so that few groups of near records have two of them."""
+        own = (
+            table.drop("owner")
+            .sort("income")
+            .with_columns(
+                disease=pl.when(pl.int_range(N) < N // 2)
+                .then(pl.lit("flu"))
+                .otherwise(pl.lit("cold"))
+            )
+        )
+        asked = {"method": "auto", "effort": "fast", "random_state": 1}
+        _, after, done = protected(own, tmp_path, l_diversity={"disease": 2}, **asked)
+        assert after.group_by(SHOWN).agg(pl.col("disease").n_unique())["disease"].min() == 2
+        assert len(done.dataset.regions) == 3
+
     @pytest.mark.parametrize(
         "required", [{"p_percent": {"income": 5.0}}, {"dominance": {"income": (1, 60.0)}}]
     )
