@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from microagg.core.errors import PrivacyWarning, warn
@@ -17,6 +16,7 @@ from microagg.scale.setting import Setting, arrow_column, named_units
 from microagg.scale.types import Facts
 from microagg.scale.work import WorkFolder
 from microagg.tables.frames import open_frame
+from microagg.tables.polars_columns import as_polars
 
 NAMES, COUNT = "names", "count"
 # Values that are looked at together, about.
@@ -68,7 +68,7 @@ def hash_names(work: WorkFolder, run: int) -> None:
             if name in identifiers:
                 values = named_units(frame, name)
             else:
-                values = pl.Series(pl.from_arrow(arrow_column(frame, name)))
+                values = as_polars(arrow_column(frame, name))
             numbers = np.sort(hashed(values.drop_nulls()))
             _save(work, _place(number, at, setting), numbers)
 
