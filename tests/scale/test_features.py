@@ -1,6 +1,8 @@
 """What works on a table works on a dataset: every kind of column and requirement."""
 
+import warnings
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -169,6 +171,7 @@ class TestRequirements:
     def table(self):
         return people(N).with_columns(owner=(pl.int_range(N) // 3).cast(pl.String))
 
+    @pytest.mark.filterwarnings("ignore:records of the same")
     def test_units(self, table, tmp_path):
         before, after, done = protected(
             table.drop("id"), tmp_path, identifiers=(), unit="owner", k=3
@@ -178,6 +181,15 @@ class TestRequirements:
         assert done.units.fewest == units["owner"].min()
         assert (done.units.count, done.units.records_without) == (N // 3, 0)
 
+    def test_the_order_shows_units(self, table, tmp_path):
+        with pytest.warns(PrivacyWarning, match="records of the same 'owner' follow each other"):
+            protected(table.drop("id"), tmp_path, identifiers=(), unit="owner", k=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PrivacyWarning)
+            shuffled = table.drop("id").sample(N, shuffle=True, seed=1)
+            protected(shuffled, tmp_path / "2", identifiers=(), unit="owner", k=3)
+
+    @pytest.mark.filterwarnings("ignore:records of the same")
     def test_units_that_lie_together(self, tmp_path):
         """Most records of a region are of one unit, so that regions have to be joined."""
         rng = np.random.default_rng(5)
@@ -196,11 +208,38 @@ class TestRequirements:
             protected(few, tmp_path, identifiers=(), unit="owner", k=3)
         assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
+    @pytest.mark.parametrize("size", [40, 400], ids=["small", "cut"])
+    def test_a_stratum_that_cannot_meet_a_requirement(self, table, tmp_path, size):
+        own = table.drop("owner").with_columns(
+            area=pl.int_range(N) // size,
+            disease=pl.when(pl.int_range(N) < size).then(pl.lit("flu")).otherwise("disease"),
+        )
+        with pytest.raises(ParameterError, match="no groups can meet a requirement"):
+            protected(own, tmp_path, strata="area", l_diversity={"disease": 2})
+        assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
     def test_l_diversity(self, table, tmp_path):
         _, after, done = protected(table.drop("owner"), tmp_path, l_diversity={"disease": 2})
         assert after.group_by(SHOWN).agg(pl.col("disease").n_unique())["disease"].min() >= 2
         assert done.requirements[0].worst == 2
         assert done.shared_values["disease"].shared == 0
+
+    @pytest.mark.slow
+    def test_the_search_obeys_in_every_round(self, table, tmp_path):
+        """Diseases lie apart, so that few groups of near records have two of them."""
+        own = (
+            table.drop("owner")
+            .sort("income")
+            .with_columns(
+                disease=pl.when(pl.int_range(N) < N // 2)
+                .then(pl.lit("flu"))
+                .otherwise(pl.lit("cold"))
+            )
+        )
+        asked = {"method": "auto", "effort": "fast", "random_state": 1}
+        _, after, done = protected(own, tmp_path, l_diversity={"disease": 2}, **asked)
+        assert after.group_by(SHOWN).agg(pl.col("disease").n_unique())["disease"].min() == 2
+        assert len(done.dataset.regions) == 3
 
     @pytest.mark.parametrize(
         "required", [{"p_percent": {"income": 5.0}}, {"dominance": {"income": (1, 60.0)}}]
@@ -309,19 +348,24 @@ class TestColumns:
                 "kind": pa.array(rng.choice(["a", "b", "c"], N)).dictionary_encode(),
                 "long": pa.array(rng.choice(["a", "b"], N), pa.large_string()),
                 "when": pa.array(rng.integers(0, 10**9, N), pa.timestamp("s", "Europe/Berlin")),
+                "far": pa.array(rng.integers(0, 10**9, N), pa.timestamp("s", "+05:30")),
                 "list": pa.array([[1, 2]] * N),
+                "bytes": pa.array([b"\xff\x00", b"\x80"] * (N // 2)),
+                "cents": pa.array([Decimal("1.25"), Decimal("2.50")] * (N // 2)),
+                "gone": pa.nulls(N),
                 "note": pa.array(rng.choice(["x", "y"], N)).dictionary_encode(),
             }
         )
         source = write_files(table, tmp_path / "in", (100, 700))
-        quasi = ["flag", "kind", "long", "when"]
+        quasi = ["flag", "kind", "long", "when", "far"]
+        kept = ["list", "note", "bytes", "cents", "gone"]
         protect_dataset(
-            source, tmp_path / "out", k=3, quasi_identifiers=quasi, publish=["list", "note"], **MDAV
+            source, tmp_path / "out", k=3, quasi_identifiers=quasi, publish=kept, **MDAV
         )
         for own, other in zip(arrow_files(source), arrow_files(tmp_path / "out"), strict=True):
             assert own.schema.remove_metadata() == other.schema.remove_metadata()
-            assert other["list"].equals(own["list"])
-            assert other["note"].to_pylist() == own["note"].to_pylist()
+            for name in kept:
+                assert other[name].to_pylist() == own[name].to_pylist()
 
     def test_a_dictionary_lists_only_what_is_released(self, tmp_path):
         kinds = ["rare"] + ["common"] * (N - 1)

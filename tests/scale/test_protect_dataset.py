@@ -120,6 +120,7 @@ class TestTheManifest:
         assert done[1].information_loss < own.information_loss
 
 
+@pytest.mark.slow
 class TestTheSameBytes:
     """Nothing but the files, the plan and the seed decides."""
 
@@ -144,6 +145,7 @@ class TestTheSameBytes:
         assert stat.S_IMODE(kept.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_a_seed_is_drawn_and_repeats_the_run(source, tmp_path):
     first = protect_dataset(source, tmp_path / "a", k=5, effort="fast", **ROLES)
     protect_dataset(source, tmp_path / "b", plan=first.plan)

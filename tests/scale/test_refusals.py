@@ -58,7 +58,8 @@ class TestOptions:
             protect_dataset(tmp_path / "nowhere", tmp_path / "out", **{**ASKED, **asked})
 
     @pytest.mark.parametrize(
-        ("asked", "words"), [({"hybrid": True, "k": 20}, "hybrid"), ({"keep_key": True}, "a random")]
+        ("asked", "words"),
+        [({"hybrid": True, "k": 20}, "hybrid"), ({"keep_key": True}, "a random")],
     )
     def test_what_only_a_plan_can_ask_for(self, tmp_path, asked, words):
         columns = {"id": {"role": "identifier"}, "age": {"role": "quasi-identifier"}}

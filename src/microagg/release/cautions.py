@@ -24,6 +24,15 @@ def warn_of_k(plan: Plan) -> None:
         )
 
 
+def warn_of_order(unit: str | None) -> None:
+    """Warn of records whose order shows which of them are of one unit."""
+    warn(
+        f"records of the same {unit!r} follow each other, and the released table keeps their "
+        "order: it shows which records belong together. Shuffle the records first.",
+        PrivacyWarning,
+    )
+
+
 def warn_beforehand(plan: Plan, records: Records) -> None:
     """Warn of what the request and the table leave unprotected."""
     warn_of_k(plan)
@@ -51,11 +60,7 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
             PrivacyWarning,
         )
     if order_links_units(records):
-        warn(
-            f"records of the same {unit!r} follow each other, and the released table keeps their "
-            "order: it shows which records belong together. Shuffle the records first.",
-            PrivacyWarning,
-        )
+        warn_of_order(unit)
     if plan.hybrid:
         warn(
             "hybrid records keep the means and covariances of groups, not k-anonymity: each has "

@@ -29,6 +29,11 @@ def order_links_units(records: Records) -> bool:
     shares = np.bincount(known) / len(units)
     by_chance = float(np.square(shares).sum())
     found = float(np.mean((units[1:] == units[:-1]) & (units[1:] >= 0)))
+    return is_order_telling(found, by_chance)
+
+
+def is_order_telling(found: float, by_chance: float) -> bool:
+    """Whether neighbouring records are of one unit far more often than by chance."""
     return found > _MANY and found > _TIMES * by_chance
 
 

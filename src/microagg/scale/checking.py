@@ -29,11 +29,12 @@ from microagg.scale.delimited import (
 from microagg.scale.hashing import hashed, hashed_rows
 from microagg.scale.listing import Listing, find_files, list_files
 from microagg.scale.passes import Passes
-from microagg.scale.setting import Setting, arrow_column, named_units
+from microagg.scale.setting import Setting, arrow_column, named_units, polars_frame
 from microagg.scale.shuffle import OURS, ROW, Slices, Sources, write_sorted
 from microagg.scale.work import WorkFolder
 from microagg.scale.writing import output_schema
 from microagg.tables.frames import open_frame
+from microagg.tables.polars_columns import as_polars
 
 CHECK, CHECKING, JUDGE = "check", "checking", "judge"
 # Rows of a bucket, about.
@@ -102,7 +103,7 @@ def check_file(work: WorkFolder, number: int) -> CheckedFile:
             found = _violations(checking.constrained, after, setting.decimal)
             violations = {text: violations.get(text, 0) + n for text, n in found.counts.items()}
         table = _evidence_table(setting, before, after)
-        shown = [pl.Series(pl.from_arrow(table[name])) for name in setting.roles.shown]
+        shown = [as_polars(table[name]) for name in setting.roles.shown]
         buckets = (hashed_rows(shown) % np.uint64(checking.n_buckets)).astype(np.intp)
         path = work.place(CHECK, at, "arrow")
         slices.append((at, write_sorted(work, path, table, buckets)))
@@ -157,9 +158,9 @@ def _same(one: Any, other: Any, decimal: str) -> bool:
 def _violations(constrained: Constrained, after: pa.Table, decimal: str) -> Violations:
     dated = constrained.forms
     columns = {
-        name: pl.Series(pl.from_arrow(after[name]))
+        name: as_polars(after[name]).alias(name)
         if dated.get(name)
-        else as_judged(after[name], decimal)
+        else as_judged(after[name], decimal).alias(name)
         for name in constrained.columns
     }
     return constrained.judge(Evidence(pl.DataFrame(columns), constrained.columns))
@@ -189,7 +190,7 @@ def judge_bucket(work: WorkFolder, number: int) -> JudgedBucket | None:
     table = checking.sources.read(work, [number])
     if table is None:
         return None
-    rows = pl.DataFrame(pl.from_arrow(table))
+    rows = polars_frame(table)
     # Names may look like patterns to polars, but not to get_column.
     columns = {name: rows.get_column(name) for name in rows.columns}
     evidence = Evidence(

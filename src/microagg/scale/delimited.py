@@ -28,6 +28,7 @@ from microagg.scale.work import WorkFolder
 from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.numerals import as_numbers, is_marked, nulled
+from microagg.tables.polars_columns import as_polars
 
 # Bytes that are read at a time.
 BLOCK_BYTES = 16 << 20
@@ -303,5 +304,5 @@ def _text(table: pa.Table, dialect: Dialect) -> bytes:
 
 def as_judged(column: Any, decimal: str) -> pl.Series:
     """Return a column of a finished file as numbers, if it is, for constraints and weights."""
-    series = pl.Series(pl.from_arrow(column))
+    series = as_polars(column)
     return as_numbers(series, decimal) if series.dtype == pl.String else series

@@ -76,7 +76,7 @@ class Driver:
         """Do all passes; the finished files are in the staging folder, and checked."""
         began = time.perf_counter()
         facts = self._facts()
-        n_units = check_names(self.passes, self.setting)
+        n_units = check_names(self.passes, self.setting, facts)
         judged = self._judge(facts)
         statistics = self._statistics()
         fitted = self._fit(judged, statistics)
@@ -218,7 +218,6 @@ class Driver:
                 tuple((at,) for at in range(layout.n_regions)),
                 Sources.of(producers, layout.n_regions),
                 is_last,
-                False,
                 found.moments,
             )
             outcomes = self._round(this)
@@ -261,13 +260,7 @@ class Driver:
             for at in replaced:
                 del outcomes[places[at]], regions[places[at]]
             name = f"joined{len(passes) + 1}"
-            most = {tuple(own) for own in layout.whole_trees()}
-            again = replace(
-                this,
-                name=name,
-                regions=tuple(larger),
-                must_succeed=all(own in most for own in larger),
-            )
+            again = replace(this, name=name, regions=tuple(larger))
             found = self._round(again)
             outcomes |= found
             regions |= {(name, at): own for at, own in enumerate(larger)}

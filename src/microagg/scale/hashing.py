@@ -51,7 +51,7 @@ def hashed(column: pl.Series) -> Hashes:
 
 
 def _of_texts(column: pl.Series) -> Hashes:
-    text = column.cast(pl.String) if column.dtype != pl.String else column
+    text = column.bin.encode("hex") if column.dtype == pl.Binary else column.cast(pl.String)
     codes = text.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
     different = text.unique().sort(nulls_last=False).drop_nulls().to_list()
     own = [int.from_bytes(hashlib.blake2b(t.encode(), digest_size=8).digest()) for t in different]

@@ -4,6 +4,7 @@ A region is the work of one task. In every round large strata are cut in other d
 no seam stays; strata that were grouped as a whole have none, and keep their groups.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,9 +56,12 @@ class Layout:
         ]
         return sorted(found, key=lambda own: (len(own), own))
 
-    def whole_trees(self) -> list[list[int]]:
-        """Return all regions of each stratum that is cut."""
-        return [[*range(first, first + tree.n_regions)] for first, tree in self.trees.values()]
+    def is_whole(self, regions: Sequence[int]) -> bool:
+        """Whether these regions hold whole strata, so that there are no others to join."""
+        if regions[0] < self.n_shared:
+            return True
+        ends = {first: first + tree.n_regions for first, tree in self.trees.values()}
+        return [*regions] == [*range(regions[0], ends.get(regions[0], regions[0]))]
 
 
 def layout_name(number: int) -> str:

@@ -4,16 +4,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from microagg.core.errors import PrivacyWarning, warn
+from microagg.release.cautions import warn_of_order
+from microagg.release.exposure import is_order_telling
 from microagg.release.records import refuse_shared
 from microagg.scale.hashing import Hashes, hashed
 from microagg.scale.passes import Passes
 from microagg.scale.setting import Setting, arrow_column, named_units
+from microagg.scale.types import Facts
 from microagg.scale.work import WorkFolder
 from microagg.tables.frames import open_frame
+from microagg.tables.polars_columns import as_polars
 
 NAMES, COUNT = "names", "count"
 # Values that are looked at together, about.
@@ -23,10 +26,19 @@ _NEARLY_ALL = 0.95
 
 
 class Repeats(NamedTuple):
-    """How many values of a column are in one row only, and how many in several."""
+    """How many values of a column are in one row only, and how many in several.
+
+    `squares` is the sum of the squares of how many rows each is in.
+    """
 
     once: int
     shared: int
+    squares: float
+
+    @property
+    def different(self) -> int:
+        """How many values there are."""
+        return self.once + self.shared
 
 
 def columns_to_count(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -56,7 +68,7 @@ def hash_names(work: WorkFolder, run: int) -> None:
             if name in identifiers:
                 values = named_units(frame, name)
             else:
-                values = pl.Series(pl.from_arrow(arrow_column(frame, name)))
+                values = as_polars(arrow_column(frame, name))
             numbers = np.sort(hashed(values.drop_nulls()))
             _save(work, _place(number, at, setting), numbers)
 
@@ -90,11 +102,15 @@ def count_bucket(work: WorkFolder, number: int) -> Repeats:
         start, stop = np.searchsorted(numbers, ends)
         own.append(np.array(numbers[start : len(numbers) if bucket == n - 1 else stop]))
     _, counts = np.unique(np.concatenate(own), return_counts=True)
-    return Repeats(int(np.count_nonzero(counts == 1)), int(np.count_nonzero(counts > 1)))
+    squares = float(np.square(counts.astype(np.float64)).sum())
+    n_once = int(np.count_nonzero(counts == 1))
+    return Repeats(n_once, len(counts) - n_once, squares)
 
 
-def check_names(passes: Passes, setting: Setting) -> int:
+def check_names(passes: Passes, setting: Setting, facts: Facts) -> int:
     """Refuse identifiers that repeat, and warn of published columns that name records.
+
+    If records are about units, warn of an order that shows which belong together.
 
     Returns how many units there are, 0 if no column names them.
     """
@@ -105,11 +121,15 @@ def check_names(passes: Passes, setting: Setting) -> int:
     names = (*identifiers, *published)
     passes.run(COUNT, count_bucket, len(names) * setting.name_buckets)
     found = dict(zip(names, _totals(passes, setting, len(names)), strict=True))
+    n_rows = setting.listing.n_rows
     if setting.roles.unit is not None:
-        return sum(found[setting.roles.unit])
+        units = found[setting.roles.unit]
+        if is_order_telling(facts.n_following / n_rows, units.squares / n_rows**2):
+            warn_of_order(setting.roles.unit)
+        return units.different
     refuse_shared({name: found[name].shared for name in identifiers if found[name].shared})
     for name in published:
-        if found[name].once >= _NEARLY_ALL * setting.listing.n_rows:
+        if found[name].once >= _NEARLY_ALL * n_rows:
             what = "the weight" if name == setting.roles.weights else "column"
             warn(
                 f"{what} {name!r} is published unchanged, and nearly every record has a value of "
@@ -125,4 +145,5 @@ def _totals(passes: Passes, setting: Setting, n_columns: int) -> Iterator[Repeat
     each = [*passes.results(COUNT, n_columns * n)]
     for column in range(n_columns):
         own = each[column * n : (column + 1) * n]
-        yield Repeats(sum(r.once for r in own), sum(r.shared for r in own))
+        sums = (sum(r.once for r in own), sum(r.shared for r in own), sum(r.squares for r in own))
+        yield Repeats(*sums)

@@ -50,7 +50,6 @@ class Round:
     regions: tuple[tuple[int, ...], ...]
     sources: Sources
     is_last: bool
-    must_succeed: bool  # there is no larger region to join
     moments: Mapping[str, Moments]
 
 
@@ -91,9 +90,11 @@ def work_on_region(work: WorkFolder, name: str, number: int) -> Outcome:
         return Outcome()
     records = fitted.open(table)
     plan = setting.plan.replace(random_state=_seed(setting.seed, this.number, this.regions[number]))
-    if this.number == 1 and not this.must_succeed and not _is_feasible(plan, records):
+    layout = Layout.of(work, this.number)
+    may_be_joined = this.number == 1 and not layout.is_whole(this.regions[number])
+    if may_be_joined and not _is_feasible(plan, records):
         return Outcome(is_infeasible=True)
-    groups = _groups(plan, records, table, this.number, Layout.of(work, this.number))
+    groups = _groups(plan, records, table, this.number, layout)
     path = work.place(name, number, "arrow")
     if this.is_last:
         return _release(work, setting, records, groups, table, path, this.moments)

@@ -17,6 +17,7 @@ from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.judging import Judgement
 from microagg.tables.markers import without_entries
+from microagg.tables.polars_columns import as_polars
 from microagg.tables.roles import Roles
 from microagg.tables.units import naming_column
 from microagg.tables.weighting import weights_in
@@ -99,6 +100,11 @@ def named_units(frame: Frame, name: str) -> pl.Series:
     is_number = numbers.is_not_null() & (numbers.abs() < 2**53)
     is_number &= ~named.str.contains(LEADING_ZERO)
     return named.zip_with(~is_number.fill_null(False), numbers.cast(pl.String))
+
+
+def polars_frame(table: pa.Table) -> pl.DataFrame:
+    """Return Arrow columns as polars holds them."""
+    return pl.DataFrame({name: as_polars(table[name]) for name in table.column_names})
 
 
 def arrow_column(frame: Frame, name: str) -> Any:

@@ -128,6 +128,7 @@ class Facts:
     markers: dict[str, int] = field(default_factory=dict)
     weights: WeightRange | None = None
     n_with_unit: int = 0
+    n_following: int = 0  # rows that follow one of the same unit
 
     def with_markers(self, others: Mapping[str, int]) -> "Facts":
         """Return the facts with more entries that mean a missing value."""
@@ -148,6 +149,7 @@ class Facts:
             {name: self.markers.get(name, 0) + other.markers.get(name, 0) for name in names},
             weights,
             self.n_with_unit + other.n_with_unit,
+            self.n_following + other.n_following,
         )
 
 
@@ -162,11 +164,13 @@ def find_facts(work: WorkFolder, run: int) -> Facts:
 def _of_part(setting: Setting, table: Any) -> Facts:
     frame, markers = setting.opened(table)
     roles = setting.roles
+    units = None if roles.unit is None else named_units(frame, roles.unit)
     return Facts(
         {name: ColumnFacts.of(frame, name) for name in roles.quasi_identifiers},
         {name: n for name, n in markers.items() if name in roles.quasi_identifiers},
         None if roles.weights is None else WeightRange.of(weights_in(frame, roles.weights)),
-        0 if roles.unit is None else named_units(frame, roles.unit).count(),
+        0 if units is None else units.count(),
+        0 if units is None else int((units == units.shift(1)).sum()),
     )
 
 
