@@ -17,7 +17,8 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # Python keeps what it compiled of the tests: to collect them takes half as long the second time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test oldest coverage check hostile papers quality bench datasets killed peers screenshots clean
+.PHONY: demo quick test oldest coverage check hostile killed papers quality beyond bench peers \
+  screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/microagg demo --force
