@@ -22,10 +22,10 @@ from microagg.report import plots
 from microagg.report.bars import Bars
 from microagg.report.categories import categories_of
 from microagg.report.correlations import Correlations, correlations_of, most_notable
-from microagg.report.loss import told_loss
+from microagg.report.loss import safe_loss
 from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import names_values, plan_text
-from microagg.report.rare import Tellable, tellable
+from microagg.report.rare import SafeColumns, safe_columns
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.steps import Steps
 from microagg.report.summaries import (
@@ -84,9 +84,9 @@ class Subject:
         return least_of(self.manifest.k, self.pair.units)
 
     @cached_property
-    def told(self) -> Tellable:
-        """What may be told of the columns."""
-        return tellable(self.pair, self.least)
+    def safe(self) -> SafeColumns:
+        """What may be shown of the columns."""
+        return safe_columns(self.pair, self.least)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def render(subject: Subject) -> str:
     Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
     """
     done, public = subject.manifest, subject.public
-    lost = told_loss(subject.pair, subject.told, done, subject.least, public=public)
+    lost = safe_loss(subject.pair, subject.safe, done, subject.least, public=public)
     loss = lost.manifest.information_loss
     summaries = [
         summary_of(column, subject.least, public=public, weights=subject.pair.weights)
@@ -147,16 +147,16 @@ def render(subject: Subject) -> str:
         "loss_sentences": loss_sentences(
             lost.manifest, public=public, without=lost.without, of_groups=lost.of_groups
         ),
-        "is_grouping_told": lost.of_groups,
-        "untold": listed(lost.without) if lost.without else "",
+        "is_grouping_shown": lost.of_groups,
+        "withheld": listed(lost.without) if lost.without else "",
         "cards": cards,
         "relations": relations,
         "relation_figure": _relation_figure(relations),
         "is_heatmap": relations is not None and len(relations.names) <= HEATMAP_COLUMNS,
         "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
-        "categories": categories_of(subject.pair, subject.told, done, subject.least, public=public),
+        "categories": categories_of(subject.pair, subject.safe, done, subject.least, public=public),
         "sizes_figure": _sizes_figure(done),
-        "is_countable": not subject.told.uncountable,
+        "is_countable": not subject.safe.uncountable,
         "share_step": percent(100.0 * Steps.of(subject.least, done.n_records).size),
         "distance_step": f"{Steps.of(subject.least, done.n_records).size:.3g}",
         "risk_rows": _rows(subject.risk_rows, public=public),
