@@ -140,7 +140,7 @@ def render(subject: Subject) -> str:
         "unit": "" if done.units is None else short_name(done.units.column),
         "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
         "why_no_loss": lost.why_not,
-        "loss": "not known" if loss is None else percent(loss),
+        "loss": "not known" if loss is None else f"at most {percent(loss)}",
         "loss_share": min(100.0, loss or 0.0),
         "loss_step": percent(lost.step),
         "bound_share": _bound_share(lost.manifest) if lost.of_groups else None,
@@ -148,6 +148,7 @@ def render(subject: Subject) -> str:
             lost.manifest, public=public, without=lost.without, of_groups=lost.of_groups
         ),
         "is_grouping_told": lost.of_groups,
+        "n_untold": len(lost.without),
         "untold": listed(lost.without) if lost.without else "",
         "cards": cards,
         "relations": relations,
