@@ -424,7 +424,7 @@ def test_a_bound_of_other_units_is_not_drawn(resolution, tmp_path):
     days = pl.Series(rng.integers(0, 9000, 120)).cast(pl.Int32).cast(pl.Date)
     table = pl.DataFrame({"seen": days, "x": rng.normal(size=120)})
     said = {"seen": {"resolution": resolution}} if resolution else None
-    release = microagg.protect(table, 3, quasi_identifiers="seen", columns=said, method="mdav")
+    release = microagg.protect(table, 12, quasi_identifiers="seen", columns=said, method="mdav")
     assert release.lower_bound is not None
     page = release.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert ("proved to be unavoidable" in page) == (resolution is None)
@@ -461,3 +461,13 @@ def test_the_loss_at_the_top_says_that_columns_are_missing_from_it(build):
     assert "(grouping loss, of all protected columns)" in page
     even = build.page(table.drop("kind"))
     assert re.search(r"<dt>information loss</dt><dd>at most [\d.]+ %</dd>", even)
+
+
+def test_the_scale_has_no_bound_of_other_columns(build):
+    """It is one of all columns; nor is a line at 0 of use, where rounding down leads."""
+    table = pl.DataFrame({"age": range(20, 80), "kind": ["a"] * 57 + ["b"] * 3})
+    line = "Blue line: the part that is proved to be unavoidable"
+    facts = {"lower_bound": 15.0, "gap": 40.0}
+    assert line in build.page(table.drop("kind"), **facts)
+    assert line not in build.page(table, **facts)
+    assert line not in build.page(table.drop("kind"), lower_bound=1e-3, gap=40.0)

@@ -1,7 +1,7 @@
 """What was lost, and how close to optimal that is, in plain sentences.
 
-Limits are rounded so that they stay true: lower bounds down, gaps up. Losses come rounded up to steps
-(`microagg.report.loss`), so the sentences say "at most", and the gap is of the losses before that.
+Limits are rounded so that they stay true: lower bounds down, gaps up. Losses come rounded up to
+steps (`microagg.report.loss`), so the sentences say "at most"; the gap is that before rounding.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,8 +43,8 @@ def _loss_of_values(done: Manifest, without: Sequence[str], *, public: bool) -> 
     )
     others = f" other than {listed(without)}" if without else ""
     yield (
-        f"In the protected columns{others}, the released values differ from the original ones by at "
-        f"most {percent(loss)} of all differences between records. (Differences are measured as "
+        f"In the protected columns{others}, the released values differ from the original ones by "
+        f"at most {percent(loss)} of all differences between records. (Differences are measured as "
         f"sums of squares, column by column, and averaged over the columns.) {kept}"
     )
     if done.worst_columns and not public:
