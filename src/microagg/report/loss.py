@@ -89,14 +89,15 @@ def _measured(done: Manifest, found: ColumnLoss) -> Manifest:
 def _rounded(
     done: Manifest, columns: Mapping[str, PairedColumn], least: int, steps: Steps
 ) -> Manifest:
-    """Return the manifest with its losses as they may be shown."""
+    """Return the manifest with its losses as they may be shown, the worst columns first."""
+    worst = {
+        name: Steps(loss_step([column], least)).up(done.worst_columns[name])
+        for name, column in columns.items()
+        if name in done.worst_columns
+    }
     changes: dict[str, Any] = {
         "information_loss": steps.known(done.information_loss),
-        "worst_columns": {
-            name: Steps(loss_step([columns[name]], least)).up(lost)
-            for name, lost in done.worst_columns.items()
-            if name in columns
-        },
+        "worst_columns": dict(sorted(worst.items(), key=lambda own: -own[1])),
         "grouping_loss": steps.up(done.grouping_loss),
         "lower_bound": None if done.lower_bound is None else steps.down(done.lower_bound),
     }
