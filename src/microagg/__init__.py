@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from microagg.plans.manifest import Manifest
     from microagg.plans.plan import Plan
     from microagg.release.findings import Verification
-    from microagg.release.protect import protect, protect_file
+    from microagg.release.protect import protect
+    from microagg.release.protect_file import protect_file
     from microagg.release.release import Release
     from microagg.release.transformer import Microaggregator
     from microagg.release.verify import verify
@@ -44,7 +45,7 @@ _HOMES = {
     "methods": "microagg.core.registry",
     "protect": "microagg.release.protect",
     "protect_dataset": "microagg.scale.protect",
-    "protect_file": "microagg.release.protect",
+    "protect_file": "microagg.release.protect_file",
     "risk_utility_map": "microagg.studies.comparison",
     "sweep": "microagg.studies.sweep",
     "verify": "microagg.release.verify",

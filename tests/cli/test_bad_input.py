@@ -66,6 +66,7 @@ BAD_FILES = {
     ),
     "column without a name": ("t.csv", b"age,,income\n1,987654321,3\n", "column 2"),
     "no header": ("t.csv", b"987654321,2\n3,4\n", "header line"),
+    "no header above names": ("t.csv", b"Sentinella,48200\nBo,3\n", "column 1 (text in 1"),
     "two delimiters": ("t.csv", b"age,a;income\n1,2;987654321\n", "--delimiter"),
     "two decimal marks": ("t.csv", b"age;income\n1.5;987654321,5\n2.5;3,5\n", "--decimal"),
     "marks of thousands": ("t.csv", b"age;income\n1;987,321\n2;3,500\n", "--decimal"),

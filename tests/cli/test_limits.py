@@ -3,6 +3,7 @@
 import errno
 import gzip
 import json
+import re
 import subprocess
 import sys
 
@@ -128,6 +129,19 @@ def test_a_lack_of_memory_is_one_line_with_what_to_do(run, folder, monkeypatch, 
         "memory.\n"
     )
     assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("compare", ("--effort", "--methods")), ("sweep", ("--effort",))],
+)
+def test_what_to_do_names_options_that_the_command_has(run, monkeypatch, command, options):
+    monkeypatch.setattr("microagg.release.source.read_source", lambda *_a, **_k: no_memory())
+    done = run(command, "people.csv", "-k", "4")
+    assert done.code == OUT_OF_MEMORY
+    named = re.findall("--[a-z]+", done.err)
+    assert named == [*options, "--drop"]
+    assert all(option in run(command, "--help").out for option in named)
 
 
 def test_commands_without_a_search_suggest_none(run, monkeypatch):

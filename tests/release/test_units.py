@@ -65,9 +65,16 @@ class TestIdentifiersThatRepeat:
 
     def test_all_are_named(self):
         table = VISITS.with_columns(doctor=pl.lit("Sentinella"))
-        with pytest.raises(DataError, match=r"'patient' repeats \(and so do 'doctor'\)") as refused:
+        with pytest.raises(
+            DataError, match=r"'patient' repeats \(and so does 'doctor'\)"
+        ) as refused:
             protect(table, K, identifiers=["patient", "doctor"], **ASKED)
         assert "Sentinella" not in str(refused.value)
+
+    def test_options_can_be_copied_to_a_shell(self):
+        table = VISITS.rename({"patient": "patient no."})
+        with pytest.raises(DataError, match=r"--unit 'patient no\.', or unit='patient no\.'"):
+            protect(table, K, identifiers="patient no.", **ASKED)
 
     def test_in_the_index(self):
         table = VISITS.to_pandas().set_index("patient")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -365,6 +366,15 @@ class TestManifests:
         assert [own.filename for own in warned] == [__file__], "once, and of this line"
         assert found.manifest is None
         assert "illness" in found.columns
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+    @pytest.mark.parametrize("make", [os.mkdir, getattr(os, "mkfifo", None)])
+    def test_one_that_is_no_regular_file_is_mentioned(self, tmp_path, make):
+        path = tmp_path / "a.csv"
+        path.write_text("a\n1\n1\n")
+        make(f"{path}.manifest.json")
+        with pytest.warns(ManifestWarning, match=r"is not used: .* cannot be read"):
+            assert verify(path, 2).manifest is None
 
     def test_nor_does_one_of_another_file(self, saved, tmp_path):
         saved(plan_of(), "one.csv")

@@ -424,7 +424,7 @@ def test_a_bound_of_other_units_is_not_drawn(resolution, tmp_path):
     days = pl.Series(rng.integers(0, 9000, 120)).cast(pl.Int32).cast(pl.Date)
     table = pl.DataFrame({"seen": days, "x": rng.normal(size=120)})
     said = {"seen": {"resolution": resolution}} if resolution else None
-    release = microagg.protect(table, 3, quasi_identifiers="seen", columns=said, method="mdav")
+    release = microagg.protect(table, 12, quasi_identifiers="seen", columns=said, method="mdav")
     assert release.lower_bound is not None
     page = release.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert ("proved to be unavoidable" in page) == (resolution is None)
@@ -445,3 +445,29 @@ def test_one_information_loss_is_on_the_page(tmp_path):
     even = table.with_columns(turnover=pl.col("age") * 2.5)
     microagg.protect(even, k=5, method="mdav").report(tmp_path / "even.html")
     assert "loss of released values" in (tmp_path / "even.html").read_text()
+
+
+def test_the_columns_that_lose_most_are_in_the_order_that_is_shown(build):
+    """Losses of categories are rounded up more coarsely, and may come out above others."""
+    table = pl.DataFrame({"age": range(20, 80), "kind": ["a"] * 45 + ["b"] * 15})
+    page = build.page(table, worst_columns={"age": 60.0, "kind": 57.0})
+    assert "The columns that lose most, and how much at most: kind 100 %, age 60 %." in page
+
+
+def test_the_loss_at_the_top_says_that_columns_are_missing_from_it(build):
+    table = pl.DataFrame({"age": range(20, 80), "kind": ["a"] * 57 + ["b"] * 3})
+    page = build.page(table)
+    assert re.search(r"<dt>information loss without 1 column</dt><dd>at most [\d.]+ %</dd>", page)
+    assert "(grouping loss, of all protected columns)" in page
+    even = build.page(table.drop("kind"))
+    assert re.search(r"<dt>information loss</dt><dd>at most [\d.]+ %</dd>", even)
+
+
+def test_the_scale_has_no_bound_of_other_columns(build):
+    """It is one of all columns; nor is a line at 0 of use, where rounding down leads."""
+    table = pl.DataFrame({"age": range(20, 80), "kind": ["a"] * 57 + ["b"] * 3})
+    line = "Blue line: the part that is proved to be unavoidable"
+    facts = {"lower_bound": 15.0, "gap": 40.0}
+    assert line in build.page(table.drop("kind"), **facts)
+    assert line not in build.page(table, **facts)
+    assert line not in build.page(table.drop("kind"), lower_bound=1e-3, gap=40.0)

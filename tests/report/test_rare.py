@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from microagg.measures.utility.column_loss import column_loss
 from microagg.report.categories import category_table
 from microagg.report.loss import loss_step
-from microagg.report.rare import tellable, without_rare
+from microagg.report.rare import safe_columns, without_rare
 from microagg.report.steps import Steps
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.matching import open_pair
@@ -69,7 +69,7 @@ def test_what_is_left_out_and_why():
             "number": np.arange(40) * 1.5,
         }
     )
-    found = tellable(open_pair(table, table, quasi_identifiers=table.columns), LEAST)
+    found = safe_columns(open_pair(table, table, quasi_identifiers=table.columns), LEAST)
     assert found.left_out == ("constant", "one differs", "outlier")
     assert found.constant == {"constant"}
     assert found.uncountable == {"outlier", "number"}

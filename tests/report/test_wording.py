@@ -70,9 +70,12 @@ def test_both_losses_are_told_apart():
         information_loss=31.5, grouping_loss=20.25, worst_columns={"a": 40.0, "b": 23.0}
     )
     first, worst, groups = loss_sentences(done)
-    assert "the released values differ from the original ones by 31.5 %" in first
-    assert worst == "The columns that lose most: a 40 %, b 23 %."
-    assert groups.startswith("Groups that release their exact means would lose 20.25 % (grouping")
+    assert "the released values differ from the original ones by at most 31.5 %" in first
+    assert worst == "The columns that lose most, and how much at most: a 40 %, b 23 %."
+    assert groups.startswith(
+        "Groups that release their exact means would lose at most 20.25 % (grouping loss)."
+    )
+    assert "(grouping loss, of all protected columns)" in loss_sentences(done, without=["c"])[-1]
     assert worst not in loss_sentences(done, public=True)
     ranked = loss_sentences(manifest(scale="rank"))[-1]
     assert "(grouping loss, by rank)" in ranked
@@ -93,7 +96,7 @@ def test_two_sentences():
         ({"lower_bound": 20.0, "proved_optimal": True, "gap": 0.0}, "optimal"),
         (
             {"lower_bound": 13.20499, "gap": 51.4587},
-            "less than 13.2 %. So their loss is at most 52 %",
+            "less than 13.2 %. Before rounding, their loss is at most 52 %",
         ),
         ({"lower_bound": 0.0, "gap": None}, "less than 0 %"),
     ],

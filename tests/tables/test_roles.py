@@ -166,3 +166,11 @@ def test_columns_are_not_listed_if_they_may_be_the_values_of_a_record():
     assert "Sentinella" not in str(said.value)
     with pytest.raises(ParameterError, match="Its columns are 'Sentinella'"):
         check_named(("Sentinella", "oslo"), identifiers="name")
+
+
+def test_columns_without_a_role_are_numbered_if_their_names_may_be_the_values_of_a_record():
+    table = pl.DataFrame({"Sentinella": ["Ann", "Bo"], "48200": [1, 2], "oslo": ["x", "y"]})
+    with pytest.raises(DataError, match="is the first line a header") as said:
+        roles_of(table)
+    assert "column 1 (text in 2 of 2 records), column 3 (text" in str(said.value)
+    assert "Sentinella" not in str(said.value)

@@ -24,10 +24,12 @@ BROKEN_PIPE = 141
 TERMINATED = 143
 
 _WRITERS = ("protect", "demo")
-# Commands whose work depends on options.
-_SEARCHERS = ("protect", "compare", "sweep")
-
-
+# Options that save memory, of commands that have them.
+_SAVING = {
+    "protect": "--effort fast or another --method",
+    "compare": "--effort fast or fewer --methods",
+    "sweep": "--effort fast or a smaller K",
+}
 # What other errors say then: of the system, of threads, and of libraries that cannot be loaded.
 _LACK_OF_MEMORY = ("cannot allocate memory", "can't start new thread", "failed to map segment")
 
@@ -127,10 +129,10 @@ def _memory_line(error: Exception, arguments: Sequence[str]) -> str:
     amount = f": {size[1]} {size[2]} more could not be held" if size else ""
     wrote = "; nothing was written" if command in _WRITERS else ""
     remedy = "Use fewer columns or records, or a machine with more memory."
-    if command in _SEARCHERS:
+    if command in _SAVING:
         remedy = (
-            "Choose --effort fast or another --method, --drop columns, use fewer records, or use a "
-            "machine with more memory."
+            f"Choose {_SAVING[command]}, --drop columns, use fewer records, or use a machine with "
+            "more memory."
         )
     return f"there is not enough memory{amount}{wrote}. {remedy}"
 

@@ -154,7 +154,7 @@ def protect(
     outputs = Outputs(target, audit, report, public_report)
     check_no_json(outputs.table, json=given["json"])
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
-        from microagg.release.protect import protect_file
+        from microagg.release.protect_file import protect_file
 
         release = protect_file(
             source,

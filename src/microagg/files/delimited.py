@@ -34,7 +34,6 @@ from microagg.files.headers import (
     check_first_records,
     check_no_record,
     is_measurement,
-    is_number,
 )
 from microagg.files.panics import without_panic_lines
 from microagg.files.reading import STANDARD_INPUT, check_names
@@ -43,6 +42,7 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.date_texts import is_laid_out_as_date
 from microagg.tables.dates import is_written_as
 from microagg.tables.numerals import as_numbers, first_entry, is_marked, nulled, with_decimal
+from microagg.tables.roles import is_numeral
 
 # A first line such as sep=; tells Excel the delimiter.
 _EXCEL_HINT = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
@@ -289,7 +289,7 @@ def _refuse_kind(where: str, kind: str, remedy: str) -> NoReturn:
 
 
 def _check_header(names: tuple[str, ...], where: str) -> None:
-    if all(is_number(name) for name in names):
+    if all(map(is_numeral, names)):
         # Not quoted: in a file without a header, these are the values of a record.
         raise DataError(
             f"the first line of {where} should name the columns; it holds numbers only. Add a "

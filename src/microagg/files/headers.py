@@ -1,6 +1,5 @@
 """Whether the first line of a file names its columns or is a record, which no message may quote."""
 
-import math
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -9,6 +8,7 @@ import polars as pl
 from microagg.core.errors import DataError
 from microagg.tables.date_texts import is_laid_out_as_date
 from microagg.tables.numerals import first_entry
+from microagg.tables.roles import is_numeral
 
 # Records that are looked at before anybody names columns.
 N_SAMPLED = 100
@@ -19,7 +19,7 @@ def check_no_record(columns: Sequence[pl.Series], where: str) -> None:
 
     Names may be numbers, such as years; only next to text that recurs, they are values as well.
     """
-    of_numbers = [c for c in columns if c.dtype.is_numeric() and is_number(c.name)]
+    of_numbers = [c for c in columns if c.dtype.is_numeric() and is_numeral(c.name)]
     texts = [column for column in columns if column.dtype == pl.String]
     dated = [column for column in texts if is_laid_out_as_date(column.name)]
     is_record = any(is_laid_out_as_date(first_entry(column) or "") for column in dated)
@@ -40,10 +40,10 @@ def check_first_records(names: Sequence[str], records: Sequence[Sequence[str]], 
     repeating = [
         name in own
         for name, own in zip(names, entries, strict=False)
-        if 1 < len(set(own)) < len(own) and not is_number(name)
+        if 1 < len(set(own)) < len(own) and not is_numeral(name)
     ]
     has_names = any(
-        own and not is_number(name) and all(map(is_number, own))
+        own and not is_numeral(name) and all(map(is_numeral, own))
         for name, own in zip(names, entries, strict=False)
     )
     if len(repeating) > 1 and all(repeating) and not has_names:
@@ -52,7 +52,7 @@ def check_first_records(names: Sequence[str], records: Sequence[Sequence[str]], 
 
 def _column(name: str, entries: Sequence[str]) -> pl.Series:
     """Return a column of text, or of numbers under a number."""
-    if is_number(name) and all(map(is_number, entries)):
+    if is_numeral(name) and all(map(is_numeral, entries)):
         return pl.Series(name, [0.0])
     return pl.Series(name, entries, pl.String)
 
@@ -68,25 +68,13 @@ def _refuse(where: str) -> NoReturn:
     )
 
 
-def is_number(name: str) -> bool:
-    """Whether a text is a number, with a decimal point or comma.
-
-    >>> is_number("1,5"), is_number("nan")
-    (True, False)
-    """
-    try:
-        return math.isfinite(float(name.replace(",", ".")))
-    except ValueError:
-        return False
-
-
 def is_measurement(name: str) -> bool:
     """Whether a text is a negative number or one with decimals; 0.25 may be a quantile.
 
     >>> is_measurement("777.125"), is_measurement("0.25"), is_measurement("2024")
     (True, False, False)
     """
-    if not is_number(name):
+    if not is_numeral(name):
         return False
     number = float(name.replace(",", "."))
     return number < 0 or (number > 1 and not number.is_integer())

@@ -1,6 +1,7 @@
 """The manifest that lies beside a released file."""
 
 import json
+import os
 from pathlib import Path
 
 from microagg.core.errors import ManifestWarning, MicroaggError, warn
@@ -32,11 +33,11 @@ def earlier_manifest_path(path: str) -> Path:
 
 
 def existing_manifest(path: str) -> Path | None:
-    """Return the manifest beside a file, whether it belongs to it or not; None if there is none."""
+    """Return what lies beside a file as its manifest, be it one or not; None if nothing does."""
     if path == STANDARD:
         return None
     places = (manifest_path(path), earlier_manifest_path(path))
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if os.path.lexists(place)), None)
 
 
 def manifest_beside(path: str, opened: Reader | None = None) -> Manifest | None:

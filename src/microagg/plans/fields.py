@@ -80,8 +80,8 @@ class PlanFields(Model):
         optional(check_number, low=0.0),
         OnlyIf(
             lambda plan: "time_budget" in find(plan.method).options or plan.bound == "tight",
-            "is for the methods 'auto' and 'icsm' and for a tight bound; {method!r} runs to its "
-            "end. Leave it out.",
+            "is for the methods 'auto', 'icsm' and 'reporder' and for a tight bound; {method!r} "
+            "runs to its end. Leave it out.",
         ),
     ] = option(
         None,

@@ -1,10 +1,9 @@
-"""protect() and protect_file(): from a table or a file to a release, stage by stage."""
+"""protect(): from a table to a release, stage by stage."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypedDict
 
@@ -13,12 +12,10 @@ import polars as pl
 from microagg.bounds.choices import AUTO
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.registry import DEFAULT, find
-from microagg.core.validation import SeedLike, check_flag, check_seed
-from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, check_escaping, protected_name
+from microagg.core.validation import SeedLike, check_seed
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.columns import RequirementOptions, RoleOptions
-from microagg.plans.commands import command_line, python_call
+from microagg.plans.commands import python_call
 from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
 from microagg.release.cautions import warn_afterwards, warn_beforehand
@@ -26,11 +23,10 @@ from microagg.release.constrained import systems_of
 from microagg.release.description import describe, plain_options
 from microagg.release.grouping import Groups, bound_of, group
 from microagg.release.records import Records, open_records
-from microagg.release.release import Origin, PathName, Release
+from microagg.release.release import Origin, Release
 from microagg.release.released import Released, aggregate, synthesise
 from microagg.release.required import rules_for, with_types_of_values
-from microagg.release.saving import Outputs, file_or_stream
-from microagg.release.source import Source, read_source
+from microagg.release.source import Source
 from microagg.release.suitability import (
     bound_for,
     check_hybrid,
@@ -239,99 +235,6 @@ def protect(
     }
     chosen, listener = plan_of(arguments, plan), reporting_to(progress)
     return make_release(Source.of(table), chosen, listener=listener)
-
-
-def protect_file(
-    source: PathName,
-    target: PathName | None,
-    plan: Plan | PathName,
-    *,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    sheet: str | None = None,
-    max_expanded: int | str | None = None,
-    audit: PathName | None = None,
-    report: PathName | None = None,
-    public_report: PathName | None = None,
-    escape_formulas: bool = False,
-    force: bool = False,
-    progress: bool | ProgressCallback = False,
-) -> Release:
-    """Protect a file according to a plan, and write the result with its manifest beside it.
-
-    What `microagg protect SOURCE --plan PLAN -o TARGET` does. All files are written or none; the
-    source is never overwritten. A table that goes to standard output has no manifest and comes
-    last, so that the other files stay if it fails.
-
-    Parameters
-    ----------
-    source : the file to protect; its suffix names the format, "-" is standard input
-    target : where the result goes, "-" for standard output; None for NAME-protected beside the
-        source
-    plan : a `Plan`, or the path of a plan file
-    delimiter, decimal, encoding : how a CSV file is written; detected where not given
-    sheet : the sheet of an Excel workbook, or the data frame in an R file; by default the only one
-    max_expanded : what a compressed file of any format may expand to, in bytes or as in "8GB"; by
-        default 4 GB
-    audit : a file that says which record is in which group, for internal use only
-    report, public_report : HTML pages that describe the release, one for internal use and one to
-        publish with it
-    escape_formulas : whether text in CSV and other text files that a spreadsheet would run as a
-        formula gets an apostrophe before it, in the audit as well
-    force : whether existing outputs are replaced
-    progress : True for a bar where standard error is a terminal, or a function that is called with
-        (task, done, total)
-    """
-    asked = plan if isinstance(plan, Plan) else Plan.read(plan)
-    path = file_or_stream(source)
-    outputs = Outputs(
-        protected_name(path) if target is None else file_or_stream(target),
-        *(
-            None if place is None else file_or_stream(place)
-            for place in (audit, report, public_report)
-        ),
-    )
-    if check_flag("escape_formulas", escape_formulas):
-        check_escaping(outputs.table)
-    outputs.check(path, force=force)
-    dialect: dict[str, Any] = {
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "encoding": encoding,
-        "sheet": sheet,
-        "max_expanded": max_expanded,
-    }
-    with reporting_to(progress):
-        opened = read_source(
-            path,
-            asked,
-            dialect=Dialect(**dialect),
-            target=outputs.table,
-            with_identifiers=audit is not None or asked.keep_key,
-        )
-        command = partial(
-            command_line,
-            source=path,
-            target=outputs.table,
-            dialect=dialect,
-            escape_formulas=escape_formulas,
-        )
-        release = make_release(opened, asked, command=command)
-        if outputs.table == STANDARD:
-            release.write_to_standard_output(
-                audit, report, public_report, escape_formulas=escape_formulas, force=force
-            )
-            return release
-        saved = release._save(
-            outputs.table,
-            audit,
-            report,
-            public_report,
-            escape_formulas=escape_formulas,
-            force=force,
-        )
-    return replace(release, manifest=saved)
 
 
 def make_release(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Any, Self
 
 import numpy as np
@@ -229,12 +230,15 @@ def refuse_shared(shared: Mapping[str, int]) -> None:
         return
     name, count = next(iter(shared.items()))
     values = "1 value of it is" if count == 1 else f"{count:,} of its values are"
-    others = f" (and so do {', '.join(map(repr, list(shared)[1:]))})" if len(shared) > 1 else ""
+    more = list(shared)[1:]
+    so_do = "so does" if len(more) == 1 else "so do"
+    others = f" (and {so_do} {', '.join(map(repr, more))})" if more else ""
+    option = quote(name)
     raise DataError(
         f"identifier {name!r} repeats{others}: {values} in several records, so that k records may "
-        f"be fewer than k people. Name whom k should count (--unit {name}, or unit={name!r} in "
+        f"be fewer than k people. Name whom k should count (--unit {option}, or unit={name!r} in "
         "Python), or say that every record is about somebody else (--unit rows, or unit='rows'). A "
-        f"column that names nobody is left out with --drop {name} (drop=[{name!r}])."
+        f"column that names nobody is left out with --drop {option} (drop=[{name!r}])."
     )
 
 

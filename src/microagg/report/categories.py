@@ -21,7 +21,7 @@ from microagg.measures.utility.associations import (
 )
 from microagg.plans.manifest import Manifest, MarginFacts
 from microagg.report.bars import ALL_OTHERS, MISSING
-from microagg.report.rare import Tellable, named_categories, tells_of_few, two_values
+from microagg.report.rare import SafeColumns, named_categories, reveals_few, two_values
 from microagg.report.steps import Steps
 from microagg.report.wording import small_count
 from microagg.tables.category_codes import category_codes
@@ -62,7 +62,7 @@ class CategorySection:
 
 
 def categories_of(
-    pair: Pair, told: Tellable, done: Manifest, least: int, *, public: bool
+    pair: Pair, safe: SafeColumns, done: Manifest, least: int, *, public: bool
 ) -> CategorySection | None:
     """Return what may be shown of categories; None if no protected column has any."""
     columns = [
@@ -73,7 +73,7 @@ def categories_of(
     if not columns:
         return None
     tables = (category_table(column, least, public=public) for column in columns)
-    found = associations(pair) if public else safe_associations(told, least)
+    found = associations(pair) if public else safe_associations(safe, least)
     known = [*found.cramers_v, *found.eta]
     return CategorySection(
         tuple(_sentences(done, least, public=public)),
@@ -129,21 +129,21 @@ def _all_others(other: list[int], after: Counts) -> Iterator[CategoryRow]:
         yield CategoryRow(ALL_OTHERS, "", f"{after[other].sum():,}")
 
 
-def safe_associations(told: Tellable, least: int) -> Associations:
-    """Return the associations of what may be told, without those that tell of a few records."""
-    if not told.pair.columns:
+def safe_associations(safe: SafeColumns, least: int) -> Associations:
+    """Return the associations that may be shown: none that reveals a few records."""
+    if not safe.pair.columns:
         return summarised((), (), is_weighted=False)
     codes = {
         name: two_values(column.before.numbers, column.before.is_present)
-        for name, column in told.pair.columns.items()
+        for name, column in safe.pair.columns.items()
     }
-    found = associations(told.pair)
+    found = associations(safe.pair)
 
-    def safe(some: tuple[Association, ...]) -> tuple[Association, ...]:
+    def shown(some: tuple[Association, ...]) -> tuple[Association, ...]:
         pairs = (((codes[own.columns[0]], codes[own.columns[1]]), own) for own in some)
-        return tuple(own for both, own in pairs if not tells_of_few(*both, least))
+        return tuple(own for both, own in pairs if not reveals_few(*both, least))
 
-    return summarised(safe(found.cramers_v), safe(found.eta), is_weighted=found.is_weighted)
+    return summarised(shown(found.cramers_v), shown(found.eta), is_weighted=found.is_weighted)
 
 
 def _most_changed(found: list[Association]) -> Iterator[Association]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microagg.core.arrays import Floats
 from microagg.measures.utility.correlations import correlation_matrix
 from microagg.report.guarded import is_dominated
-from microagg.report.rare import tells_of_few, two_values, without_rare
+from microagg.report.rare import reveals_few, two_values, without_rare
 from microagg.tables.pairs import PairedColumn
 
 
@@ -45,8 +45,8 @@ def correlations_of(
     scaled = [column for column in columns if column.is_scaled]
     if len(scaled) < 2:
         return None
-    told = [without_rare(column, least) for column in scaled]
-    before = safe_correlations(told, "before", least, weights)
+    merged = [without_rare(column, least) for column in scaled]
+    before = safe_correlations(merged, "before", least, weights)
     after = safe_correlations(scaled, "after", least, weights)
     upper = np.triu_indices(len(scaled), 1)
     if not np.isfinite(after[upper]).any() and (public or not np.isfinite(before[upper]).any()):
@@ -101,7 +101,7 @@ def _dominated_pairs(
     found = np.logical_or.outer(alone, alone)
     codes = [two_values(x, own) for x, own in zip(numbers, present, strict=True)]
     for i, j in combinations(range(d), 2):
-        found[i, j] |= tells_of_few(codes[i], codes[j], least)
+        found[i, j] |= reveals_few(codes[i], codes[j], least)
         found[j, i] = found[i, j]
     complete = [bool(own.all()) for own in present]
     for i, j in combinations(range(d), 2):

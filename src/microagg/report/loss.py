@@ -1,4 +1,4 @@
-"""The information loss as a report may tell it: of the columns that can be told of, in steps.
+"""The information loss as a report may show it: of the columns it may show, in steps.
 
 A loss in per cent with all its digits, the released table and the number of records are enough to
 work out in how many records a category was replaced. So it is made from columns without rare values
@@ -14,7 +14,7 @@ import numpy as np
 from microagg.measures.utility.column_loss import ColumnLoss, column_loss
 from microagg.plans.manifest import Manifest
 from microagg.report.guarded import QUANTILE_WINDOWS
-from microagg.report.rare import CATEGORIES, Tellable
+from microagg.report.rare import CATEGORIES, SafeColumns
 from microagg.report.rounding import round_step
 from microagg.report.steps import Steps
 from microagg.tables.pairs import Pair, PairedColumn
@@ -23,12 +23,12 @@ _Loss = TypeVar("_Loss", bound=ColumnLoss)
 
 
 @dataclass(frozen=True, eq=False)
-class ToldLoss:
-    """What may be told of the loss.
+class SafeLoss:
+    """What may be shown of the loss.
 
     `measured` is the manifest with the losses of the columns that count, `manifest` the same with
     losses rounded up, and the bound down, to multiples of `step` per cent. `without` are columns
-    that do not count. `why_not` says why no loss is told, if none is; `of_groups` whether the loss
+    that do not count. `why_not` says why no loss is shown, if none is; `of_groups` whether the loss
     of the groups is.
     """
 
@@ -40,13 +40,15 @@ class ToldLoss:
     of_groups: bool = True
 
 
-def told_loss(pair: Pair, told: Tellable, done: Manifest, least: int, *, public: bool) -> ToldLoss:
-    """Return the losses of a release, of the columns that may be told of.
+def safe_loss(
+    pair: Pair, safe: SafeColumns, done: Manifest, least: int, *, public: bool
+) -> SafeLoss:
+    """Return the losses of a release, of the columns that may be shown.
 
-    A public one is without columns that a few records dominate, too, and is not told at all with
+    A public one is without columns that a few records dominate, too, and is not shown at all with
     fewer than ten times `least` records.
     """
-    kept = told.pair if public else replace(pair, columns=told.varying)
+    kept = safe.pair if public else replace(pair, columns=safe.varying)
     counted = [name for name, column in pair.columns.items() if column.weight > 0.0]
     without = tuple(name for name in counted if name not in kept.columns)
     why_not = ""
@@ -57,19 +59,19 @@ def told_loss(pair: Pair, told: Tellable, done: Manifest, least: int, *, public:
             f"fewer than {least:,} records differ from the others, if any do, or dominate a "
             "column, and it would tell their number or their values"
         )
-    merged = [name for name in counted if told.merged[name] is not pair.columns[name]]
+    merged = [name for name in counted if safe.merged[name] is not pair.columns[name]]
     if why_not:
         measured = done.model_copy(update={"information_loss": None, "worst_columns": {}})
-    elif merged or set(without) - told.constant:
+    elif merged or set(without) - safe.constant:
         measured = _measured(done, column_loss(kept))
     else:
         measured = done
     step = loss_step(kept.columns.values(), least)
     # The groups' own loss is of all columns. Where a few counts describe them, it would tell these.
-    of_groups = any(name in told.uncountable for name in counted)
+    of_groups = any(name in safe.uncountable for name in counted)
     of_groups = of_groups and not without if public else of_groups or not merged
     rounded = _rounded(measured, kept.columns, least, Steps(step))
-    return ToldLoss(measured, rounded, step, without, why_not, of_groups)
+    return SafeLoss(measured, rounded, step, without, why_not, of_groups)
 
 
 def _measured(done: Manifest, found: ColumnLoss) -> Manifest:
@@ -87,14 +89,15 @@ def _measured(done: Manifest, found: ColumnLoss) -> Manifest:
 def _rounded(
     done: Manifest, columns: Mapping[str, PairedColumn], least: int, steps: Steps
 ) -> Manifest:
-    """Return the manifest with its losses as they may be told."""
+    """Return the manifest with its losses as they may be shown, the worst columns first."""
+    worst = {
+        name: Steps(loss_step([column], least)).up(done.worst_columns[name])
+        for name, column in columns.items()
+        if name in done.worst_columns
+    }
     changes: dict[str, Any] = {
         "information_loss": steps.known(done.information_loss),
-        "worst_columns": {
-            name: Steps(loss_step([columns[name]], least)).up(lost)
-            for name, lost in done.worst_columns.items()
-            if name in columns
-        },
+        "worst_columns": dict(sorted(worst.items(), key=lambda own: -own[1])),
         "grouping_loss": steps.up(done.grouping_loss),
         "lower_bound": None if done.lower_bound is None else steps.down(done.lower_bound),
     }
@@ -107,7 +110,7 @@ def _rounded(
 
 
 def rounded_loss(found: _Loss, columns: Mapping[str, PairedColumn], least: int) -> _Loss:
-    """Return losses that were measured, as they may be told."""
+    """Return losses that were measured, as they may be shown."""
     steps = Steps(loss_step(columns.values(), least))
     each = {
         name: Steps(loss_step([columns[name]], least)).known(lost)

@@ -1,6 +1,7 @@
 """What was lost, and how close to optimal that is, in plain sentences.
 
-Limits are rounded so that they stay true: lower bounds down, gaps up.
+Limits are rounded so that they stay true: lower bounds down, gaps up. Losses come rounded up to
+steps (`microagg.report.loss`), so the sentences say "at most"; the gap is that before rounding.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ def loss_sentences(
 
     Figures of single columns are not for a public report. The loss may be `without` columns.
     """
-    groups = _loss_of_groups(done) if of_groups else ()
+    groups = _loss_of_groups(done, without) if of_groups else ()
     return [*_loss_of_values(done, without, public=public), *groups]
 
 
@@ -43,16 +44,19 @@ def _loss_of_values(done: Manifest, without: Sequence[str], *, public: bool) -> 
     others = f" other than {listed(without)}" if without else ""
     yield (
         f"In the protected columns{others}, the released values differ from the original ones by "
-        f"{percent(loss)} of all differences between records. (Differences are measured as sums of "
-        f"squares, column by column, and averaged over the columns.) {kept}"
+        f"at most {percent(loss)} of all differences between records. (Differences are measured as "
+        f"sums of squares, column by column, and averaged over the columns.) {kept}"
     )
     if done.worst_columns and not public:
-        yield f"The columns that lose most: {worst_losses(done.worst_columns, 5)}."
+        worst = worst_losses(done.worst_columns, 5)
+        yield f"The columns that lose most, and how much at most: {worst}."
 
 
-def _loss_of_groups(done: Manifest) -> Iterator[str]:
-    loss, found = percent(done.grouping_loss), done.constraints
+def _loss_of_groups(done: Manifest, without: Sequence[str]) -> Iterator[str]:
+    loss, found = f"at most {percent(done.grouping_loss)}", done.constraints
     space = grouping_loss_of(done.scale)
+    if without:
+        space = f"{space}, of all protected columns"
     if done.is_drawn:
         yield f"The records lose {loss} about the typical records that they drew ({space})."
     else:
@@ -60,7 +64,8 @@ def _loss_of_groups(done: Manifest) -> Iterator[str]:
             f"Groups that release their exact means would lose {loss} ({space}). {_closeness(done)}"
         )
     if found and found.groups_moved:
-        yield f"Satisfying the constraints adds {percent(found.added_information_loss)} to that."
+        added = percent(found.added_information_loss)
+        yield f"Satisfying the constraints adds at most {added} to that."
 
 
 def _closeness(done: Manifest) -> str:
@@ -91,6 +96,6 @@ def _limits(done: Manifest, lower: float) -> str:
     if not lower:  # as rounded down; the gap is from what it was
         return f"It is proved that this is at most {at_most(done.gap)} above the least possible."
     return (
-        f"{proved} So their loss is at most {at_most(done.gap)} above the least possible. It may "
-        "be closer than that, as the proof gives only a limit."
+        f"{proved} Before rounding, their loss is at most {at_most(done.gap)} above the least "
+        "possible. It may be closer than that, as the proof gives only a limit."
     )

@@ -22,10 +22,10 @@ from microagg.report import plots
 from microagg.report.bars import Bars
 from microagg.report.categories import categories_of
 from microagg.report.correlations import Correlations, correlations_of, most_notable
-from microagg.report.loss import told_loss
+from microagg.report.loss import SafeLoss, safe_loss
 from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import names_values, plan_text
-from microagg.report.rare import Tellable, tellable
+from microagg.report.rare import SafeColumns, safe_columns
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.steps import Steps
 from microagg.report.summaries import (
@@ -84,9 +84,9 @@ class Subject:
         return least_of(self.manifest.k, self.pair.units)
 
     @cached_property
-    def told(self) -> Tellable:
-        """What may be told of the columns."""
-        return tellable(self.pair, self.least)
+    def safe(self) -> SafeColumns:
+        """What may be shown of the columns."""
+        return safe_columns(self.pair, self.least)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def render(subject: Subject) -> str:
     Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
     """
     done, public = subject.manifest, subject.public
-    lost = told_loss(subject.pair, subject.told, done, subject.least, public=public)
+    lost = safe_loss(subject.pair, subject.safe, done, subject.least, public=public)
     loss = lost.manifest.information_loss
     summaries = [
         summary_of(column, subject.least, public=public, weights=subject.pair.weights)
@@ -140,23 +140,24 @@ def render(subject: Subject) -> str:
         "unit": "" if done.units is None else short_name(done.units.column),
         "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
         "why_no_loss": lost.why_not,
-        "loss": "not known" if loss is None else percent(loss),
+        "loss": "not known" if loss is None else f"at most {percent(loss)}",
         "loss_share": min(100.0, loss or 0.0),
         "loss_step": percent(lost.step),
-        "bound_share": _bound_share(lost.manifest) if lost.of_groups else None,
+        "bound_share": _bound_share(lost),
         "loss_sentences": loss_sentences(
             lost.manifest, public=public, without=lost.without, of_groups=lost.of_groups
         ),
-        "is_grouping_told": lost.of_groups,
-        "untold": listed(lost.without) if lost.without else "",
+        "is_grouping_shown": lost.of_groups,
+        "n_withheld": len(lost.without),
+        "withheld": listed(lost.without) if lost.without else "",
         "cards": cards,
         "relations": relations,
         "relation_figure": _relation_figure(relations),
         "is_heatmap": relations is not None and len(relations.names) <= HEATMAP_COLUMNS,
         "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
-        "categories": categories_of(subject.pair, subject.told, done, subject.least, public=public),
+        "categories": categories_of(subject.pair, subject.safe, done, subject.least, public=public),
         "sizes_figure": _sizes_figure(done),
-        "is_countable": not subject.told.uncountable,
+        "is_countable": not subject.safe.uncountable,
         "share_step": percent(100.0 * Steps.of(subject.least, done.n_records).size),
         "distance_step": f"{Steps.of(subject.least, done.n_records).size:.3g}",
         "risk_rows": _rows(subject.risk_rows, public=public),
@@ -183,12 +184,16 @@ def _of_one_column(subject: Subject) -> Iterator[str]:
         yield from attribute_notes(subject.shared_values)
 
 
-def _bound_share(done: Manifest) -> float | None:
-    """Return the bound, where it is one of the loss of released values, too.
+def _bound_share(lost: SafeLoss) -> float | None:
+    """Return the bound, where it is one of the loss of released values, too, and not 0 as shown.
 
     In the same units, a value that a group shares loses at least what its mean does. Dates with a
-    resolution are grouped in its units, and released as the days on which they begin.
+    resolution are grouped in its units, and released as the days on which they begin. The bound is
+    of all columns, so it says nothing of a loss without some of them.
     """
+    done = lost.manifest
+    if not lost.of_groups or lost.without or not done.lower_bound:
+        return None
     same_units = done.scale == "standardise" and not done.missing_values
     same_units &= not done.plan.resolutions
     return done.lower_bound if same_units and done.hybrid is None else None

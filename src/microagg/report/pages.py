@@ -14,7 +14,7 @@ from microagg.plans.manifest import Manifest
 from microagg.report.categories import safe_associations
 from microagg.report.loss import rounded_loss
 from microagg.report.page import Subject, render
-from microagg.report.rare import Tellable, tellable, tells_of_few, two_values
+from microagg.report.rare import SafeColumns, reveals_few, safe_columns, two_values
 from microagg.report.steps import coarse_risk, coarse_utility
 from microagg.report.summaries import least_of
 from microagg.tables.pairs import Pair
@@ -36,10 +36,10 @@ def pages(
                 f"a report is an HTML page whose name ends with .html; got {str(path)!r}."
             )
     least = least_of(manifest.k, records.units)
-    told = tellable(records, least)
-    exact = measure_risk(_at_risk(records, told), seed=seed, is_drawn=manifest.plan.draws_values)
+    safe = safe_columns(records, least)
+    exact = measure_risk(_at_risk(records, safe), seed=seed, is_drawn=manifest.plan.draws_values)
     risk = coarse_risk(exact, least, least_of(manifest.k))
-    rows = tuple(risk.rows()), tuple(_utility_rows(told, least, target, seed))
+    rows = tuple(risk.rows()), tuple(_utility_rows(safe, least, target, seed))
     shared = tuple(row for row in risk.shared_values() if row.column != manifest.weights)
     return {
         path: render(Subject(records, manifest, *rows, shared, name=title, public=is_public))
@@ -47,29 +47,31 @@ def pages(
     }
 
 
-def _at_risk(records: Pair, told: Tellable) -> Pair:
+def _at_risk(records: Pair, safe: SafeColumns) -> Pair:
     """Return the records to attack: the true ones, unless a few counts describe all columns.
 
     Then the share of records that are linked is a function of these counts, and would tell how many
     records have rare values: they are merged with others.
     """
-    if told.uncountable:
+    if safe.uncountable:
         return records
     columns = {
-        name: replace(column, before=told.merged[name].before)
+        name: replace(column, before=safe.merged[name].before)
         for name, column in records.columns.items()
     }
     return replace(records, columns=columns)
 
 
-def _utility_rows(told: Tellable, least: int, target: str | None, seed: int) -> Iterator[FigureRow]:
+def _utility_rows(
+    safe: SafeColumns, least: int, target: str | None, seed: int
+) -> Iterator[FigureRow]:
     """Return the utility measures, without columns of which no figure may be shown."""
-    hidden = told.left_out
-    if told.pair.columns:
-        others = [name for name in told.pair.columns if name != target]
+    hidden = safe.left_out
+    if safe.pair.columns:
+        others = [name for name in safe.pair.columns if name != target]
         predicted = None if target in hidden or not others else target
-        utility = measure_utility(told.pair, target=predicted, seed=seed)
-        yield from _told(utility, told, least).rows()
+        utility = measure_utility(safe.pair, target=predicted, seed=seed)
+        yield from _safe_utility(utility, safe, least).rows()
     if hidden:
         yield FigureRow(
             "left out",
@@ -80,17 +82,17 @@ def _utility_rows(told: Tellable, least: int, target: str | None, seed: int) -> 
         )
 
 
-def _told(utility: Utility, told: Tellable, least: int) -> Utility:
-    """Return the measures as they may be told: in steps, and none that gives a few records away."""
-    columns = told.pair.columns
+def _safe_utility(utility: Utility, safe: SafeColumns, least: int) -> Utility:
+    """Return the measures as they may be shown: in steps, and none that reveals a few records."""
+    columns = safe.pair.columns
     loss, units = rounded_loss(utility.loss, columns, least), utility.units
-    if told.left_out:  # the page states the loss of more columns, next to which this is another
+    if safe.left_out:  # the page states the loss of more columns, next to which this is another
         loss, units = replace(loss, information_loss=None), None
     elif units is not None:
         units = rounded_loss(units, columns, least)
-    utility = replace(utility, loss=loss, units=units, associations=safe_associations(told, least))
+    utility = replace(utility, loss=loss, units=units, associations=safe_associations(safe, least))
     codes = [two_values(own.before.numbers, own.before.is_present) for own in columns.values()]
-    if any(tells_of_few(one, two, least) for one, two in combinations(codes, 2)):
+    if any(reveals_few(one, two, least) for one, two in combinations(codes, 2)):
         # Figures of all columns together. The page has the correlations of the others.
         utility = replace(
             utility,
@@ -98,4 +100,4 @@ def _told(utility: Utility, told: Tellable, least: int) -> Utility:
             eigenvalues=replace(utility.eigenvalues, change=None),
             propensity=replace(utility.propensity, ratio=None),
         )
-    return coarse_utility(utility, least, told.pair.n_records)
+    return coarse_utility(utility, least, safe.pair.n_records)

@@ -2,8 +2,8 @@
 
 A value is rare if it is that of 1 to `least` - 1 records. A figure of the values before, or of how
 they changed, is a function of counts: whoever knows the others could work out how many records have
-a rare value, however the figure is rounded. So all figures are made from the columns as `tellable`
-returns them:
+a rare value, however the figure is rounded. So all figures are made from what
+`safe_columns` returns:
 
 - Up to four rare values (missing is one more value) are merged with others on both sides: numbers
   with the nearest that is not rare, categories with the largest of those that hide their number in
@@ -37,8 +37,8 @@ CATEGORIES = 12  # with more of them, a figure is hard to read
 
 
 @dataclass(frozen=True, eq=False)
-class Tellable:
-    """What a report may tell of columns.
+class SafeColumns:
+    """What a report may show of columns.
 
     `merged` has all of them, with rare values merged with others; `pair` only those of which
     figures may be shown. `constant` are columns without any differences in the original,
@@ -61,8 +61,8 @@ class Tellable:
         return {name: column for name, column in self.merged.items() if _varies(column)}
 
 
-def tellable(pair: Pair, least: int) -> Tellable:
-    """Return the columns as a report may tell of them; time O(n d log n)."""
+def safe_columns(pair: Pair, least: int) -> SafeColumns:
+    """Return the columns as a report may show them; time O(n d log n)."""
     merged = {name: without_rare(column, least) for name, column in pair.columns.items()}
     kept = {
         name: column
@@ -72,7 +72,7 @@ def tellable(pair: Pair, least: int) -> Tellable:
     every = pair.columns.items()
     constant = frozenset(name for name, column in every if not _varies(column))
     uncountable = frozenset(n for n, column in every if _n_rare(column, least) > MOST_MERGED)
-    return Tellable(replace(pair, columns=kept), merged, constant, uncountable)
+    return SafeColumns(replace(pair, columns=kept), merged, constant, uncountable)
 
 
 def _varies(column: PairedColumn) -> bool:
@@ -176,7 +176,7 @@ def two_values(numbers: NDArray[np.generic], is_present: Mask) -> Codes | None:
     return np.where(is_present, numbers == high, -1).astype(np.int8)
 
 
-def tells_of_few(one: Codes | None, two: Codes | None, least: int) -> bool:
+def reveals_few(one: Codes | None, two: Codes | None, least: int) -> bool:
     """Whether how two columns go together tells the number of fewer than `least` records.
 
     Two columns with two values each make a table of four cells, all of which follow from the totals

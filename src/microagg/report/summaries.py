@@ -196,9 +196,9 @@ def _of_numbers(
     scale = _seconds(column.unit, column.step) if is_time else 1.0
     shortest = scale if column.released_in is None else _seconds(*column.released_in)
     after = Side.of(column.after, least, scale, weights, guarded=False)
-    told = without_rare(column, least)
-    before = Side.of(told.before, least, scale, weights, guarded=True)
-    is_hidden = told is not column and (told.is_constant or not len(before.ordered))
+    merged = without_rare(column, least)
+    before = Side.of(merged.before, least, scale, weights, guarded=True)
+    is_hidden = merged is not column and (merged.is_constant or not len(before.ordered))
     if is_hidden:  # all records that differ are rare
         before = replace(before, mean=None, deviation=None)
     seen = after if public or is_hidden else before

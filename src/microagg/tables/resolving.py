@@ -9,7 +9,7 @@ import narwhals as nw
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of, index_names, type_name
-from microagg.tables.roles import Roles
+from microagg.tables.roles import IS_IT_A_HEADER, Roles, may_be_record
 from microagg.tables.typed import is_number, types_of
 
 _WORDS = {
@@ -96,20 +96,22 @@ def _check_index(frame: Frame, named: Roles) -> None:
 def _needs_a_role(frame: Frame, names: list[str]) -> str:
     one = len(names) == 1
     counted = "a column has no role and is" if one else f"{len(names)} columns have no role and are"
+    hidden = may_be_record(frame.columns)
+    first = repr("NAME" if hidden else names[0])
     mixed = next((name for name in names if _is_nearly_numbers(frame, name)), None)
-    markers = ""
+    notes = f" {IS_IT_A_HEADER}" if hidden else ""
     if mixed is not None:
-        markers = (
-            f" If texts among the numbers in {mixed!r} mean a missing value, name them: --na TEXT, "
-            "or na=['TEXT'] in Python."
+        notes += (
+            f" If texts among the numbers in {_shown(frame, mixed)} mean a missing value, name "
+            "them: --na TEXT, or na=['TEXT'] in Python."
         )
     return (
         f"{counted} not plain numbers: {_listing(frame, names)}. Protect "
         f"{'it' if one else 'each'} as a quasi-identifier (--quasi-identifier, or "
-        f"quasi_identifiers=[{names[0]!r}] in Python), drop it as an identifier (--identifier, or "
-        f"identifiers=[{names[0]!r}]), or publish it unchanged: as sensitive (--sensitive, or "
-        f"sensitive=[{names[0]!r}]) or not (--publish, or publish=[{names[0]!r}]). For "
-        f"many columns, 'microagg plan' drafts all roles.{markers}"
+        f"quasi_identifiers=[{first}] in Python), drop it as an identifier (--identifier, or "
+        f"identifiers=[{first}]), or publish it unchanged: as sensitive (--sensitive, or "
+        f"sensitive=[{first}]) or not (--publish, or publish=[{first}]). For "
+        f"many columns, 'microagg plan' drafts all roles.{notes}"
     )
 
 
@@ -124,7 +126,13 @@ def _is_nearly_numbers(frame: Frame, name: str) -> bool:
 
 
 def _listing(frame: Frame, names: list[str]) -> str:
-    return ", ".join(f"{name!r} ({_describe(frame, name)})" for name in names)
+    return ", ".join(f"{_shown(frame, name)} ({_describe(frame, name)})" for name in names)
+
+
+def _shown(frame: Frame, name: str) -> str:
+    """Return a column by its name, or by its place if its name may be somebody's value."""
+    columns = frame.columns
+    return f"column {columns.index(name) + 1}" if may_be_record(columns) else repr(name)
 
 
 def _describe(frame: Frame, name: str) -> str:

@@ -1,5 +1,6 @@
 """Which column has which role: quasi-identifier, identifier, sensitive, stratum, unit and so on."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,17 +134,32 @@ def no_such_column(name: str, columns: Sequence[str]) -> ParameterError:
 def _nearest(name: str, columns: Sequence[str]) -> str:
     if hint := did_you_mean(name, columns):
         return hint
-    if any(map(_is_number, columns)):
-        # Not listed: without a header, what is taken for names are the values of a record.
-        return " Some of its columns are called like numbers: is the first line a header?"
+    if may_be_record(columns):
+        return f" {IS_IT_A_HEADER}"
     shown = ", ".join(repr(column) for column in columns[:12])
     more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
     return f" Its columns are {shown}{more}."
 
 
-def _is_number(name: str) -> bool:
+IS_IT_A_HEADER = "Some of its columns are called like numbers: is the first line a header?"
+
+
+def may_be_record(columns: Sequence[str]) -> bool:
+    """Whether names may be the values of a record, in a file without a header: do not quote them.
+
+    >>> may_be_record(["Ann", "48200"]), may_be_record(["name", "income"])
+    (True, False)
+    """
+    return any(map(is_numeral, columns))
+
+
+def is_numeral(name: str) -> bool:
+    """Whether a name is a number, with a decimal point or comma.
+
+    >>> is_numeral("1,5"), is_numeral("nan")
+    (True, False)
+    """
     try:
-        float(name)
+        return math.isfinite(float(name.replace(",", ".")))
     except ValueError:
         return False
-    return True
