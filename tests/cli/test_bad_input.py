@@ -226,7 +226,9 @@ def test_a_far_guess_is_not_offered(refused, argv):
 
 def test_folder_instead_of_input(refused, folder):
     (folder / "t.csv").mkdir()
-    assert "is a folder" in refused(2, "protect", "t.csv", "-k", "3")
+    assert "is a folder" in refused(2, "plan", "t.csv")
+    # To protect, a folder is a dataset.
+    assert "the folder 't.csv' holds no files" in refused(2, "protect", "t.csv", "-k", "3")
 
 
 def test_folder_instead_of_output(refused, folder):

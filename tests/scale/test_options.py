@@ -74,7 +74,7 @@ class TestTheCommandLine:
 
     def test_a_folder(self, source, capsys):
         assert self.run(source) == 0
-        out = capsys.readouterr().out
+        out = " ".join(capsys.readouterr().out.split())
         assert "2 Parquet files; k holds for all of them together, not for each file" in out
         assert (source.parent / "in-protected").is_dir()
 

@@ -118,13 +118,9 @@ def _dataset_rows(done: "Manifest") -> Facts:
     """Return rows on the files: k holds for all of them together."""
     found = done.dataset
     assert found is not None
-    rows: Facts = [
-        (
-            "dataset",
-            f"{counted(len(found.files), f'{found.format} file')}; k holds for all of them "
-            "together, not for each file",
-        )
-    ]
+    files = counted(len(found.files), f"{found.format} file")
+    together = "; k holds for all of them together, not for each file"
+    rows: Facts = [("dataset", files + (together if len(found.files) > 1 else ""))]
     if found.in_folders:
         names = ", ".join(map(repr, found.in_folders))
         rows.append(("folders", f"named by values of {names}, which are published"))

@@ -12,7 +12,7 @@ from microagg.core.validation import check_count
 from microagg.scale.work import UnfinishedError
 
 # What the libraries and compiled kernels take, and what a task takes beside its rows.
-BASE, PER_TASK = 450 << 20, 60 << 20
+BASE, PER_TASK = 350 << 20, 40 << 20
 FLOOR = BASE + 2 * PER_TASK
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -50,7 +50,7 @@ def tasks_at_once(memory: int | None, bytes_each: int, n_jobs: int) -> int:
     """Return how many tasks may run at once, at least one, if each takes so many bytes.
 
     >>> tasks_at_once(2 * 10**9, 500 * 10**6, 8), tasks_at_once(None, 10**9, 8)
-    (2, 8)
+    (3, 8)
     """
     if memory is None:
         return n_jobs
