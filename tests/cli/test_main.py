@@ -290,6 +290,24 @@ def test_interrupt_in_process_is_one_line(run, folder, monkeypatch):
     assert os.listdir(folder) == ["people.csv"]
 
 
+def test_an_interrupt_that_a_library_made_an_error_of_is_one_line(run, folder, monkeypatch):
+    """As pydantic does if a signal comes while it writes the manifest."""
+    from microagg.plans.manifest import Manifest
+
+    def interrupted(*_args, **_options):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as ended:
+            raise ValueError("Error calling function") from ended
+
+    monkeypatch.setattr(Manifest, "model_dump", interrupted)
+    roles = ("--identifier", "name", "--sensitive", "code")
+    outcome = run("protect", "people.csv", "-k", "4", "--method", "mdav", *roles)
+    assert outcome.code == 130
+    assert outcome.err == "microagg: interrupted; nothing half-written was left behind.\n"
+    assert os.listdir(folder) == ["people.csv"]
+
+
 def test_an_option_that_counts_once_is_refused_twice(run):
     outcome = run("protect", "people.csv", "-k", "3", "--output", "a.csv", "-o", "b.csv")
     assert (outcome.code, outcome.out) == (2, "")

@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     try:
-        with _raising_when_terminated():
+        with _raising_when_terminated(), _raising_what_ended_it():
             code = _run(arguments, began)
             sys.stdout.flush()
     except MicroaggError as error:
@@ -69,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             raise
         _give_up_output()
         _say(line)
+    if argv is None:  # all is said and done; libraries that clean up are not to be interrupted
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
@@ -87,6 +89,22 @@ def _raising_when_terminated() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _raising_what_ended_it() -> Iterator[None]:
+    """Raise Ctrl-C and SIGTERM as they came, if a library has made errors of its own of them."""
+    try:
+        yield
+    except MicroaggError:
+        raise
+    except Exception as error:
+        behind: BaseException | None = error
+        while behind is not None:
+            if isinstance(behind, (KeyboardInterrupt, _TerminatedError)):
+                raise behind from None
+            behind = behind.__cause__ or behind.__context__
+        raise
 
 
 def _open_streams() -> None:

@@ -22,7 +22,7 @@ from pydantic import (
 from microagg.aggregates.choices import Aggregate, Missing
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.core.registry import find
-from microagg.core.validation import check_choice
+from microagg.core.validation import check_choice, quoted
 from microagg.files.regular import text_of_small_file
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
@@ -364,8 +364,8 @@ class Manifest(_Facts):
         version = found.get("schema_version", 1)
         if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
             raise DataError(
-                f"the manifest {where} has the schema version {version}, and this microagg knows "
-                f"versions up to {SCHEMA_VERSION}. Install a newer microagg to read it."
+                f"the manifest {where} has the schema version {quoted(version)}, and this microagg "
+                f"knows versions up to {SCHEMA_VERSION}. Install a newer microagg to read it."
             )
         try:
             # Version 1 had no number, and older names in its plan, which are still read.
@@ -429,5 +429,5 @@ def _damage(error: ValidationError | MicroaggError) -> str:
     if isinstance(raised, MicroaggError):
         return f"{field!r} is not as expected: {raised}"
     if first["type"] == "enum":
-        return f"{field!r} is {first['input']!r}, which this microagg does not know."
+        return f"{field!r} is {quoted(first['input'])}, which this microagg does not know."
     return f"{field!r} is missing or not as expected."
