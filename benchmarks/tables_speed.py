@@ -48,7 +48,9 @@ def measure(source: str, target: str) -> None:
     import microagg
     from microagg.release.release import Release
 
-    stages = import_module("microagg.release.protect")
+    files, stages = (
+        import_module(f"microagg.release.{name}") for name in ("protect_file", "protect")
+    )
     role = {"role": "quasi-identifier"}
     plan = microagg.Plan.of(
         k=K, method=METHOD, bound="none", columns=dict.fromkeys(CATEGORIES, role)
@@ -67,7 +69,8 @@ def measure(source: str, target: str) -> None:
         return run
 
     for step, name in STAGES.items():
-        setattr(stages, name, timed(step, getattr(stages, name)))
+        home = files if hasattr(files, name) else stages
+        setattr(home, name, timed(step, getattr(home, name)))
     Release._save = timed("write", Release._save)  # type: ignore[method-assign]
     microagg.protect_file(source, target, plan)
     print(json.dumps({step: taken[step] for step in STEPS} | {"memory": peak_memory()}))
