@@ -174,7 +174,9 @@ def test_a_public_report_has_only_rows_that_tell_nothing_of_single_values(tmp_pa
     assert "These measures are without &#39;x&#39;: fewer than 5 records" in inside
     assert "variances" in inside
     assert "in &#39;x&#39;" not in inside
-    losses = [float(re.search(r"<dd>([\d.]+) %</dd>", page)[1]) for page in (public, inside)]
+    losses = [
+        float(re.search(r"<dd>at most ([\d.]+) %</dd>", page)[1]) for page in (public, inside)
+    ]
     of_columns = release.utility().loss.columns
     assert "In the protected columns other than x, the released values differ" in public
     assert 0 <= losses[0] - of_columns["y"] < 5

@@ -229,7 +229,7 @@ class TestWhatIsSaid:
         assert "No guarantee of k-anonymity: hybrid records" in text
         assert "This is not k-anonymity: each record has values of its own" in text
         assert "a synthetic value" in text
-        (shown,) = re.findall(r"<dd>([\d.]+) %</dd>", text)
+        (shown,) = re.findall(r"<dd>at most ([\d.]+) %</dd>", text)
         # A few records dominate "net": in public, the loss is of the other column only.
         worst = release.manifest.worst_columns
         assert 0 <= float(shown) - (worst["age"] if public else release.information_loss) <= 5

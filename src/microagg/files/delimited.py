@@ -33,7 +33,6 @@ from microagg.files.headers import (
     N_SAMPLED,
     check_first_records,
     check_no_record,
-    is_measurement,
 )
 from microagg.files.panics import without_panic_lines
 from microagg.files.reading import STANDARD_INPUT, check_names
@@ -294,11 +293,6 @@ def _check_header(names: tuple[str, ...], where: str) -> None:
         raise DataError(
             f"the first line of {where} should name the columns; it holds numbers only. Add a "
             "header line first."
-        )
-    if any(is_measurement(name) for name in names):
-        raise DataError(
-            f"the first line of {where} should name the columns; it looks like a record. Add a "
-            "header line first, or rename columns that are called like measurements."
         )
     check_names(names, where)
 

@@ -66,15 +66,3 @@ def _refuse(where: str) -> NoReturn:
         f"the first line of {where} should name the columns; it looks like a record. Add a "
         "header line first, or rename columns that are called like their values."
     )
-
-
-def is_measurement(name: str) -> bool:
-    """Whether a text is a negative number or one with decimals; 0.25 may be a quantile.
-
-    >>> is_measurement("777.125"), is_measurement("0.25"), is_measurement("2024")
-    (True, False, False)
-    """
-    if not is_numeral(name):
-        return False
-    number = float(name.replace(",", "."))
-    return number < 0 or (number > 1 and not number.is_integer())
