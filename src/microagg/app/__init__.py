@@ -1,0 +1,1 @@
+"""The browser app: from a file to a release, with the command that does the same (extra `app`)."""

@@ -1,0 +1,29 @@
+"""Paths as people enter them."""
+
+from pathlib import Path
+
+from microagg.core.errors import ParameterError
+
+
+def entered_path(text: str) -> Path:
+    """Return the absolute path of a file that was entered, with ~ for the home folder.
+
+    >>> entered_path(' "/data/people.csv" ').as_posix()
+    '/data/people.csv'
+    """
+    name = text.strip().strip('"')
+    try:
+        name.encode()
+        if "\0" in name:
+            raise ValueError
+        return Path(name).expanduser().absolute()
+    except (ValueError, RuntimeError):  # ~ and a name that no user has
+        raise ParameterError(f"{name!r} is not the path of a file. Enter another.") from None
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether something is at a path, as far as it can be looked at."""
+    try:
+        return Path(path).exists()
+    except OSError:  # a name that is too long, a folder that may not be entered
+        return False

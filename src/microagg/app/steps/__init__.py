@@ -1,0 +1,1 @@
+"""The steps of the page, one file each: what it shows, and what can be done there."""

@@ -1,0 +1,404 @@
+"""Release: write the table with its manifest and reports; the plan; verify any other file."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from htmltools import Tag, TagChild, TagList, tags
+
+from microagg.app.answers import Saved, SaveRequest, Source
+from microagg.app.changes import fitting
+from microagg.app.code import files_of, plan_path, target_of
+from microagg.app.desk import SAVE, Action, Desk, Payload
+from microagg.app.parts import (
+    actions,
+    button,
+    card,
+    checkbox,
+    code_block,
+    empty,
+    entered,
+    error_at,
+    facts,
+    field,
+    heading,
+    more,
+    notice,
+    sentence,
+    text_input,
+)
+from microagg.app.paths import entered_path, is_there
+from microagg.app.state import Outputs, State
+from microagg.app.steps import verifying
+from microagg.core.errors import ParameterError
+from microagg.files.atomic import check_target
+from microagg.files.formats import FORMATS, format_of
+from microagg.plans.beside import manifest_path
+from microagg.plans.plan import Plan
+
+_OVERWRITE, _OVERWRITE_PLAN, _AUDIT = "overwrite", "overwrite-plan", "audit"
+
+
+def view(desk: Desk) -> TagList:
+    """Return the step."""
+    return TagList(
+        heading("Release", "Write the protected table with all that documents it."),
+        _saving(desk),
+        _plan(desk),
+        verifying.view(desk),
+    )
+
+
+def _saving(desk: Desk) -> Tag:
+    state, source = desk.state, desk.state.now.source
+    if source is None:
+        go = button("Open a table", "go", id="to-data", kind="primary", step="data")
+        return card(empty("There is no table yet.", go), title="Files", id="card-files")
+    if desk.protected is None:
+        text = "There is no release of the current choices yet. Protect the table first."
+        go = button("Go to Protect", "go", id="to-protect", kind="primary", step="protect")
+        return card(empty(text, go), title="Files", id="card-files")
+    outputs = state.now.outputs
+    target = target_of(source, outputs)
+    suffixes = [own.suffixes[0] for own in FORMATS if own.can_be_written]
+    return card(
+        field(
+            "File",
+            text_input("set_target", entered(state, "target", target), id="target"),
+            help=f"The suffix sets the format: {', '.join(suffixes)}. Labels and order are kept.",
+            state=state,
+            place="target",
+        ),
+        _choices(state, target),
+        _listing(source, outputs),
+        error_at(state, SAVE),
+        _question(state)
+        or actions(
+            button(
+                "Write the release",
+                "save",
+                id="save",
+                kind="primary",
+                disabled=desk.is_running(SAVE),
+            )
+        ),
+        None if state.view.asking else _saved(desk),
+        title="Files",
+        id="card-files",
+    )
+
+
+def _choices(state: State, target: str) -> Tag:
+    outputs = state.now.outputs
+    boxes = [
+        checkbox(
+            "Internal report",
+            "set_output",
+            id="output-report",
+            checked=outputs.report,
+            help="The full report, to read, print and sign. Keep it internal.",
+            output="report",
+        ),
+        checkbox(
+            "Public report",
+            "set_output",
+            id="output-public_report",
+            checked=outputs.public_report,
+            help="A report to publish with the table: nothing of the original values.",
+            output="public_report",
+        ),
+        checkbox(
+            "Audit file",
+            "set_output",
+            id="output-audit",
+            checked=outputs.audit,
+            help="Which record is in which group, with its identifiers. It undoes the release.",
+            output="audit",
+        ),
+    ]
+    try:
+        runs_formulas = format_of(target).runs_formulas
+    except ParameterError:
+        runs_formulas = False
+    if runs_formulas or outputs.escape_formulas:
+        boxes.append(
+            checkbox(
+                "Escape formulas",
+                "set_output",
+                id="output-escape_formulas",
+                checked=outputs.escape_formulas,
+                help="Put ' before text that a spreadsheet would run as a formula.",
+                output="escape_formulas",
+            )
+        )
+    question = (
+        notice(
+            tags.p(
+                "An audit file names every record and its group: whoever has it can undo the "
+                "protection. Only you can read it; keep it internal, and delete it when it has "
+                "served its purpose."
+            ),
+            actions(
+                button("Write an audit file", "confirm_audit", id="confirm-audit", kind="danger"),
+                button("No audit file", "dismiss", id="dismiss-audit"),
+            ),
+            kind="caution",
+            id="ask-audit",
+        )
+        if state.view.asking == _AUDIT
+        else None
+    )
+    return tags.div(tags.div(boxes, {"class": "grid"}), question)
+
+
+def _listing(source: Source, outputs: Outputs) -> Tag:
+    target = target_of(source, outputs)
+    rows: list[tuple[TagChild, TagChild]] = [
+        ("Table", _path(target)),
+        ("Manifest", _path(str(manifest_path(target)))),
+    ]
+    for name, path in files_of(source, outputs).items():
+        rows.append((name.replace("_", " ").capitalize(), _path(path)))
+    return facts(rows)
+
+
+def _path(path: str) -> Tag:
+    return tags.code(path, {"class": "path", "title": path})
+
+
+def _already_there(state: State) -> Tag:
+    names = [Path(path).name for path in state.view.about]
+    return tags.p(f"Already there: {', '.join(names)}. Replace?")
+
+
+def _question(state: State) -> Tag | None:
+    if state.view.asking != _OVERWRITE:
+        return None
+    return notice(
+        _already_there(state),
+        actions(
+            button("Replace", "save_anyway", id="save-anyway", kind="danger", place=SAVE),
+            button("Keep", "dismiss", id="dismiss-overwrite"),
+        ),
+        kind="caution",
+        id="ask-overwrite",
+    )
+
+
+def existing(source: Source, outputs: Outputs) -> list[str]:
+    """Return the files of a release that are there already."""
+    target = target_of(source, outputs)
+    every = [target, str(manifest_path(target)), *files_of(source, outputs).values()]
+    return [path for path in every if is_there(path)]
+
+
+def _saved(desk: Desk) -> Tag | None:
+    request = _save_request(desk, force=False)
+    found = None
+    if request is not None:
+        found = desk.answer_to(SAVE, request, Saved) or desk.answer_to(
+            SAVE, request.model_copy(update={"force": True}), Saved
+        )
+    if found is None:
+        return None
+    return notice(
+        tags.p(tags.b("Written.")),
+        facts([(own.what.capitalize(), _path(own.path)) for own in found.files]),
+        *[tags.p(sentence(text)) for text in found.warnings],
+        kind="good",
+        id="saved",
+    )
+
+
+def _plan(desk: Desk) -> Tag:
+    state, source = desk.state, desk.state.now.source
+    place = plan_path(source, state.now.outputs) if source is not None else ""
+    question = (
+        notice(
+            _already_there(state),
+            actions(
+                button(
+                    "Replace",
+                    "save_plan_anyway",
+                    id="save-plan-anyway",
+                    kind="danger",
+                    place="plan-path",
+                ),
+                button("Keep", "dismiss", id="dismiss-plan"),
+            ),
+            kind="caution",
+            id="ask-overwrite-plan",
+        )
+        if state.view.asking == _OVERWRITE_PLAN
+        else None
+    )
+    return card(
+        tags.p(
+            "The plan is everything that was chosen, as a file: replay it here, or with "
+            "microagg protect --plan. After a run it holds the seed, so that the same plan and "
+            "table give the same release, unless the search was stopped early or had a time "
+            "budget.",
+            {"class": "help"},
+        ),
+        tags.div(
+            field(
+                "Plan file",
+                text_input("", entered(state, "plan-path", place), id="plan-path"),
+                state=state,
+                place="plan-path",
+            ),
+            button("Save", "save_plan", id="save-plan", place="plan-path"),
+            button("Load", "load_plan", id="load-plan", place="plan-path"),
+            {"class": "row", "data-form": "plan"},
+        ),
+        question,
+        more(
+            "The plan as TOML",
+            code_block("Plan", str(desk.replay.plan), id="plan-toml"),
+            id="plan-text",
+        ),
+        title="Plan",
+        id="card-plan",
+    )
+
+
+def set_target(desk: Desk, given: Payload) -> None:
+    """Choose where the table goes."""
+    text = str(given["value"]).strip()
+    target = str(entered_path(text)) if text else ""
+    if target:
+        format_of(target)
+    desk.choose(outputs=replace(desk.state.now.outputs, target=target))
+    desk.look(asking="")
+
+
+def set_output(desk: Desk, given: Payload) -> None:
+    """Choose whether a file is written; an audit only after a warning."""
+    name, is_wanted = str(given["output"]), bool(given["value"])
+    if name == _AUDIT and is_wanted:
+        desk.look(asking=_AUDIT)
+        return
+    chosen: dict[str, Any] = {name: is_wanted}
+    desk.choose(outputs=replace(desk.state.now.outputs, **chosen))
+    desk.look(asking="")
+
+
+def confirm_audit(desk: Desk, _: Payload) -> None:
+    """Write an audit file, as was confirmed."""
+    desk.choose(outputs=replace(desk.state.now.outputs, audit=True))
+    desk.look(asking="")
+
+
+def dismiss(desk: Desk, _: Payload) -> None:
+    """Take a question away."""
+    desk.look(asking="")
+
+
+def save(desk: Desk, _: Payload) -> None:
+    """Write the release, or ask before anything is replaced."""
+    now = desk.state.now
+    assert now.source is not None
+    if there := existing(now.source, now.outputs):
+        desk.look(asking=_OVERWRITE, about=tuple(there))
+        return
+    _write(desk, force=False)
+
+
+def save_anyway(desk: Desk, given: Payload) -> None:
+    """Write the release in place of the files that were asked about."""
+    now = desk.state.now
+    assert now.source is not None
+    if not _was_asked(desk, _OVERWRITE, existing(now.source, now.outputs)):
+        save(desk, given)
+        return
+    desk.look(asking="")
+    _write(desk, force=True)
+
+
+def _was_asked(desk: Desk, question: str, there: list[str]) -> bool:
+    """Whether a question was asked, and about all files that are there now."""
+    view = desk.state.view
+    return view.asking == question and set(there) <= set(view.about)
+
+
+def _write(desk: Desk, *, force: bool) -> None:
+    request = _save_request(desk, force=force)
+    if request is None:
+        raise ParameterError("there is no release to save. Protect the file first.")
+    desk.start(SAVE, request)
+
+
+def _save_request(desk: Desk, *, force: bool) -> SaveRequest | None:
+    now, job = desk.state.now, desk.release_job
+    if now.source is None or job is None:
+        return None
+    return SaveRequest(
+        job=job,
+        target=target_of(now.source, now.outputs),
+        **files_of(now.source, now.outputs),
+        escape_formulas=now.outputs.escape_formulas,
+        force=force,
+    )
+
+
+def save_plan(desk: Desk, given: Payload) -> None:
+    """Save the plan, or ask before a file is replaced."""
+    path = _plan_target(desk, given)
+    if is_there(path):
+        desk.look(asking=_OVERWRITE_PLAN, about=(str(path),))
+        return
+    desk.replay.plan.save(path)
+    desk.said = f"Saved {path}."
+
+
+def save_plan_anyway(desk: Desk, given: Payload) -> None:
+    """Save the plan in place of the file that was asked about."""
+    path = _plan_target(desk, given)
+    if not _was_asked(desk, _OVERWRITE_PLAN, [str(path)]):
+        save_plan(desk, given)
+        return
+    desk.look(asking="")
+    desk.replay.plan.save(path, force=True)
+    desk.said = f"Saved {path}."
+
+
+def load_plan(desk: Desk, given: Payload) -> None:
+    """Take the plan in a file, if it fits the table."""
+    plan = Plan.read(_plan_path(given))
+    now = desk.state.now
+    if now.source is None:
+        desk.choose(plan=plan)
+        return
+    if desk.described is not None:
+        fitting(plan, desk.described)
+    entered_name = str(given["fields"].get("plan-path", ""))
+    desk.adopt(lambda now: replace(now, plan=plan), "plan-path", entered_name)
+    desk.said = "The plan was loaded."
+
+
+def _plan_target(desk: Desk, given: Payload) -> Path:
+    """Return where the plan goes, which is not where the table is."""
+    path, source = _plan_path(given), desk.state.now.source
+    check_target(path, force=True, source=None if source is None else Path(source.path))
+    return path
+
+
+def _plan_path(given: Payload) -> Path:
+    text = str(given["fields"].get("plan-path", "")).strip()
+    if not text:
+        raise ParameterError("enter the name of a plan file, such as people.toml.")
+    return entered_path(text)
+
+
+ACTIONS: dict[str, Action] = {
+    "set_target": set_target,
+    "set_output": set_output,
+    "confirm_audit": confirm_audit,
+    "dismiss": dismiss,
+    "save": save,
+    "save_anyway": save_anyway,
+    "save_plan": save_plan,
+    "save_plan_anyway": save_plan_anyway,
+    "load_plan": load_plan,
+    **verifying.ACTIONS,
+}
