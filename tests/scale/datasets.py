@@ -81,3 +81,21 @@ def sizes_of_classes(table: pl.DataFrame, columns) -> list[int]:
     for row in table.select(columns).iter_rows():
         counts[row] = counts.get(row, 0) + 1
     return sorted(counts.values())
+
+
+def distance(own, whole, *, ordered) -> float:
+    """The earth mover's distance by its definition, a missing value last."""
+    values = sorted({v for v in whole if v is not None})
+    values += [None] if None in whole else []
+    p, q = ([list(rows).count(v) / len(rows) for v in values] for rows in (own, whole))
+    if not ordered:
+        return 0.5 * sum(abs(a - b) for a, b in zip(p, q, strict=True))
+    moved = np.abs(np.cumsum(p) - np.cumsum(q))
+    return float(moved[:-1].sum() / max(1, len(values) - 1))
+
+
+def farthest(table: pl.DataFrame, column: str, shown, *, ordered) -> float:
+    """Return how far the worst combination is from the whole table, by hand."""
+    whole = table[column].to_list()
+    each = table.group_by(shown).agg(pl.col(column))[column].to_list()
+    return max(distance(own, whole, ordered=ordered) for own in each)

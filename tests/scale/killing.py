@@ -14,11 +14,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.kills import killed_before
 from tests.scale.datasets import digests, people, write_files
 
 # Protects a dataset in small regions. At a given step it is killed: a step makes a file or a name.
 RUN = """
-import os, signal, sys
+import sys
 from pathlib import Path
 
 from microagg.scale import checking, names, protect, spans
@@ -26,22 +27,13 @@ from microagg.scale import checking, names, protect, spans
 source, target, resume, step = *sys.argv[1:3], *map(int, sys.argv[3:])
 protect.REGION_RECORDS, spans.PART_ROWS, checking.BUCKET_ROWS = 250, 500, 400
 names._BUCKET = 900
-taken = 0
-
-def killed_at(call):
-    def counting(*args, **kwargs):
-        global taken
-        taken += 1
-        if taken == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return call(*args, **kwargs)
-    return counting
-
-for name in ("replace", "rename", "link", "mkdir", "unlink", "rmdir"):
-    setattr(os, name, killed_at(getattr(os, name)))
+protect.new_secret = lambda: b"the same in all runs"
+"""
+RUN += killed_before("replace", "rename", "link", "mkdir", "unlink", "rmdir")
+RUN += """
 protect.protect_dataset(
     source, target, k=5, method="mdav", identifiers="id", quasi_identifiers=["job"],
-    sensitive="disease", strata="sex", resume=bool(resume),
+    sensitive="disease", strata="sex", keep_key=True, resume=bool(resume),
 )
 """
 NEVER = 0

@@ -63,7 +63,8 @@ class TestFiles:
         table = people(N).with_columns(job=pl.Series(["Bäcker", "Köchin", "Amt"] * 300))
         folder = tmp_path / "in"
         folder.mkdir()
-        text = table.write_csv(separator=";", decimal_comma=True)
+        with_commas = pl.col(pl.Float64).cast(pl.String).str.replace(".", ",", literal=True)
+        text = table.with_columns(with_commas).write_csv(separator=";")
         (folder / "one.csv").write_bytes(text.encode("cp1252"))
         protect_dataset(folder, tmp_path / "out", **ASKED)
         raw = (tmp_path / "out" / "one.csv").read_bytes()
@@ -162,7 +163,28 @@ class TestRefusals:
     def test_other_columns(self, tmp_path):
         source = written(people(N), tmp_path / "in")
         people(9).drop("job").write_csv(source / "part-9.csv")
-        with pytest.raises(DataError, match="'job' is not in all of them"):
+        with pytest.raises(DataError, match=r"part-9\.csv' has no column 'job'"):
+            protect_dataset(source, tmp_path / "out", **ASKED)
+
+    def test_a_column_too_many(self, tmp_path):
+        source = written(people(N), tmp_path / "in")
+        people(9).with_columns(more=1).write_csv(source / "part-9.csv")
+        with pytest.raises(DataError, match=r"part-9\.csv' has a column 'more'"):
+            protect_dataset(source, tmp_path / "out", **ASKED)
+
+    @pytest.mark.parametrize("text", [people(9).write_csv(separator=";"), "Ask Bob\nabout it\n"])
+    def test_a_file_that_is_not_cut_like_the_others_is_not_quoted(self, tmp_path, text):
+        source = written(people(N), tmp_path / "in")
+        (source / "readme.txt").write_text(text)
+        with pytest.raises(DataError, match=r"not cut by ',', .*move it elsewhere") as caught:
+            protect_dataset(source, tmp_path / "out", **ASKED)
+        assert text.splitlines()[0] not in str(caught.value)
+
+    def test_a_quotation_mark_that_is_never_closed(self, tmp_path):
+        source = written(people(N), tmp_path / "in", ())
+        with (source / "part-0.csv").open("a") as stream:
+            stream.write('"p9,20,1.0,170.0,cook,flu\n' + "p9,20,1.0,170.0,cook,flu\n" * 2_000)
+        with pytest.raises(DataError, match="is a quotation mark not closed"):
             protect_dataset(source, tmp_path / "out", **ASKED)
 
     def test_a_broken_line_far_down(self, tmp_path):
@@ -183,6 +205,18 @@ class TestRefusals:
             protect_dataset(
                 write_files(people(50), tmp_path / "in"), tmp_path / "out", decimal=",", **ASKED
             )
+
+
+def test_codes_with_missing_values_are_measured_as_those_of_a_table(tmp_path):
+    """A code that is stored as 1.0 is a category, and NA is the same as nothing."""
+    codes = ["1.0", "2.0", "NA", "3.0"]
+    table = people(N).with_columns(code=pl.Series([codes[at % 4] for at in range(N)]))
+    source, report = written(table, tmp_path / "in"), tmp_path / "report.html"
+    quasi = {"quasi_identifiers": ["job", "code"], "missing": "value", "random_state": 1}
+    done = protect_dataset(source, tmp_path / "out", report=report, **{**ASKED, **quasi})
+    assert "code" in report.read_text()
+    found = microagg.measure(source, tmp_path / "out")
+    assert found.utility.loss.information_loss == pytest.approx(done.information_loss)
 
 
 def test_blocks_end_with_records(tmp_path, monkeypatch):

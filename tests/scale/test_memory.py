@@ -4,9 +4,15 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from microagg.scale import checking, spans
+from microagg.scale.listing import find_files, list_files
+from microagg.scale.spans import PART_BYTES
+from tests.scale.datasets import write_files
 
 N, COLUMNS, LIMIT = 500_000, 12, 650 * 10**6
 # A process of its own, whose peak is that of the run; getrusage() would count its parent's, too.
@@ -33,3 +39,17 @@ def test_the_peak_is_below_the_limit(tmp_path):
         [sys.executable, "-c", RUN, *words], check=True, capture_output=True, text=True
     )
     assert int(done.stdout.split()[-1]) * 1024 < LIMIT
+
+
+def test_text_that_repeats_is_as_wide_as_in_memory(tmp_path, monkeypatch):
+    """It takes next to nothing in a Parquet file."""
+    monkeypatch.setattr(spans, "PART_ROWS", 131_072)
+    monkeypatch.setattr(checking, "BUCKET_ROWS", 131_072)
+    long = pl.DataFrame({"x": range(40_000), "note": ["n" * 4_000] * 40_000})
+    source = write_files(long, tmp_path / "in", rows=40_000)
+    listing = list_files(find_files(source))
+    assert listing.width >= 4_000
+    assert len(listing.parts) >= 40_000 * 4_000 / PART_BYTES
+    batches = [table.num_rows for _, table in listing.read(0, ["x", "note"])]
+    assert max(batches) * 4_000 <= PART_BYTES
+    assert checking.n_buckets_of(listing) >= 3

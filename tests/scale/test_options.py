@@ -11,12 +11,12 @@ import pytest
 
 import microagg
 from microagg.cli.main import main
-from microagg.scale.memory import FLOOR, as_bytes, tasks_at_once
+from microagg.scale.memory import BASE, FLOOR, PER_TASK, as_bytes, tasks_at_once
 from tests.scale.datasets import people, sizes_of_classes, write_files
 
 OWN = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
-OWN += ("delimiter", "decimal", "encoding")
-PAGE = Path(__file__).parents[2] / "docs" / "datasets.md"
+OWN += ("delimiter", "decimal", "encoding", "report", "public_report")
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "datasets.md"
 
 
 def defaults(function):
@@ -25,7 +25,7 @@ def defaults(function):
 
 def test_those_of_a_table_and_its_own():
     whole, own = defaults(microagg.protect), defaults(microagg.protect_dataset)
-    assert own.keys() == {*whole, *OWN} - {"table", "hybrid", "keep_key"}
+    assert own.keys() == {*whole, *OWN} - {"table", "hybrid"}
     assert {name: own[name] for name in own if name not in OWN} == {
         name: whole[name] for name in own if name not in OWN
     }
@@ -41,7 +41,7 @@ def test_the_page_has_every_flag(capsys):
     with pytest.raises(SystemExit):
         main(["protect", "--help"])
     shown, page = capsys.readouterr().out, PAGE.read_text("utf-8")
-    for flag in ("--memory", "--work-dir", "--keep-work", "--resume", "--scheduler"):
+    for flag in ("--memory", "--work-dir", "--keep-work", "--resume", "--scheduler", "--report"):
         assert flag in shown
         assert flag in page
 
@@ -55,7 +55,8 @@ def test_sizes(written, size):
 
 
 def test_tasks_at_once():
-    assert tasks_at_once(FLOOR, 0, 8) == 2
+    assert tasks_at_once(FLOOR, 0, 8) == 1
+    assert tasks_at_once(BASE + 2 * PER_TASK, 0, 8) == 2
     assert tasks_at_once(None, 10**15, 3) == 3
     assert tasks_at_once(10**12, 1, 3) == 3
 
@@ -89,7 +90,7 @@ class TestTheCommandLine:
         assert self.run(source, "-o", tmp_path / "out", "--json") == 0
         assert '"dataset": {' in capsys.readouterr().out
 
-    @pytest.mark.parametrize("option", ["--report", "--public-report", "--audit", "--delimiter"])
+    @pytest.mark.parametrize("option", ["--audit", "--delimiter"])
     def test_what_datasets_do_not_have(self, source, tmp_path, capsys, option):
         assert self.run(source, "-o", tmp_path / "out", option, ";") == 2
         assert option in capsys.readouterr().err

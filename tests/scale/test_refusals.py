@@ -14,6 +14,7 @@ import pytest
 from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.scale import memory, shuffle, work, writing
+from microagg.scale.protect import protect_files
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}
@@ -38,17 +39,6 @@ class TestOptions:
             ({"keep_margins": True}, "keeping the totals of categories"),
             ({"method": "auto", "time_budget": 1.0}, "a time budget"),
             ({"bound": "fast"}, "a bound"),
-            ({"t_closeness": {"disease": 0.2}}, "t-closeness"),
-            (
-                {
-                    "strata": "job",
-                    "quasi_identifiers": (),
-                    "small_strata": "merge",
-                    "unit": "id",
-                    "identifiers": (),
-                },
-                "merging small strata",
-            ),
         ],
         ids=lambda value: value if isinstance(value, str) else "",
     )
@@ -57,14 +47,10 @@ class TestOptions:
         with pytest.raises(ParameterError, match=rf"{words}.* not available for datasets"):
             protect_dataset(tmp_path / "nowhere", tmp_path / "out", **{**ASKED, **asked})
 
-    @pytest.mark.parametrize(
-        ("asked", "words"),
-        [({"hybrid": True, "k": 20}, "hybrid"), ({"keep_key": True}, "a random")],
-    )
-    def test_what_only_a_plan_can_ask_for(self, tmp_path, asked, words):
+    def test_what_only_a_plan_can_ask_for(self, tmp_path):
         columns = {"id": {"role": "identifier"}, "age": {"role": "quasi-identifier"}}
-        plan = Plan(**{"k": 4, "columns": columns, **asked})
-        with pytest.raises(ParameterError, match=rf"{words}.* not available for datasets"):
+        plan = Plan(k=20, columns=columns, hybrid=True)
+        with pytest.raises(ParameterError, match=r"hybrid.* not available for datasets"):
             protect_dataset(tmp_path / "nowhere", tmp_path / "out", plan=plan)
 
     def test_a_plan_beside_options(self, source, tmp_path):
@@ -111,6 +97,25 @@ class TestFiles:
         (tmp_path / "in").mkdir()
         self.refused(tmp_path / "in", tmp_path, "holds no", ParameterError)
 
+    def test_a_link_to_a_folder_is_not_left_out_silently(self, source, tmp_path):
+        (tmp_path / "more").mkdir()
+        (source / "more").symlink_to(tmp_path / "more")
+        self.refused(source, tmp_path, "'.*more' is a link to a folder", ParameterError)
+
+    def test_a_folder_that_cannot_be_read_is_not_left_out_silently(
+        self, source, tmp_path, monkeypatch
+    ):
+        (source / "more").mkdir()
+        looked_in = os.scandir
+
+        def refuses(path):
+            if str(path).endswith("more"):
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return looked_in(path)
+
+        monkeypatch.setattr(os, "scandir", refuses)
+        self.refused(source, tmp_path, "more' cannot be read: Permission denied", ParameterError)
+
     def test_other_columns(self, source, tmp_path):
         pq.write_table(people(9).drop("job").to_arrow(), source / "part-009.parquet")
         words = r"'job' is in only one of 'part-000.parquet' and 'part-009.parquet'"
@@ -122,6 +127,26 @@ class TestFiles:
         self.refused(
             source, tmp_path, "'age' is stored as int64 in 'part-000.parquet' and as double"
         )
+
+    def test_other_categories(self, tmp_path):
+        """Types that list them may be stored in several ways; which are listed does not matter."""
+        folder = tmp_path / "in"
+        folder.mkdir()
+        for at, index in enumerate((pa.int8(), pa.int32())):
+            kinds = pa.array(["a", "bc"[at]] * 50).dictionary_encode()
+            kinds = pa.DictionaryArray.from_arrays(kinds.indices.cast(index), kinds.dictionary)
+            pq.write_table(pa.table({"x": range(100), "kind": kinds}), folder / f"{at}.parquet")
+        words = "'kind' is stored as .*indices=int8.* in '0.parquet' and as .*indices=int32"
+        asked = {"k": 4, "method": "mdav", "quasi_identifiers": "kind"}
+        with pytest.raises(DataError, match=words):
+            protect_dataset(folder, tmp_path / "out", **asked)
+        kinds = pa.array(["a", "c"] * 50).dictionary_encode()
+        kinds = pa.DictionaryArray.from_arrays(kinds.indices.cast(pa.int8()), kinds.dictionary)
+        pq.write_table(pa.table({"x": range(100), "kind": kinds}), folder / "1.parquet")
+        protect_dataset(folder, tmp_path / "out", **asked)
+        after = [pq.read_table(path) for path in sorted((tmp_path / "out").iterdir())]
+        assert [own.schema.field("kind").type for own in after] == [kinds.type] * 2
+        assert {kind for own in after for kind in own["kind"].to_pylist()} <= {"a", "b", "c"}
 
     def test_other_formats(self, source, tmp_path):
         write_files(people(9), tmp_path / "other", suffix="arrow")
@@ -207,6 +232,19 @@ class TestTargets:
         assert left_in(tmp_path) == ["in"]
 
 
+def test_an_earlier_release_is_not_taken_for_the_one_that_is_resumed(tmp_path):
+    """The run was killed as soon as it had a work folder, beside a file that it may replace."""
+    write_files(people(60).select("age", "income"), tmp_path / "in")
+    source, target = tmp_path / "in" / "part-000.parquet", tmp_path / "out.parquet"
+    plans = [
+        Plan(k=k, method="mdav", columns={"age": {"role": "quasi-identifier"}}) for k in (3, 10)
+    ]
+    protect_files(source, target, plans[0])
+    (tmp_path / ".out.parquet.microagg-work").mkdir()
+    done = protect_files(source, target, plans[1], force=True, resume=True)
+    assert done.k == 10
+
+
 class TestResuming:
     @pytest.fixture
     def broken(self, source, tmp_path, monkeypatch):
@@ -255,7 +293,7 @@ class TestResuming:
             protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
 
     def test_other_versions(self, broken, tmp_path, monkeypatch):
-        monkeypatch.setattr("microagg.scale.protect.__version__", "99")
+        monkeypatch.setattr("microagg.__version__", "99")
         with pytest.raises(ParameterError, match="other versions"):
             protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
 

@@ -7,7 +7,8 @@ from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
 from microagg.plans.plan import Plan
 from microagg.scale.listing import Found
-from microagg.scale.work import WorkFolder
+from microagg.scale.versions import difference, versions_here
+from microagg.scale.work import UnfinishedError, WorkFolder
 
 BEGUN = "begun"
 
@@ -20,6 +21,7 @@ class Begun:
     found: Found
     dialect: Dialect
     versions: Mapping[str, str]
+    reports: tuple[str, ...] = ()
 
     @property
     def given(self) -> tuple[str | None, str | None, str | None]:
@@ -27,7 +29,7 @@ class Begun:
         return self.dialect.delimiter, self.dialect.decimal, self.dialect.encoding
 
     def check(self, work: WorkFolder) -> None:
-        """Refuse to go on with another plan, other files or other versions."""
+        """Refuse to go on with another plan, other files, other versions or more reports."""
         if not work.is_kept(BEGUN):  # it was ended before it had begun
             return
         before: Begun = work.facts(BEGUN)
@@ -38,6 +40,7 @@ class Begun:
             )
         different = {
             "files": before.found != self.found,
+            "reports": not {*self.reports} <= {*before.reports},
             "versions of microagg and its libraries": before.versions != self.versions,
         }
         for what, is_other in different.items():
@@ -46,3 +49,15 @@ class Begun:
                     f"the run cannot be resumed: it began with other {what}. Delete the work "
                     "folder and begin anew."
                 )
+
+
+def check_worker(work: WorkFolder) -> None:
+    """Refuse to do a task of a run that began with other versions than this process has."""
+    if not work.is_kept(BEGUN):  # what only reads datasets has no other workers
+        return
+    begun: Begun = work.facts(BEGUN)
+    if different := difference(begun.versions, versions_here()):
+        raise UnfinishedError(
+            f"a worker has {different}, so that results could differ. Install the same versions "
+            "everywhere."
+        )

@@ -3,10 +3,10 @@
 Rows that show the same combination meet in one bucket, where the judges of tables look at them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from microagg.core.errors import GuaranteeError
 from microagg.plans.plan import Plan
-from microagg.requirements.base import Evidence, Finding
+from microagg.requirements.base import Distribution, Evidence, Finding
 from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.records import Classes
@@ -27,10 +27,13 @@ from microagg.scale.delimited import (
     read_finished,
 )
 from microagg.scale.hashing import hashed, hashed_rows
+from microagg.scale.key_check import KeyOrder, keep_keys
 from microagg.scale.listing import Listing, find_files, list_files
+from microagg.scale.opened import COPIES, side_by_side
 from microagg.scale.passes import Passes
 from microagg.scale.setting import Setting, arrow_column, named_units, polars_frame
 from microagg.scale.shuffle import OURS, ROW, Slices, Sources, write_sorted
+from microagg.scale.spans import PART_BYTES
 from microagg.scale.work import WorkFolder
 from microagg.scale.writing import output_schema
 from microagg.tables.frames import open_frame
@@ -46,20 +49,28 @@ _ORIGINAL = f"{OURS}original "
 class Checking:
     """What is checked: the files in a folder, into how many buckets their rows go.
 
-    `constrained` are the constraints that every row must satisfy, if there are any.
+    `constrained` are the constraints that every row must satisfy, if there are any; `overall` says
+    how often the values are there that those of a combination are compared with.
     """
 
     finished: Listing
     n_buckets: int
     constrained: Constrained | None
     sources: Sources | None = None
+    overall: Mapping[str, Distribution] = field(default_factory=dict)
 
 
 class CheckedFile(NamedTuple):
-    """Where the rows of a file are by bucket, and how many violate each constraint."""
+    """Where the rows of a file are by bucket, and what was counted in it.
+
+    That is how many rows violate each constraint, and, part by part, the order of keys and the
+    values that those of a combination are compared with.
+    """
 
     slices: tuple[tuple[int, Slices], ...]
     violations: dict[str, int]
+    keys: tuple[KeyOrder | None, ...] = ()
+    values: tuple[dict[str, pl.DataFrame], ...] = ()
 
 
 class JudgedBucket(NamedTuple):
@@ -70,6 +81,18 @@ class JudgedBucket(NamedTuple):
     alone: dict[str, int]
 
 
+def n_buckets_of(listing: Listing) -> int:
+    """Return into how many buckets the rows of finished files go; wide rows need more of them."""
+    rows = min(BUCKET_ROWS, max(1_000, int(PART_BYTES / max(1.0, listing.width))))
+    return max(1, -(-listing.n_rows // rows))
+
+
+def bucket_bytes(sources: Sources, listing: Listing, n_columns: int) -> int:
+    """Return how many bytes a task takes that looks at the largest bucket."""
+    most = int(sources.sizes.max(initial=0))
+    return int(most * max(listing.width, 10.0 * n_columns) * COPIES)
+
+
 def open_finished(passes: Passes, setting: Setting, staging: Path) -> Listing:
     """Return the finished files if they are those of the input, each with as many rows."""
     before, found = setting.listing, find_files(staging)
@@ -77,7 +100,7 @@ def open_finished(passes: Passes, setting: Setting, staging: Path) -> Listing:
         after = list_files(found)
     else:  # a CSV file is compared as it is written
         columns = tuple(output_schema(setting, before.files[0]).names)
-        paths = tuple(file.path for file in found.files)
+        paths = tuple(file.local for file in found.files)
         asked = CsvSetting(paths, setting.dialect, columns, frozenset(columns))
         passes.work.keep(FINISHED, asked)
         passes.run(FINISHED, read_finished, len(paths), bytes_each=CSV_BYTES)
@@ -96,18 +119,47 @@ def check_file(work: WorkFolder, number: int) -> CheckedFile:
     setting: Setting = Setting.of(work)
     checking: Checking = work.facts(CHECKING)
     kept = [n for n in setting.roles.unchanged if n in setting.listing.files[number].schema.names]
-    slices, violations = [], dict[str, int]()
+    slices, violations, keys, values = [], dict[str, int](), [], []
     for at, before, after in _side_by_side(setting, checking, number, kept):
         _refuse_changes(before, after, kept, setting.decimal)
         if checking.constrained is not None:
             found = _violations(checking.constrained, after, setting.decimal)
             violations = {text: violations.get(text, 0) + n for text, n in found.counts.items()}
+        if setting.key is not None:
+            keys.append(keep_keys(work, at, after[setting.key]))
         table = _evidence_table(setting, before, after)
+        values.append({n: value_counts(as_polars(table[n])) for n in setting.compared})
         shown = [as_polars(table[name]) for name in setting.roles.shown]
         buckets = (hashed_rows(shown) % np.uint64(checking.n_buckets)).astype(np.intp)
         path = work.place(CHECK, at, "arrow")
         slices.append((at, write_sorted(work, path, table, buckets)))
-    return CheckedFile(tuple(slices), violations)
+    return CheckedFile(tuple(slices), violations, tuple(keys), tuple(values))
+
+
+def value_counts(column: pl.Series) -> pl.DataFrame:
+    """Return how often each value is in a part."""
+    return column.alias("value").value_counts(name="count")
+
+
+class WithValues(Protocol):
+    """What was counted in a file, part by part."""
+
+    @property
+    def values(self) -> tuple[dict[str, pl.DataFrame], ...]:
+        """How often each value is in each of its parts, by column."""
+        ...
+
+
+def counted_in(files: Iterable[WithValues]) -> dict[str, Distribution]:
+    """Return how often each value is in all finished files."""
+    parts = [own for file in files for own in file.values]
+    found = {}
+    for name in parts[0] if parts else ():
+        every = pl.concat([own[name] for own in parts])
+        added_up = every.group_by("value").agg(pl.col("count").sum())
+        counts = added_up.get_column("count").to_numpy().astype(np.intp)
+        found[name] = Distribution(added_up.get_column("value"), counts)
+    return found
 
 
 def _side_by_side(
@@ -117,22 +169,9 @@ def _side_by_side(
     plan, roles = setting.plan, setting.roles
     amounts = [name for name, said in plan.columns.items() if said.is_about_contributions]
     needed = dict.fromkeys((*kept, *amounts, *((roles.unit,) if roles.unit else ())))
-    before = _parts(setting.listing, number, [*needed])
-    wanted = dict.fromkeys((*roles.shown, *kept))
-    after = _parts(checking.finished, number, [*wanted])
-    held: pa.Table | None = None
-    for at, own in before:
-        while held is None or held.num_rows < own.num_rows:
-            _, more = next(after)
-            held = more if held is None else pa.concat_tables([held, more])
-        yield at, own, held.slice(0, own.num_rows)
-        held = held.slice(own.num_rows)
-
-
-def _parts(listing: Listing, number: int, columns: Sequence[str]) -> Iterator[tuple[int, Any]]:
-    for run, (file, _) in enumerate(listing.runs):
-        if file == number:
-            yield from listing.read(run, columns)
+    keys = () if setting.key is None else (setting.key,)
+    wanted = dict.fromkeys((*roles.shown, *kept, *keys))
+    yield from side_by_side(setting.listing, [*needed], checking.finished, [*wanted], number)
 
 
 def _refuse_changes(
@@ -151,7 +190,10 @@ def _same(one: Any, other: Any, decimal: str) -> bool:
     if one.type == other.type and not pa.types.is_floating(one.type):
         return bool(one.equals(other))
     # Numbers may be written in several ways; NaN is the same as NaN.
-    both = [as_judged(column, decimal).cast(pl.Float64, strict=False) for column in (one, other)]
+    both = [as_judged(column, decimal) for column in (one, other)]
+    if not all(own.dtype.is_numeric() or own.null_count() == len(own) for own in both):
+        return bool(one.cast(pa.large_string()).equals(other.cast(pa.large_string())))
+    both = [own.cast(pl.Float64) for own in both]
     return bool(np.array_equal(hashed(both[0]), hashed(both[1])))
 
 
@@ -205,6 +247,7 @@ def judge_bucket(work: WorkFolder, number: int) -> JudgedBucket | None:
         ),
         setting.decimal,
         setting.plan.na,
+        checking.overall,
     )
     findings = tuple(judge.judge(evidence) for judge in setting.plan.requirements)
     shared = tuple(shared_values(evidence, setting.roles.sensitive))
@@ -236,7 +279,7 @@ def together(buckets: Iterable[JudgedBucket | None]) -> Checked:
                     f"{found.complaint}; nothing was released. This is a defect of microagg: "
                     "please report it."
                 )
-    classes = _classes([f for own in each for f in own.findings if isinstance(f, Classes)])
+    classes = classes_together([f for own in each for f in own.findings if isinstance(f, Classes)])
     on_groups = zip(
         *([f for f in own.findings if isinstance(f, GroupFinding)] for own in each), strict=True
     )
@@ -244,7 +287,8 @@ def together(buckets: Iterable[JudgedBucket | None]) -> Checked:
     return Checked(classes, findings, tuple(_shared(each)))
 
 
-def _classes(each: Sequence[Classes]) -> Classes:
+def classes_together(each: Sequence[Classes]) -> Classes:
+    """Return the classes of all buckets: those of a combination are in one of them."""
     below: dict[int, int] = {}
     for own in each:
         for size, count in own.below.items():

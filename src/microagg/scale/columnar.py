@@ -46,14 +46,14 @@ class ParquetFiles:
             return file.schema_arrow, runs_of(sizes)
 
     @staticmethod
-    def batches(path: Path, run: tuple[int, int], columns: Sequence[str]) -> Batches:
-        """Read the rows of a run of row groups, some at a time."""
+    def batches(path: Path, run: tuple[int, int], columns: Sequence[str], n_rows: int) -> Batches:
+        """Read the rows of a run of row groups, at most so many at a time."""
         with (
             guarded(path, "Parquet"),
             pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file,
         ):
             yield from file.iter_batches(
-                _ROWS_AT_A_TIME,
+                min(_ROWS_AT_A_TIME, n_rows),
                 row_groups=[*range(*run)],
                 columns=[*columns],
                 use_threads=False,
@@ -81,7 +81,7 @@ class ArrowFiles:
             return file.schema, runs_of(sizes)
 
     @staticmethod
-    def batches(path: Path, run: tuple[int, int], columns: Sequence[str]) -> Batches:
+    def batches(path: Path, run: tuple[int, int], columns: Sequence[str], _n: int) -> Batches:
         """Read the rows of a run of batches, a batch at a time."""
         with guarded(path, "Arrow"), pa.OSFile(str(path)) as source:
             every = pa.ipc.open_file(source)

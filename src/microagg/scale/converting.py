@@ -54,7 +54,7 @@ def convert(passes: Passes, found: Found, plan: Plan, given: Dialect) -> Convert
 
 def _setting(found: Found, plan: Plan, given: Dialect) -> CsvSetting:
     first = found.files[0]
-    dialect, columns = first_dialect(first.path, replace(given, na=plan.na))
+    dialect, columns = first_dialect(first.local, replace(given, na=plan.na))
     roles = plan.roles_in((*columns, *(name for name, _ in first.hive)))
     as_text = frozenset((*roles.naming, *roles.sensitive, *roles.published, *roles.left_out))
-    return CsvSetting(tuple(file.path for file in found.files), dialect, columns, as_text)
+    return CsvSetting(tuple(file.local for file in found.files), dialect, columns, as_text)

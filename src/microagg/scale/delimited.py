@@ -32,6 +32,8 @@ from microagg.tables.polars_columns import as_polars
 
 # Bytes that are read at a time.
 BLOCK_BYTES = 16 << 20
+# Blocks that a record may take: one that never ends would fill the memory.
+_MOST_BLOCKS = 4
 # Bytes that a task takes that reads them.
 CSV_BYTES = 16 * BLOCK_BYTES
 CSV, TEXTS, TYPED, FINISHED = "csv", "texts", "typed", "finished"
@@ -104,6 +106,12 @@ def blocks(path: Path) -> Iterator[bytes]:
             while data := stream.read(BLOCK_BYTES):
                 held += data
                 end = _end_of_records(held)
+                if not end and len(held) > _MOST_BLOCKS * BLOCK_BYTES:
+                    raise DataError(
+                        f"{str(path)!r} has a record of more than {len(held) >> 20:,} MiB, or what "
+                        "looks like one: is a quotation mark not closed, or do lines end without a "
+                        "line feed? Correct that first."
+                    )
                 if end:
                     yield held[:end]
                     held = held[end:]
@@ -132,7 +140,7 @@ def text_tables(path: Path, setting: CsvSetting) -> Iterator[pl.DataFrame]:
         where = repr(str(path)) if not n_rows else f"{str(path)!r} after {n_rows:,} records"
         text, _ = decoded(block, where, dialect.encoding)
         parsed = DelimitedText(header + text, where, own)
-        _check_columns(path, parsed.columns, setting.columns)
+        _check_columns(path, parsed.columns, setting)
         if not header:
             header = _header(parsed.columns, str(dialect.delimiter))
             if text.count(b"\n") <= 1 and not _has_records(parsed):  # a file without records
@@ -149,11 +157,24 @@ def _has_records(parsed: DelimitedText) -> bool:
         return False
 
 
-def _check_columns(path: Path, own: tuple[str, ...], first: tuple[str, ...]) -> None:
-    if missing := [name for name in (*own, *first) if name not in own or name not in first]:
+def _check_columns(path: Path, own: tuple[str, ...], setting: CsvSetting) -> None:
+    """Refuse a file with other columns; names in its first line may be values, so few are shown."""
+    first = setting.columns
+    if missing := [name for name in first if name not in own]:
+        others = f"{str(path)!r} has no column {missing[0]!r}, and {str(setting.paths[0])!r} has"
+        if len(own) == 1 < len(first):
+            raise DataError(
+                f"{others}: its first line is not cut by {setting.dialect.delimiter!r}, as those "
+                "of the other files are. If it belongs to them, write it with the same delimiter; "
+                "otherwise move it elsewhere."
+            )
         raise DataError(
-            f"the files do not have the same columns: {missing[0]!r} is not in all of them, as "
-            f"{str(path)!r} shows. Make all files alike."
+            f"{others}. Make all files alike, or move what does not belong to them elsewhere."
+        )
+    if extra := [name for name in own if name not in first]:
+        raise DataError(
+            f"{str(path)!r} has a column {extra[0]!r}, and {str(setting.paths[0])!r} does not. "
+            "Make all files alike."
         )
 
 
@@ -171,7 +192,12 @@ def read_texts(work: WorkFolder, number: int) -> TextFacts:
 
 def read_finished(work: WorkFolder, number: int) -> TextFacts:
     """Task: keep a finished file as text in the work folder."""
-    return _keep_texts(work, work.facts(FINISHED), number, FINISHED)
+    return keep_as_text(FINISHED, work, number)
+
+
+def keep_as_text(name: str, work: WorkFolder, number: int) -> TextFacts:
+    """Task: keep a file of a setting of this name as text in the work folder."""
+    return _keep_texts(work, work.facts(name), number, name)
 
 
 def _keep_texts(work: WorkFolder, setting: CsvSetting, number: int, name: str) -> TextFacts:

@@ -1,16 +1,12 @@
 """The manifest of a protected dataset, from what its regions and judges found."""
 
-import hashlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from microagg import __version__
-from microagg.aggregates.digits import ALL
-from microagg.core.registry import Guarantee, find
+from microagg.core.registry import find
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.manifest import (
     CategoryFacts,
@@ -23,16 +19,21 @@ from microagg.plans.manifest import (
     Manifest,
     MissingFacts,
     Promise,
-    SharedFacts,
     StrataFacts,
     UnitFacts,
 )
 from microagg.plans.plan import Plan
-from microagg.release.description import library_versions, plain_options, requirement_facts
+from microagg.release.facts import (
+    digits_of,
+    request_facts,
+    result_facts,
+    strata_facts,
+    unit_facts,
+)
 from microagg.release.grouping import estimator_of
-from microagg.requirements.units import KUnits
 from microagg.scale.checking import Checked
 from microagg.scale.fitted import Fitted
+from microagg.scale.hashing import sha256_of_files
 from microagg.scale.losses import Lost, grouping_errors, released_loss
 from microagg.scale.regions import ReleasedFacts
 from microagg.scale.statistics import Statistics
@@ -120,55 +121,32 @@ def describe(done: Done) -> Manifest:
     """Return the manifest."""
     fitted, setting = done.fitted, done.fitted.setting
     plan, roles = setting.plan, setting.roles
-    method = find(plan.method)
     errors = grouping_errors(
         done.released.lost, done.statistics, fitted.weight_unit, fitted.encoding
     )
     loss = released_loss(done.released.lost, done.statistics, fitted.weight_unit, fitted.encoding)
-    sizes = dict(sorted(done.released.sizes.items()))
     estimator = estimator_of(plan)
     seed = setting.seed if estimator.uses_randomness() else None
     used = plan.replace(random_state=seed)
-    guarantee = method.guarantee
-    if done.checked.findings and guarantee is Guarantee.K_TO_2K_MINUS_1:
-        guarantee = Guarantee.AT_LEAST_K
     listing = setting.listing
     return Manifest(
-        microagg_version=__version__,
-        libraries=library_versions(),
+        **request_facts(used, roles, seed),
+        **result_facts(
+            find(plan.method),
+            estimator,
+            done.released.sizes,
+            loss,
+            errors,
+            done.checked,
+            n_records=listing.n_rows,
+        ),
         input=FileFacts(file=listing.root.name, sha256=_together(done, done.inputs)),
-        plan=used,
         command=done.command(used),
-        method=method.name,
-        guarantee=guarantee.value,
-        options=_options(estimator),
-        random_state=seed,
-        k=plan.k,
-        scale=plan.scale,
-        quasi_identifiers=roles.quasi_identifiers,
-        assumed_quasi_identifiers=roles.assumed,
-        sensitive=roles.sensitive,
-        strata=roles.strata,
-        weights=roles.weights,
-        unchanged=roles.unchanged,
         identifiers=roles.identifiers,
-        unit=roles.unit,
         columns=_columns(done),
         promise=Promise.NOTHING if plan.k == 1 else Promise.K_ANONYMITY,
         interrupted=False,
         timed_out=False,
-        n_records=listing.n_rows,
-        n_groups=sum(sizes.values()),
-        min_group=min(sizes),
-        max_group=max(sizes),
-        group_sizes={str(size): count for size, count in sizes.items()},
-        smallest_class=done.checked.classes.smallest,
-        n_classes=done.checked.classes.count,
-        information_loss=loss.information_loss,
-        worst_columns=loss.worst_columns,
-        grouping_loss=errors.information_loss,
-        sse=errors.sse,
-        sst=errors.sst,
         bound=None,
         lower_bound=None,
         gap=None,
@@ -180,19 +158,13 @@ def describe(done: Done) -> Manifest:
         strata_found=_strata(done),
         blocks=(roles.quasi_identifiers,),
         new_combinations=_combinations(done.released),
-        shared_values={
-            own.column: SharedFacts(shared=own.shared, combinations=own.combinations)
-            for own in done.checked.shared
-        },
         categories=_categories(done),
         draw=None,
-        key=None,
-        dropped=roles.unpublished,
+        key=setting.key,
+        dropped=setting.dropped,
         units=_units(done),
-        requirements=tuple(requirement_facts(found) for found in done.checked.findings),
         verified=plan.k > 1,
         seconds=done.seconds,
-        created=datetime.now(UTC).replace(microsecond=0),
         output=FileFacts(
             file=done.target, sha256=_together(done, [own.sha256 for own in done.written])
         ),
@@ -215,18 +187,8 @@ def describe(done: Done) -> Manifest:
 
 
 def _together(done: Done, digests: Sequence[str]) -> str:
-    """Return one SHA-256 for all files: that of the only one, or of the list of all."""
-    files = done.fitted.setting.listing.files
-    if len(files) == 1 and not done.fitted.setting.listing.root.is_dir():
-        return digests[0]
-    lines = (f"{digest}  {file.name}\n" for digest, file in zip(digests, files, strict=True))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _options(estimator: Any) -> dict[str, Any]:
-    left_out = ("k", "constraints", "initial_centers", "strict_k", "random_state")
-    given = {name: own for name, own in estimator.get_params().items() if name not in left_out}
-    return plain_options(given, -1)
+    listing = done.fitted.setting.listing
+    return sha256_of_files(listing.root, [file.name for file in listing.files], digests)
 
 
 def _columns(done: Done) -> dict[str, ColumnFacts]:
@@ -252,7 +214,7 @@ def _columns(done: Done) -> dict[str, ColumnFacts]:
             missing=own.n_missing,
             stored=type_name(own.type.stored),
             why=fitted.judged[name].why,
-            digits=(ALL if digits is None else digits) if kind.is_number else "",
+            digits=digits_of(kind, digits),
             coarse=coarse,
             written=own.type.written,
         )
@@ -284,13 +246,7 @@ def _strata(done: Done) -> StrataFacts | None:
     strata = done.fitted.strata
     if strata is None:
         return None
-    sizes = strata.sizes
-    return StrataFacts(
-        columns=done.fitted.setting.roles.strata,
-        count=int(np.count_nonzero(sizes)),
-        smallest=int(sizes[sizes > 0].min()),
-        merged=strata.n_merged,
-    )
+    return strata_facts(done.fitted.setting.roles.strata, strata.sizes, strata.n_merged)
 
 
 def _combinations(found: ReleasedFacts) -> CombinationFacts | None:
@@ -316,10 +272,9 @@ def _units(done: Done) -> UnitFacts | None:
     unit = done.fitted.setting.roles.unit
     if unit is None:
         return None
-    (behind,) = (own.worst for own in done.checked.findings if own.wording.name == KUnits.name)
-    return UnitFacts(
-        column=unit,
+    return unit_facts(
+        unit,
+        done.checked,
         count=done.n_units,
         records_without=done.fitted.setting.listing.n_rows - done.facts.n_with_unit,
-        fewest=int(behind or 0),
     )

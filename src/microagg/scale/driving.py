@@ -16,31 +16,36 @@ from microagg.files.reading import sha256_of
 from microagg.plans.plan import Plan
 from microagg.release.constrained import systems_of
 from microagg.release.records import judge_types
-from microagg.release.required import check_required
+from microagg.release.required import check_required, with_types_of_values
+from microagg.release.source import Source
 from microagg.release.suitability import bound_for, check_method, warn_of_counts
 from microagg.requirements.constraints import Constrained
 from microagg.scale.checking import (
-    BUCKET_ROWS,
     CHECK,
     CHECKING,
     JUDGE,
     Checked,
     Checking,
+    bucket_bytes,
     check_file,
+    counted_in,
     judge_bucket,
+    n_buckets_of,
     open_finished,
     refuse_violations,
     together,
 )
 from microagg.scale.describing import Done, add_up
 from microagg.scale.fitted import FITTED, DatasetStrata, Fitted, fit
+from microagg.scale.key_check import KEYS, has_all_keys, refuse_keys
 from microagg.scale.layout import Layout, lay_out, layout_name
 from microagg.scale.names import check_names
+from microagg.scale.opened import COPIES, part_bytes
 from microagg.scale.passes import Passes
 from microagg.scale.regions import Outcome, ReleasedFacts, Round, joined_regions, work_on_region
-from microagg.scale.routing import ROUTE, UNMERGED, route, sum_strata
+from microagg.scale.routing import ROUTE, UNMERGED, UnitCounts, added_up, route, sum_strata
 from microagg.scale.searching import n_rounds
-from microagg.scale.setting import Setting
+from microagg.scale.setting import SETTING, Setting
 from microagg.scale.shuffle import Slices, Sources
 from microagg.scale.statistics import JUDGED, Judged, Statistics, find_statistics
 from microagg.scale.types import Facts, check_facts, date_orders, find_facts, merged
@@ -53,8 +58,6 @@ from microagg.tables.strata import RecordCounts, join_small, too_small
 
 # Rows of the sample that trees are grown on: so many, or so many for each region.
 SAMPLE, SAMPLE_PER_REGION = 100_000, 100
-# How many times the bytes of its rows a task takes.
-_COPIES = 8
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Driver:
         n_units = check_names(self.passes, self.setting, facts)
         judged = self._judge(facts)
         statistics = self._statistics()
-        fitted = self._fit(judged, statistics)
+        fitted = self._fit(judged, statistics, facts)
         producers = self._route()
         last = self._rounds(statistics, producers)
         released = add_up(own.released for own in last if own.released is not None)
@@ -106,15 +109,23 @@ class Driver:
         found: Facts = merged(self.passes.results("types", self.n_runs))
         found = found.with_markers(self.setting.markers)
         check_facts(found, self.setting.plan, self.setting.roles)
+        self._know_types_of_values(found)
         return found
+
+    def _know_types_of_values(self, facts: Facts) -> None:
+        """Let the plan say what the values are that are compared with those of the dataset."""
+        setting, plan = self.setting, self.setting.plan
+        for name, counted_values in facts.values.items():
+            frame = open_frame(counted_values.distribution.values.alias(name).to_frame())
+            plan = with_types_of_values(plan, Source(frame, dialect=setting.dialect))
+        if plan != setting.plan:
+            self.setting = replace(setting, plan=plan)
+            self.work.keep(SETTING, self.setting)
 
     @property
     def _part_bytes(self) -> int:
         """How many bytes a task takes that reads parts."""
-        listing = self.setting.listing
-        width = sum(file.origin.size for file in listing.files) / max(1, listing.n_rows)
-        most = max(part.n_rows for part in listing.parts)
-        return int(most * max(width, 10.0 * len(self.setting.needed)) * _COPIES)
+        return part_bytes(self.setting.listing, len(self.setting.needed))
 
     def _judge(self, facts: Facts) -> Judged:
         """Judge types by what all rows hold, as those of a table are."""
@@ -150,11 +161,14 @@ class Driver:
         found: Statistics = merged(self.passes.results("statistics", self.n_runs))
         return found
 
-    def _fit(self, judged: Judged, found: Statistics) -> Fitted:
+    def _fit(self, judged: Judged, found: Statistics, facts: Facts) -> Fitted:
         plan = self.setting.plan
         fitted = fit(self.setting, judged, found)
+        distributions = {name: own.distribution for name, own in facts.values.items()}
+        fitted = replace(fitted, distributions=distributions)
         if fitted.strata is not None and found.strata is not None:
-            if (found.strata.counts < plan.k).any():
+            are_units_merged = plan.small_strata == "merge" and self.setting.roles.unit is not None
+            if are_units_merged or (found.strata.counts < plan.k).any():
                 fitted = self._with_merged_strata(fitted)
         elif self.setting.listing.n_rows < plan.k:
             raise DataError(
@@ -182,7 +196,7 @@ class Driver:
         return fitted
 
     def _with_merged_strata(self, fitted: Fitted) -> Fitted:
-        """Return strata of at least k records, small ones merged if that is asked for."""
+        """Return strata of at least k records or units, small ones merged if that is asked for."""
         plan, strata = self.setting.plan, fitted.strata
         assert strata is not None
         counts = strata.found.counts
@@ -191,8 +205,9 @@ class Driver:
             raise too_small(counts, plan.k, list(self.setting.roles.strata))
         self.work.keep(UNMERGED, fitted)
         self.passes.run("strata", sum_strata, self.n_runs, bytes_each=self._part_bytes)
-        sums = merged(self.passes.results("strata", self.n_runs)).sums
-        home = join_small(sums, weights, RecordCounts(weights), plan.k)
+        found = added_up(self.passes.results("strata", self.n_runs), plan.k)
+        members = RecordCounts(weights) if found.units is None else UnitCounts(found.units)
+        home = join_small(found.sums, weights, members, plan.k)
         return replace(fitted, strata=DatasetStrata(strata.found, home))
 
     def _route(self) -> list[tuple[str, Slices]]:
@@ -239,9 +254,9 @@ class Driver:
     def _round(self, this: Round) -> dict[tuple[str, int], Outcome]:
         if not self.work.is_kept(this.name):
             self.work.keep(this.name, this)
-        n = len(this.regions)
-        most = int(this.sources.sizes.max(initial=0)) * 10 * len(self.setting.needed)
-        each = most * _COPIES + 2000 * int(this.sources.sizes.max(initial=0))
+        n, sizes = len(this.regions), this.sources.sizes
+        most = max((int(sizes[list(own)].sum()) for own in this.regions), default=0)
+        each = most * (10 * len(self.setting.needed) * COPIES + 2000)
         self.passes.run(this.name, partial(_on_region, this.name), n, bytes_each=each)
         every = enumerate(self.passes.results(this.name, n))
         return {(this.name, at): own for at, own in every}
@@ -294,18 +309,23 @@ class Driver:
             forms = {name: own.written for name, own in fitted.types.items()}
             largest = {name: own.largest for name, own in facts.columns.items()}
             constrained = Constrained(plan.constraints, forms, plan.resolutions, largest)
-        n_buckets = max(1, -(-setting.listing.n_rows // BUCKET_ROWS))
-        checking = Checking(
-            open_finished(self.passes, setting, self.staging), n_buckets, constrained
-        )
+        finished = open_finished(self.passes, setting, self.staging)
+        n_buckets = n_buckets_of(finished)
+        checking = Checking(finished, n_buckets, constrained)
         self.work.keep(CHECKING, checking)
         n_files = len(setting.listing.files)
         self.passes.run(CHECK, check_file, n_files, bytes_each=self._part_bytes)
         files = [*self.passes.results(CHECK, n_files)]
         refuse_violations(plan, files)
+        if setting.key is not None:
+            self.passes.run(KEYS, has_all_keys, setting.name_buckets)
+            complete = self.passes.results(KEYS, setting.name_buckets)
+            refuse_keys(setting, complete, [own for file in files for own in file.keys])
         slices = [(self._file(CHECK, at), own) for file in files for at, own in file.slices]
-        self.work.keep(JUDGE, replace(checking, sources=Sources.of(slices, n_buckets)))
-        self.passes.run(JUDGE, judge_bucket, n_buckets, bytes_each=self._part_bytes)
+        sources, overall = Sources.of(slices, n_buckets), counted_in(files)
+        self.work.keep(JUDGE, replace(checking, sources=sources, overall=overall))
+        each = bucket_bytes(sources, finished, len(setting.needed))
+        self.passes.run(JUDGE, judge_bucket, n_buckets, bytes_each=each)
         return together(self.passes.results(JUDGE, n_buckets))
 
     def _hashes(self) -> list[str]:
@@ -322,6 +342,6 @@ def hash_file(work: WorkFolder, number: int) -> str:
     """Task: return the SHA-256 of an input file."""
     file = Setting.of(work).listing.files[number]
     file.origin.check_unchanged()
-    digest = sha256_of(file.origin.path)
+    digest = sha256_of(file.origin.local)
     file.origin.check_unchanged()
     return digest

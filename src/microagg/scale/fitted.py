@@ -15,6 +15,7 @@ from microagg.aggregates.values import Values
 from microagg.core.arrays import Labels, Rows
 from microagg.release.records import Block, Records
 from microagg.release.source import Source
+from microagg.requirements.base import Distribution
 from microagg.scale.setting import Setting
 from microagg.scale.statistics import Judged, Statistics, StrataCounts, with_missing
 from microagg.scale.work import WorkFolder
@@ -86,6 +87,7 @@ class Fitted:
     weight_unit: float = 1.0
     strata: DatasetStrata | None = None
     overall: dict[str, float] = field(default_factory=dict)
+    distributions: dict[str, Distribution] = field(default_factory=dict)
 
     @classmethod
     def of(cls, work: WorkFolder) -> "Fitted":
@@ -103,7 +105,7 @@ class Fitted:
             roles.quasi_identifiers, self.encoding, self.encoding.apply([*columns.values()])
         )
         return Records(
-            Source(frame),
+            Source(frame, dialect=self.setting.dialect),
             roles,
             columns,
             (block,),
@@ -117,6 +119,7 @@ class Fitted:
             judged=self.judged,
             named_identifiers=roles.identifiers,
             overall=self.overall,
+            distributions=self.distributions,
         )
 
     def matrix(self, frame: Frame) -> Any:

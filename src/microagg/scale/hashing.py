@@ -4,11 +4,14 @@ The same on every machine and in every version of every library, unlike the hash
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from microagg.scale.urls import Place
 
 Hashes = NDArray[np.uint64]
 
@@ -65,3 +68,11 @@ def hashed_rows(columns: list[pl.Series]) -> Hashes:
     for column in columns[1:]:
         found = mixed((found.view(np.int64)), 1) ^ hashed(column)
     return mixed(found.view(np.int64), 2)
+
+
+def sha256_of_files(root: Place, names: Sequence[str], digests: Sequence[str]) -> str:
+    """Return one SHA-256 for all files: that of the only one, or of the list of all in a folder."""
+    if len(digests) == 1 and not root.is_dir():
+        return digests[0]
+    lines = (f"{digest}  {name}\n" for digest, name in zip(digests, names, strict=True))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

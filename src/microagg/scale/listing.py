@@ -16,29 +16,41 @@ from microagg.files.formats import format_of
 from microagg.scale.columnar import ArrowFiles, CsvFiles, ParquetFiles
 from microagg.scale.shuffle import OURS, ROW
 from microagg.scale.spans import Part, Run, Runs, part_sizes
+from microagg.scale.urls import Place, Url
 
 FORMATS: dict[str, Any] = {"Parquet": ParquetFiles, "Arrow": ArrowFiles, "CSV": CsvFiles}
 # The rows of a file are numbered from its place among all files times this.
 FILE_ROWS = 2**40
+# Files, and rows of each, that tell how wide rows are.
+_FILES_SEEN, _ROWS_SEEN = 8, 1_000
 # What hive calls a missing value in the name of a folder.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 class FoundFile(NamedTuple):
-    """A file of the input by its name there, as it was when the run began."""
+    """A file of the input by its name there, as it was when the run began.
+
+    `changed` is the time of its last change, or what the file system at a URL has instead.
+    """
 
     name: str
-    path: Path
+    path: Place
     size: int
-    changed: int
+    changed: int | str
+
+    @property
+    def local(self) -> Path:
+        """Its path; a file at a URL has one once it was fetched."""
+        assert isinstance(self.path, Path)
+        return self.path
 
     def check_unchanged(self) -> None:
         """Refuse a file whose size or time of change is another than when the run began."""
         try:
-            status = os.stat(self.path)
-        except OSError:
-            status = None
-        if status is None or (status.st_size, status.st_mtime_ns) != (self.size, self.changed):
+            found = _size_and_change(self.path)
+        except FileNotFoundError:
+            found = None
+        if found != (self.size, self.changed):
             raise DataError(
                 f"{str(self.path)!r} changed while the dataset was being protected. Begin anew "
                 "when nothing is writing to it."
@@ -50,10 +62,17 @@ class FoundFile(NamedTuple):
         return tuple(_hive_values(PurePosixPath(self.name).parts[:-1]))
 
 
+def _size_and_change(place: Place) -> tuple[int, int | str]:
+    if isinstance(place, Url):
+        return place.size_and_stamp()
+    status = os.stat(place)
+    return status.st_size, status.st_mtime_ns
+
+
 class Found(NamedTuple):
     """The files of the input, in the order of their names; all are of one kind."""
 
-    root: Path
+    root: Place
     kind: str
     files: tuple[FoundFile, ...]
 
@@ -92,11 +111,12 @@ class DatasetFile:
 class Listing:
     """All files of a dataset, in the order of their names, and the parts they are cut into."""
 
-    root: Path
+    root: Place
     kind: str
     files: tuple[DatasetFile, ...]
     runs: tuple[tuple[int, Run], ...]  # of all files, each with the number of its file
     parts: tuple[Part, ...]
+    width: float  # about how many bytes a row takes in memory
 
     @property
     def n_rows(self) -> int:
@@ -125,8 +145,10 @@ class Listing:
         file = self.files[at]
         file.origin.check_unchanged()
         own = [name for name in columns if name in file.schema.names]
-        batches = FORMATS[self.kind].batches(file.path, where.where, own)
-        yield from self._in_parts(self.parts_of(run), batches, file, columns)
+        parts = self.parts_of(run)
+        most = max(part.n_rows for _, part in parts)
+        batches = FORMATS[self.kind].batches(file.path, where.where, own, most)
+        yield from self._in_parts(parts, batches, file, columns)
         file.origin.check_unchanged()
 
     def _in_parts(
@@ -172,13 +194,19 @@ def find_files(source: Path) -> Found:
         files = [(name, source / name) for name in sorted(_names_in(source))]
         if not files:
             raise ParameterError(f"the folder {str(source)!r} holds no files.")
-    kinds = {_kind(path) for _, path in files}
+    kind = check_kinds(source, [path for _, path in files])
+    return Found(source, kind, tuple(_find(name, path) for name, path in files))
+
+
+def check_kinds(source: Place, files: Sequence[Place]) -> str:
+    """Return the format of the files of a folder, if it is the same for all."""
+    kinds = {_kind(path) for path in files}
     if len(kinds) > 1:
         raise ParameterError(
             f"the folder {str(source)!r} holds files of several formats ({', '.join(sorted(kinds))}"
             "). Put those of one format into a folder of their own."
         )
-    return Found(source, kinds.pop(), tuple(_find(name, path) for name, path in files))
+    return kinds.pop()
 
 
 def _find(name: str, path: Path) -> FoundFile:
@@ -192,7 +220,7 @@ def _find(name: str, path: Path) -> FoundFile:
 
 def list_files(found: Found, converted: Sequence[Path] | None = None) -> Listing:
     """Open the files, or what they were `converted` to, and check that they go together."""
-    paths = [file.path for file in found.files] if converted is None else converted
+    paths = [file.local for file in found.files] if converted is None else converted
     opened = tuple(
         DatasetFile(file, path, *FORMATS[found.kind].schema_and_runs(path))
         for file, path in zip(found.files, paths, strict=True)
@@ -205,14 +233,35 @@ def list_files(found: Found, converted: Sequence[Path] | None = None) -> Listing
 
 def _names_in(folder: Path) -> Iterator[str]:
     """Return the files in a folder and those below it, without hidden ones and notes of writers."""
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+
+    def refuse(error: OSError) -> None:
+        raise ParameterError(
+            f"the folder {error.filename!r} cannot be read: {error.strerror}. Make it readable, or "
+            "move it elsewhere."
+        )
+
+    for root, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if is_listed(name)]
+        if links := [name for name in folders if (Path(root) / name).is_symlink()]:
+            raise ParameterError(
+                f"{str(Path(root) / links[0])!r} is a link to a folder, and links may go round in "
+                "circles. Put the folder itself there, or remove the link."
+            )
         for name in names:
-            if not name.startswith((".", "_")):
+            if is_listed(name):
                 yield (Path(root) / name).relative_to(folder).as_posix()
 
 
-def _kind(path: Path) -> str:
+def is_listed(name: str) -> bool:
+    """Whether a file belongs to the dataset by its name and those of its folders.
+
+    >>> is_listed("year=2024/0.parquet"), is_listed("_SUCCESS"), is_listed(".tmp/0.parquet")
+    (True, False, False)
+    """
+    return not any(part.startswith((".", "_")) for part in name.split("/"))
+
+
+def _kind(path: Place) -> str:
     try:
         kind = format_of(str(path)).name
     except ParameterError:
@@ -249,9 +298,10 @@ def _check_alike(files: Sequence[DatasetFile]) -> None:
             )
         for name, kind in own.items():
             if others[name] != kind:
+                one, other = _types(kind, others[name])
                 raise DataError(
-                    f"column {name!r} is stored as {_type(kind)} in {first.name!r} and as "
-                    f"{_type(others[name])} in {file.name!r}. Make all files alike."
+                    f"column {name!r} is stored as {one} in {first.name!r} and as {other} in "
+                    f"{file.name!r}. Make all files alike."
                 )
         if [name for name, _ in file.hive] != keys:
             raise DataError(
@@ -267,8 +317,10 @@ def _check_alike(files: Sequence[DatasetFile]) -> None:
         )
 
 
-def _type(kind: pa.DataType) -> str:
-    return str(kind).partition("<")[0]
+def _types(*kinds: pa.DataType) -> list[str]:
+    """Return types in a word each, or in full if that does not tell them apart."""
+    short = [str(kind).partition("<")[0] for kind in kinds]
+    return short if len(set(short)) > 1 else [str(kind) for kind in kinds]
 
 
 def _cut(found: Found, files: tuple[DatasetFile, ...]) -> Listing:
@@ -283,16 +335,32 @@ def _cut(found: Found, files: tuple[DatasetFile, ...]) -> Listing:
                 parts.append(Part(at, len(runs), first, size))
                 first += size
             runs.append((at, run))
-    return Listing(found.root, found.kind, files, tuple(runs), tuple(parts))
+    return Listing(found.root, found.kind, files, tuple(runs), tuple(parts), width)
 
 
 def _bytes_per_row(found: Found, files: Sequence[DatasetFile]) -> float:
-    """Return about how many bytes a row takes: by its types, and by the files if these are more."""
-    fixed = 0.0
+    """Return about how many bytes a row takes, by its types, the files, and some rows.
+
+    The largest of these counts: text that repeats takes little in a file, but not in memory.
+    """
+    fixed, has_text = 0.0, False
     for field in files[0].schema:
         try:
             fixed += field.type.bit_width / 8
         except ValueError:  # text and the like
-            fixed += 24.0
+            fixed, has_text = fixed + 24.0, True
     n_rows = max(1, sum(file.n_rows for file in files))
-    return max(fixed, found.size / n_rows)
+    seen = _width_of_some(found.kind, files) if has_text else 0.0
+    return max(fixed, found.size / n_rows, seen)
+
+
+def _width_of_some(kind: str, files: Sequence[DatasetFile]) -> float:
+    """Return how many bytes a row takes in the first and last rows of some files, at most."""
+    filled = [file for file in files if file.n_rows]
+    widths = [0.0]
+    for file in filled[:: max(1, len(filled) // _FILES_SEEN)]:
+        for run in {file.runs[0], file.runs[-1]}:
+            rows = FORMATS[kind].batches(file.path, run.where, file.schema.names, _ROWS_SEEN)
+            if batch := next(rows, None):
+                widths.append(batch.nbytes / batch.num_rows)
+    return max(widths)

@@ -13,7 +13,8 @@ from microagg.scale.work import UnfinishedError
 
 # What the libraries and compiled kernels take, and what a task takes beside its rows.
 BASE, PER_TASK = 350 << 20, 40 << 20
-FLOOR = BASE + 2 * PER_TASK
+# A task must fit in beside the libraries.
+FLOOR = 450 * 10**6
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 _FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", re.IGNORECASE)

@@ -11,6 +11,7 @@ from microagg.release.cautions import warn_of_order
 from microagg.release.exposure import is_order_telling
 from microagg.release.records import refuse_shared
 from microagg.scale.hashing import Hashes, hashed
+from microagg.scale.opened import part_bytes
 from microagg.scale.passes import Passes
 from microagg.scale.setting import Setting, arrow_column, named_units
 from microagg.scale.types import Facts
@@ -117,9 +118,11 @@ def check_names(passes: Passes, setting: Setting, facts: Facts) -> int:
     identifiers, published = columns_to_count(setting)
     if not (identifiers or published):
         return 0
-    passes.run(NAMES, hash_names, len(setting.listing.runs))
-    names = (*identifiers, *published)
-    passes.run(COUNT, count_bucket, len(names) * setting.name_buckets)
+    names, listing = (*identifiers, *published), setting.listing
+    each = part_bytes(listing, len(names))
+    passes.run(NAMES, hash_names, len(listing.runs), bytes_each=each)
+    each = min(_BUCKET, listing.n_rows) * 16
+    passes.run(COUNT, count_bucket, len(names) * setting.name_buckets, bytes_each=each)
     found = dict(zip(names, _totals(passes, setting, len(names)), strict=True))
     n_rows = setting.listing.n_rows
     if setting.roles.unit is not None:

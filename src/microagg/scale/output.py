@@ -4,15 +4,26 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from microagg.core.errors import ParameterError
 from microagg.files.atomic import atomic_write_all, check_target
 from microagg.files.writing import json_writer
 from microagg.plans.beside import manifest_path
 from microagg.plans.manifest import Manifest
+from microagg.scale.passes import Passes
+from microagg.scale.report_files import Pages, write_pages
+from microagg.scale.urls import Place
 from microagg.scale.work import WorkFolder
 
-_PUBLISHED = "published"
+PUBLISHED = "published"
+
+
+class Published(NamedTuple):
+    """What is written once the files have their names."""
+
+    manifest: Manifest
+    pages: Pages
 
 
 @dataclass(frozen=True)
@@ -28,19 +39,24 @@ class Output:
         """The private folder beside the target that holds the files until all are finished."""
         return self.target.parent / f".{self.target.name}.microagg-output"
 
-    def check(self, source: Path) -> None:
+    def check(self, source: Place) -> None:
         """Refuse a target that is taken, or that is the source, in it or around it."""
+        if isinstance(source, Path):
+            self._check_apart(source)
+        if self.is_folder:
+            self._check_folder()
+        else:
+            original = source if isinstance(source, Path) else None
+            check_target(self.target, force=self.force, source=original)
+        check_target(manifest_path(str(self.target)), force=self.force)
+
+    def _check_apart(self, source: Path) -> None:
         own, other = (Path(os.path.realpath(path)) for path in (source, self.target))
         if own == other or own in other.parents or other in own.parents:
             raise ParameterError(
                 f"the output {str(self.target)!r} must not be the input, in it or around it. "
                 "Choose another place."
             )
-        if self.is_folder:
-            self._check_folder()
-        else:
-            check_target(self.target, force=self.force, source=source)
-        check_target(manifest_path(str(self.target)), force=self.force)
 
     def _check_folder(self) -> None:
         target = self.target
@@ -59,29 +75,29 @@ class Output:
         self.staging.mkdir(mode=0o700, exist_ok=True)
         self.staging.chmod(0o700)
 
-    def publish(self, work: WorkFolder, manifest: Manifest) -> None:
-        """Give the finished files their names, all at once, and then write the manifest."""
-        work.keep(_PUBLISHED, manifest)
-        for root, _, names in os.walk(self.staging):
-            for name in names:
-                if name.startswith("."):  # what a killed task left behind
-                    (Path(root) / name).unlink()
+    def publish(self, passes: Passes, manifest: Manifest, pages: Pages) -> None:
+        """Give the finished files their names, all at once; reports and the manifest come last."""
+        passes.work.keep(PUBLISHED, Published(manifest, pages))
+        without_remnants(self.staging)
         self._name_files()
-        self._write(manifest)
+        self._write(manifest, pages)
 
-    def finished(self, work: WorkFolder) -> Manifest | None:
+    def finished(self, passes: Passes) -> Manifest | None:
         """Finish a run that was ended after its files had their names; None if it was not."""
-        if not work.is_kept(_PUBLISHED):
+        work = passes.work
+        if not work.is_kept(PUBLISHED):
             place = manifest_path(str(self.target))
             was_removing = not any(work.path.glob("*.facts")) and place.exists()
-            return Manifest.load(place) if was_removing else None
-        manifest: Manifest = work.facts(_PUBLISHED)
+            # A manifest that may be replaced may also be that of an earlier release.
+            return Manifest.load(place) if was_removing and not self.force else None
+        done: Published = work.facts(PUBLISHED)
         if self.staging.exists():
             self._name_files()
-        self._write(manifest)
-        return manifest
+        self._write(*done)
+        return done.manifest
 
-    def _write(self, manifest: Manifest) -> None:
+    def _write(self, manifest: Manifest, pages: Pages) -> None:
+        write_pages(pages)
         place = manifest_path(str(self.target))
         atomic_write_all({place: json_writer(manifest.as_dict())}, force=True)
 
@@ -103,9 +119,21 @@ class Output:
         shutil.rmtree(self.staging)
 
 
+def without_remnants(staging: Path) -> list[str]:
+    """Return the finished files by name, without what a killed task left behind."""
+    finished = []
+    for root, _, names in os.walk(staging):
+        for name in names:
+            if name.startswith("."):
+                (Path(root) / name).unlink()
+            else:
+                finished.append((Path(root) / name).relative_to(staging).as_posix())
+    return sorted(finished)
+
+
 def remove(work: WorkFolder) -> None:
     """Remove the work folder of a finished run; what says that it is finished goes last."""
-    last = work.path / f"{_PUBLISHED}.facts"
+    last = work.path / f"{PUBLISHED}.facts"
     for path in sorted(work.path.iterdir()):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

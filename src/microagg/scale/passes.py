@@ -8,6 +8,7 @@ from typing import Any
 
 from microagg.core.parallel import as_completed
 from microagg.core.validation import check_jobs
+from microagg.scale.begun import check_worker
 from microagg.scale.memory import give_back, tasks_at_once
 from microagg.scale.work import WorkFolder
 
@@ -15,7 +16,7 @@ _TASK = "protecting the dataset"
 # How much work the passes are, in parts of a thousand; rounds of regions share what is left.
 _SHARES = {"types": 10, "statistics": 20, "strata": 5, "names": 10, "route": 25, "write": 40}
 _SHARES |= {"check": 30, "judge": 30, "count": 0, "hashes": 5, "texts": 20, "typed": 20}
-_SHARES |= {"finished": 10}
+_SHARES |= {"finished": 10, "keys": 0, "fetch": 5, "send": 5}
 _ALL = 1000
 
 Task = Callable[[WorkFolder, int], Any]
@@ -65,6 +66,7 @@ class Passes:
 def _do(task: Task, path: Path, name: str, number: int) -> None:
     """Do one task, wherever this is, and leave its result."""
     work = WorkFolder(path)
+    check_worker(work)
     if not work.has(name, number):  # it may have been begun twice
         result = task(work, number)
         work.save(work.place(name, number, "result"), result)

@@ -7,7 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-from microagg import __version__
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
@@ -18,23 +17,29 @@ from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.plans.signatures import with_options
 from microagg.release.cautions import warn_of_k
-from microagg.release.description import library_versions
 from microagg.release.grouping import estimator_of
 from microagg.release.protect import DatasetOptions
 from microagg.release.release import PathName
+from microagg.release.saving import file_name
 from microagg.scale.begun import BEGUN, Begun
 from microagg.scale.converting import convert
 from microagg.scale.describing import describe
 from microagg.scale.driving import Driver
 from microagg.scale.engines import check_engine, working_with
+from microagg.scale.fetching import fetch_all, find_at
+from microagg.scale.keys import new_secret
 from microagg.scale.listing import Found, Listing, find_files, list_files
 from microagg.scale.memory import as_bytes
 from microagg.scale.names import n_buckets
 from microagg.scale.output import Output, remove
 from microagg.scale.passes import Passes
 from microagg.scale.refusals import check_folders, check_plan
+from microagg.scale.report_files import Pages, ReportFiles
+from microagg.scale.sending import UrlOutput
 from microagg.scale.setting import SETTING, Setting
 from microagg.scale.space import check_space
+from microagg.scale.urls import Place, Url, place_of
+from microagg.scale.versions import versions_here
 from microagg.scale.work import UnfinishedError, WorkFolder, working_in
 from microagg.tables.frames import open_frame
 from microagg.tables.resolving import resolve
@@ -55,6 +60,8 @@ def protect_dataset(
     work_dir: PathName | None = None,
     keep_work: bool = False,
     resume: bool = False,
+    report: PathName | None = None,
+    public_report: PathName | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
@@ -75,16 +82,19 @@ def protect_dataset(
     Parameters
     ----------
     source : a folder of Parquet, Arrow or CSV files, also below it (hive-partitioned folders, too),
-        or one file
-    target : the folder, or file, to write; a folder must not exist or be empty
+        or one file; a path, or a URL that fsspec knows, such as s3://bucket/visits
+    target : the folder, or file, to write, a path or a URL; a folder must not exist or be empty
     engine : who does the work: None for the cores of this machine, a
         `concurrent.futures.Executor`, or a Dask `Client`, whose workers see the same files
     memory : most memory to take, such as "4GB"; it decides how many tasks run at once. With an
         engine, each of its workers takes what one task takes. None for no limit
     work_dir : where the work folder is made, which is private and holds original values; by default
-        beside the target
+        beside the target, unless that is at a URL
     keep_work : whether the work folder stays in the end
     resume : go on with the work folder of a run that was ended
+    report, public_report : where reports go, HTML pages for internal use and for publishing; they
+        are written with the files, or not at all. Above 100,000 records, what cannot be added up is
+        from a sample, and says so
     delimiter, decimal, encoding : how CSV files are written; detected in the first of them where
         not given
     plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
@@ -95,12 +105,13 @@ def protect_dataset(
     random_state : Seed of a method that uses randomness; None draws one
     **options : as in `protect`
 
-    What needs the whole table at once is refused: methods whose records draw, `t_closeness`,
-    `blocks`, `keep_margins`, `time_budget`, and a `bound`.
+    What needs the whole table at once is refused: methods whose records draw, `blocks`,
+    `keep_margins`, `time_budget`, and a `bound`.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import polars as pl
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "people").mkdir()
@@ -124,6 +135,8 @@ def protect_dataset(
             work_dir=work_dir,
             keep_work=keep_work,
             resume=resume,
+            report=report,
+            public_report=public_report,
             delimiter=delimiter,
             decimal=decimal,
             encoding=encoding,
@@ -140,6 +153,8 @@ def protect_files(
     work_dir: PathName | None = None,
     keep_work: bool = False,
     resume: bool = False,
+    report: PathName | None = None,
+    public_report: PathName | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
@@ -150,31 +165,35 @@ def protect_files(
     check_engine(engine)
     limit = as_bytes(memory)
     keep_work, resume = check_flag("keep_work", keep_work), check_flag("resume", resume)
-    given, goal = Path(source), Path(target)
+    given, goal = place_of(file_name(source)), place_of(file_name(target))
     if not given.exists():
         raise ParameterError(f"the input {str(given)!r} does not exist.")
     place = _work_place(goal, work_dir)
-    output = Output(goal, is_folder=given.is_dir(), force=force)
-    found = find_files(given)
+    output = _output(goal, given, place, force=force)
+    reports = ReportFiles.of(report, public_report)
+    found = find_at(given) if isinstance(given, Url) else find_files(given)
     dialect = _dialect(found, delimiter, decimal, encoding)
-    begun = Begun(plan, found, dialect, {"microagg": __version__, **library_versions()})
+    begun = Begun(plan, found, dialect, versions_here(), reports.names)
     warn_of_k(plan)
     setting = None
     if not resume:
         output.check(given)
-        if found.kind != "CSV":
+        reports.check(given, goal, force=force)
+        if found.kind != "CSV" and not isinstance(given, Url):
             setting = _setting(plan, list_files(found))
         listing = None if setting is None else setting.listing
-        check_space(found, listing, place.parent, goal.parent)
+        check_space(found, listing, place.parent, goal)
     with working_in(place, resume=resume) as work, working_with(engine):
-        manifest = output.finished(work) if resume else None
+        passes = Passes(work, limit)
+        manifest = output.finished(passes) if resume else None
         if manifest is None:
             if resume:
                 output.check(given)
+                reports.check(given, goal, force=force)
                 begun.check(work)
             work.keep(BEGUN, begun)
-            manifest = _protected(Passes(work, limit), begun, setting, output)
-            output.publish(work, manifest)
+            manifest, pages = _protected(passes, begun, setting, output, reports)
+            output.publish(passes, manifest, pages)
     if not keep_work:
         remove(WorkFolder(place))
     return manifest
@@ -193,14 +212,28 @@ def _dialect(
     return Dialect(delimiter, decimal, encoding)
 
 
-def _protected(passes: Passes, begun: Begun, setting: Setting | None, output: Output) -> Manifest:
+def _output(target: Place, source: Place, work: Path, *, force: bool) -> Output | UrlOutput:
+    """Return where the result goes: a folder if the input is one."""
+    is_folder = source.is_dir()
+    if isinstance(target, Url):
+        return UrlOutput(target, is_folder, work, force)
+    return Output(target, is_folder, force)
+
+
+def _protected(
+    passes: Passes,
+    begun: Begun,
+    setting: Setting | None,
+    output: Output | UrlOutput,
+    reports: ReportFiles,
+) -> tuple[Manifest, Pages]:
     """Do all passes; nothing stays behind if the data or the plan are to blame for a failure."""
     work, found = passes.work, begun.found
     try:
         if work.is_kept(SETTING):
             setting = Setting.of(work)
         elif setting is None:
-            setting = _late_setting(passes, begun)
+            setting = _late_setting(passes, begun, output.target)
         work.keep(SETTING, setting)
         output.make_staging()
         driver = Driver(work, setting, passes, output.staging)
@@ -210,29 +243,68 @@ def _protected(passes: Passes, begun: Begun, setting: Setting | None, output: Ou
         command = partial(
             command_line, source=str(found.root), target=str(output.target), dialect=others
         )
-        return describe(driver.drive(output.target.name, command))
+        manifest = describe(driver.drive(output.target.name, command))
     except UnfinishedError:
         raise
     except MicroaggError:
         shutil.rmtree(work.path, ignore_errors=True)
         shutil.rmtree(output.staging, ignore_errors=True)
         raise
+    return manifest, _pages(passes, setting, manifest, reports)
 
 
-def _late_setting(passes: Passes, begun: Begun) -> Setting:
-    """Return what a run begins with that has a work folder: CSV files are converted there."""
-    if begun.found.kind != "CSV":  # it was ended before it had begun
-        return _setting(begun.plan, list_files(begun.found))
-    converted = convert(passes, begun.found, begun.plan, begun.dialect)
+def _pages(passes: Passes, setting: Setting, manifest: Manifest, reports: ReportFiles) -> Pages:
+    """Return the text of the reports; plots and measures are loaded only if there are any.
+
+    The files are finished: a report that cannot be made does not cost them.
+    """
+    if not reports.paths:
+        return {}
+    from microagg.scale.reporting import report_pages
+
+    try:
+        return report_pages(passes, setting, manifest, reports.paths)
+    except UnfinishedError:
+        raise
+    except MicroaggError as error:
+        raise UnfinishedError(
+            f"the files are finished and checked, but a report cannot be made: {error} To have the "
+            "files without it, leave --report and --public-report (report=, public_report=) out."
+        ) from error
+
+
+def _late_setting(passes: Passes, begun: Begun, target: Place) -> Setting:
+    """Return what a run begins with that has a work folder.
+
+    Files at a URL are copied there, and CSV files are converted.
+    """
+    found = begun.found
+    if isinstance(found.root, Url):
+        found = fetch_all(passes, found)
+    if found.kind != "CSV":
+        listing = list_files(found)
+        check_space(found, listing, passes.work.path.parent, target)
+        return _setting(begun.plan, listing)
+    converted = convert(passes, found, begun.plan, begun.dialect)
     setting = _setting(begun.plan, converted.listing)
     return replace(setting, dialect=converted.dialect, markers=converted.markers)
 
 
-def _work_place(target: Path, work_dir: PathName | None) -> Path:
+def _work_place(target: Place, work_dir: PathName | None) -> Path:
     """Return where the work folder is: beside the target, or in the folder that was named."""
     if work_dir is None:
+        if isinstance(target, Url):
+            raise ParameterError(
+                f"the output {str(target)!r} is at a URL, and the work folder cannot be: tasks "
+                "rename its files. Name a folder for it (--work-dir, or work_dir= in Python)."
+            )
         return target.parent / f".{target.name}.microagg-work"
-    folder = Path(work_dir)
+    folder = place_of(work_dir)
+    if isinstance(folder, Url):
+        raise ParameterError(
+            f"work_dir must be a folder, not a URL, as tasks rename files there; got "
+            f"{str(work_dir)!r}. Name one that all workers see under the same path."
+        )
     if not folder.is_dir():
         raise ParameterError(
             f"work_dir must be an existing folder, in which the work folder is made; got "
@@ -254,6 +326,7 @@ def _setting(plan: Plan, listing: Listing) -> Setting:
         check_seed(plan.random_state) if estimator_of(plan).uses_randomness() else 0,
         REGION_RECORDS,
         n_buckets(listing.n_rows),
+        secret=new_secret() if plan.keep_key else b"",
     )
 
 

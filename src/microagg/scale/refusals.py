@@ -28,16 +28,10 @@ def _not_there(plan: Plan) -> Iterator[str]:
         yield "blocks of columns (--block) are"
     if plan.keep_margins:
         yield "keeping the totals of categories (--keep-margins) is"
-    if plan.keep_key:
-        yield "a random key (--keep-key) is"
     if plan.time_budget is not None:
         yield "a time budget (--time-budget), with which no two runs are alike, is"
     if plan.bound not in (AUTO, NONE):
         yield "a bound (--bound) is"
-    if plan.asks_for("t_closeness"):
-        yield "t-closeness (--t-closeness), which is about the whole table, is"
-    if plan.small_strata == "merge" and plan.unit_column is not None:
-        yield "merging small strata (--small-strata merge) by their units is"
     if any(not isinstance(own, (bool, int, float, str)) for own in plan.method_options.values()):
         yield "an option of the method with a value for every record is"
 

@@ -1,13 +1,17 @@
 """Third pass: every row goes to its region. Also the sums of strata that may have to be merged."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
+import polars as pl
 
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Floats, Labels
 from microagg.scale.fitted import Fitted
+from microagg.scale.hashing import Hashes, hashed
 from microagg.scale.layout import Layout
-from microagg.scale.setting import Setting
+from microagg.scale.setting import Setting, named_units
 from microagg.scale.shuffle import Slices, row_numbers, write_sorted
 from microagg.scale.statistics import work_table
 from microagg.scale.work import WorkFolder
@@ -36,32 +40,67 @@ def route(work: WorkFolder, run: int) -> list[tuple[int, Slices, int]]:
 
 @dataclass(frozen=True, eq=False)
 class StrataSums:
-    """The sums of the records of every stratum in the space of comparison."""
+    """The sums of the records of every stratum in the space of comparison, and some of its units.
+
+    `units` are the k lowest numbers of units in each stratum, or all if there are fewer: more make
+    no difference to what is merged. None if it is records that count.
+    """
 
     sums: Floats
+    units: tuple[Hashes, ...] | None = None
 
-    def merge(self, other: "StrataSums") -> "StrataSums":
+    def merge(self, other: "StrataSums", k: int) -> "StrataSums":
         """Return the sums of both parts."""
-        return StrataSums(self.sums + other.sums)
+        units = None
+        if self.units is not None and other.units is not None:
+            both = zip(self.units, other.units, strict=True)
+            units = tuple(np.union1d(one, more)[:k] for one, more in both)
+        return StrataSums(self.sums + other.sums, units)
+
+
+class UnitCounts:
+    """Strata whose units count, by some of the units of each; a unit may be in several."""
+
+    def __init__(self, units: Sequence[Hashes]) -> None:
+        self._units = [set(own.tolist()) for own in units]
+        self.sizes: Floats = np.array([len(own) for own in self._units], dtype=np.float64)
+
+    def merge(self, one: int, other: int) -> None:
+        """Move the units of one stratum to another."""
+        self._units[other] |= self._units[one]
+        self._units[one] = set()
+        self.sizes[[one, other]] = 0, len(self._units[other])
 
 
 def sum_strata(work: WorkFolder, run: int) -> StrataSums:
-    """Task: sum up the records of every stratum."""
-    from microagg.scale.types import merged
-
+    """Task: sum up the records of every stratum, and count its units."""
     setting: Setting = Setting.of(work)
     fitted: Fitted = work.facts(UNMERGED)
     assert fitted.strata is not None
-    n_strata = len(fitted.strata.home)
+    n_strata, unit, k = len(fitted.strata.home), setting.roles.unit, setting.plan.k
 
     def of_part(part: object) -> StrataSums:
         frame = open_frame(work_table(setting, setting.opened(part)[0]))
         X, strata = fitted.matrix(frame), fitted.strata_of(frame)
         sums = np.zeros((n_strata, X.shape[1]))
         np.add.at(sums, strata, X)
-        return StrataSums(sums)
+        units = None if unit is None else _lowest(named_units(frame, unit), strata, n_strata, k)
+        return StrataSums(sums, units)
 
-    found: StrataSums = merged(
-        of_part(part) for _, part in setting.listing.read(run, setting.needed)
-    )
-    return found
+    parts = (of_part(part) for _, part in setting.listing.read(run, setting.needed))
+    return added_up(parts, k)
+
+
+def added_up(each: Iterable[StrataSums], k: int) -> StrataSums:
+    """Return the sums of all parts, added up in their order."""
+    return reduce(lambda one, other: one.merge(other, k), each)
+
+
+def _lowest(units: pl.Series, strata: Labels, n_strata: int, k: int) -> tuple[Hashes, ...]:
+    """Return the k lowest numbers of units in every stratum; who has no unit counts for none."""
+    known = units.is_not_null().to_numpy()
+    numbers, of = hashed(units)[known], strata[known]
+    order = np.lexsort((numbers, of))
+    numbers, of = numbers[order], of[order]
+    begins = np.searchsorted(of, np.arange(1, n_strata))
+    return tuple(np.unique(own)[:k] for own in np.split(numbers, begins))

@@ -41,6 +41,7 @@ class Setting:
     name_buckets: int = 1
     dialect: Dialect | None = None  # of CSV files
     markers: Mapping[str, int] = field(default_factory=dict)  # found when these were converted
+    secret: bytes = b""  # that random keys depend on
 
     @classmethod
     def of(cls, work: WorkFolder) -> "Setting":
@@ -52,6 +53,21 @@ class Setting:
     def decimal(self) -> str:
         """The decimal mark of numbers in text."""
         return "." if self.dialect is None else self.dialect.decimal or "."
+
+    @property
+    def key(self) -> str | None:
+        """The identifier that is replaced by random keys, the first in the order of the columns."""
+        return self.roles.identifiers[0] if self.plan.keep_key else None
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that the output does not have."""
+        return tuple(name for name in self.roles.unpublished if name != self.key)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns whose distribution in a group is compared with that in the dataset."""
+        return self.plan.compared_columns
 
     @property
     def needed(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from microagg.core.errors import ParameterError
 from microagg.scale.listing import Found, Listing
+from microagg.scale.urls import Place, Url
 
 # Bytes of a value of text in the work folder, about, beside those of the file.
 _TEXT = 12
@@ -28,9 +29,15 @@ def work_size(found: Found, listing: Listing | None) -> int:
     return 3 * max(width * listing.n_rows, found.size)
 
 
-def check_space(found: Found, listing: Listing | None, work: Path, output: Path) -> None:
-    """Refuse to begin where the work folder or the output would not fit."""
+def check_space(found: Found, listing: Listing | None, work: Path, target: Place) -> None:
+    """Refuse to begin where the work folder or the output would not fit.
+
+    What comes from a URL or goes there is kept in the work folder as well.
+    """
     needs = {work: work_size(found, listing)}
+    if isinstance(found.root, Url):
+        needs[work] += found.size
+    output = target.parent if isinstance(target, Path) else work
     needs[output] = needs.get(output, 0) + found.size
     for place, size in needs.items():
         free = shutil.disk_usage(place).free

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from microagg.plans.plan import Plan
 from microagg.release.records import n_infinite, nobody_named, refuse_values
-from microagg.scale.setting import Setting, named_units
+from microagg.release.required import check_suited
+from microagg.scale.distributions import Counted, merge_all
+from microagg.scale.setting import Setting, arrow_column, named_units
 from microagg.scale.work import WorkFolder
 from microagg.tables.columns import ColumnType
 from microagg.tables.date_texts import Writing, find_writing
@@ -129,6 +131,7 @@ class Facts:
     weights: WeightRange | None = None
     n_with_unit: int = 0
     n_following: int = 0  # rows that follow one of the same unit
+    values: dict[str, Counted] = field(default_factory=dict)  # of what is compared with the whole
 
     def with_markers(self, others: Mapping[str, int]) -> "Facts":
         """Return the facts with more entries that mean a missing value."""
@@ -150,6 +153,7 @@ class Facts:
             weights,
             self.n_with_unit + other.n_with_unit,
             self.n_following + other.n_following,
+            merge_all(self.values, other.values),
         )
 
 
@@ -171,7 +175,13 @@ def _of_part(setting: Setting, table: Any) -> Facts:
         None if roles.weights is None else WeightRange.of(weights_in(frame, roles.weights)),
         0 if units is None else units.count(),
         0 if units is None else int((units == units.shift(1)).sum()),
+        {name: _counted(frame, name) for name in setting.compared},
     )
+
+
+def _counted(frame: Frame, name: str) -> Counted:
+    check_suited(frame, name)
+    return Counted.of(name, arrow_column(frame, name))
 
 
 def merged(each: Iterable[Any]) -> Any:

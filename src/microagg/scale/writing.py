@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from microagg.core.errors import GuaranteeError
 from microagg.files.reading import sha256_of
-from microagg.scale.listing import FORMATS, DatasetFile
+from microagg.scale.keys import keys_of
+from microagg.scale.listing import FILE_ROWS, FORMATS, DatasetFile
 from microagg.scale.setting import Setting
 from microagg.scale.shuffle import Sources, row_numbers
 from microagg.scale.work import WorkFolder
@@ -67,18 +69,30 @@ def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, pa
                     "some rows were released twice or not at all; nothing was written. This is a "
                     "defect of microagg: please report it."
                 )
+            if setting.key is not None:
+                released = released.append_column(setting.key, _keys(setting, number, rows))
             write(_joined(table, released, schema))
             n_rows += len(rows)
     return n_rows
 
 
+def _keys(setting: Setting, number: int, rows: NDArray[np.int64]) -> Any:
+    """Return the random keys of rows of a file."""
+    before = sum(file.n_rows for file in setting.listing.files[:number])
+    positions = rows - number * FILE_ROWS + before
+    return pa.array(keys_of(positions, setting.listing.n_rows, setting.secret))
+
+
 def output_schema(setting: Setting, file: DatasetFile) -> pa.Schema:
     """Return the columns of an output file: those of the input that are published."""
-    dropped = setting.roles.unpublished
     fields = [
-        pa.field(field.name, _plain(field.type), field.nullable)
+        pa.field(
+            field.name,
+            pa.int64() if field.name == setting.key else _plain(field.type),
+            field.nullable,
+        )
         for field in file.schema
-        if field.name not in dropped
+        if field.name not in setting.dropped
     ]
     return pa.schema(fields)
 

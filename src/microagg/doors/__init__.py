@@ -1,0 +1,1 @@
+"""Functions that take a table, a file or a dataset, and ask those who know it."""
