@@ -1,0 +1,70 @@
+"""The table of methods by feature, from the registry."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from microagg.core.registry import DEFAULT, METHODS, Guarantee, Method
+
+_INDEX = Path(__file__).parents[2] / "methods" / "index.md"
+_SIZES = {
+    Guarantee.K_TO_2K_MINUS_1: "k to 2k-1",
+    Guarantee.AT_LEAST_K: "at least k",
+    Guarantee.K_ON_AVERAGE: "k on average; at least k with `strict_k`",
+}
+_NO_FEATURES = {"constraints", "n_jobs", "random_state", "strict_k", "time_budget"}
+
+
+def pages() -> dict[str, str]:
+    """Return the page with the table."""
+    return {"methods.md": "\n\n".join(_page()) + "\n"}
+
+
+def _page() -> Iterator[str]:
+    yield "# Methods by feature"
+    yield (
+        f"All {len(METHODS)} methods, as `microagg.methods()` and `microagg methods` list them. "
+        "Constraints, requirements, strata, weights and missing values work with every method of "
+        f"`protect`. If you have no reason to choose, use `{DEFAULT}`. In their estimators: "
+        "[partitions](partitions.md)."
+    )
+    yield (
+        "```pycon\n>>> import microagg\n"
+        ">>> microagg.methods()[\"mdav\"].cost\n'O(n^2 d / k) at worst'\n"
+        '>>> microagg.partitions.get("mdav")(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0]])'
+        ".tolist()\n[0, 1, 0, 1]\n\n```"
+    )
+    header = (
+        *("method", "class", "groups", "same result every time", "time budget", "columns"),
+        *("own options", "time", "source"),
+    )
+    lines = [" | ".join(("", *header, "")).strip(), "|---" * len(header) + "|"]
+    lines += [" | ".join(("", *_row(method), "")).strip() for method in METHODS.values()]
+    yield "\n".join(lines)
+
+
+def _row(method: Method) -> tuple[str, ...]:
+    options = [f"`{name}`" for name in method.options if name not in _NO_FEATURES]
+    if method.needs:
+        options.append(f"needs `{method.needs}`")
+    source = "[its page](../methods/auto.md)" if method.name == DEFAULT else method.source
+    return (
+        f"[`{method.name}`](../methods/{explained_on(method.name)})",
+        f"[`{method.class_name}`](partitions.md#{method.class_name})",
+        _SIZES[method.guarantee],
+        "yes" if method.deterministic else "with a seed",
+        "yes" if "time_budget" in method.options else "",
+        "one" if method.single_column else "any",
+        ", ".join(options),
+        method.cost,
+        source,
+    )
+
+
+def explained_on(name: str) -> str:
+    """Return the page that explains a method, as the index of methods says."""
+    for line in _INDEX.read_text("utf-8").splitlines():
+        names, _, rest = line.removeprefix("| ").partition(" | ")
+        if f"`{name}`" in names and (page := re.search(r"\]\(([\w-]+\.md)\)", rest)):
+            return page[1]
+    raise LookupError(f"docs/methods/index.md has no row for {name!r}: add one, with its page")
