@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-TOOL_EXTRAS = {"dev", "bench"}
+TOOL_EXTRAS = {"dev", "bench", "docs"}
 TABLE_LIBRARIES = {"pandas", "pyarrow"}
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,.-]+\])?\s*(?:>=\s*(?P<lowest>[\w.]+))?")
 
