@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from microagg.bounds import lower_bound
     from microagg.core import errors
     from microagg.core.registry import methods
-    from microagg.measures.measure import Measures, measure
+    from microagg.doors.measure import measure
+    from microagg.doors.verify import verify
+    from microagg.measures.measured import Measures
     from microagg.measures.utility.information_loss import information_loss
     from microagg.partitions.ordered import cut_path
     from microagg.plans.manifest import Manifest
@@ -21,18 +23,17 @@ if TYPE_CHECKING:
     from microagg.release.protect_file import protect_file
     from microagg.release.release import Release
     from microagg.release.transformer import Microaggregator
-    from microagg.release.verify import verify
     from microagg.scale.protect import protect_dataset
     from microagg.studies.compare import compare
     from microagg.studies.comparison import Comparison, risk_utility_map
     from microagg.studies.sweep import sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Comparison": "microagg.studies.comparison",
     "Manifest": "microagg.plans.manifest",
-    "Measures": "microagg.measures.measure",
+    "Measures": "microagg.measures.measured",
     "Microaggregator": "microagg.release.transformer",
     "Plan": "microagg.plans.plan",
     "Release": "microagg.release.release",
@@ -41,14 +42,14 @@ _HOMES = {
     "cut_path": "microagg.partitions.ordered",
     "information_loss": "microagg.measures.utility.information_loss",
     "lower_bound": "microagg.bounds",
-    "measure": "microagg.measures.measure",
+    "measure": "microagg.doors.measure",
     "methods": "microagg.core.registry",
     "protect": "microagg.release.protect",
     "protect_dataset": "microagg.scale.protect",
     "protect_file": "microagg.release.protect_file",
     "risk_utility_map": "microagg.studies.comparison",
     "sweep": "microagg.studies.sweep",
-    "verify": "microagg.release.verify",
+    "verify": "microagg.doors.verify",
 }
 _MODULES = {
     "errors": "microagg.core.errors",

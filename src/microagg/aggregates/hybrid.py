@@ -65,7 +65,10 @@ def _factor(apart: Floats) -> Floats:
     _, values, rows = np.linalg.svd(apart, full_matrices=False)
     least = values[0] * max(apart.shape) * np.finfo(np.float64).eps
     rank = min(int(np.count_nonzero(values > least)), len(apart) - 1)  # deviations sum to zero
-    factor: Floats = values[:rank, None] * rows[:rank]
+    axes = rows[:rank]
+    # Which of the two signs an axis gets differs between processors: its largest entry is positive.
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    factor: Floats = values[:rank, None] * axes * np.where(largest < 0.0, -1.0, 1.0)
     return factor
 
 

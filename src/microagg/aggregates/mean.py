@@ -12,8 +12,9 @@ from microagg.core.validation import check_group_sums
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import half_away_from_zero
 
-# Sums of differences of larger floats could overflow; groups with such values are scaled down.
-_LARGE = 2.0**900
+# Sums of differences of larger floats could overflow, and products of smaller ones vanish; groups
+# with such values, or with nothing but such values, are scaled down or up.
+_LARGE, _SMALL = 2.0**900, 2.0**-900
 _SHRINK = 100
 
 
@@ -45,7 +46,8 @@ def group_means(values: NDArray[Any], labels: Labels, weights: Floats | None = N
     array([1.5, 7. ])
     """
     column = np.array(values, dtype=np.float64)
-    shrunk = np.zeros(int(labels.max()) + 1, dtype=np.intp)
+    shrunk = np.full(int(labels.max()) + 1, -_SHRINK, dtype=np.intp)
+    shrunk[labels[np.abs(column) >= _SMALL]] = 0
     shrunk[labels[np.abs(column) > _LARGE]] = _SHRINK
     column = np.ldexp(column, -shrunk[labels])
     groups = summarise(column[:, None], labels)

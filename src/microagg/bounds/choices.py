@@ -2,4 +2,6 @@
 
 TIGHTNESS = ("fast", "tight")
 AUTO, NONE = "auto", "none"
+# How its progress is reported; an interrupt then keeps the best bound so far.
+TIGHT_TASK = "tight bound"
 BOUNDS = (AUTO, *TIGHTNESS, NONE)

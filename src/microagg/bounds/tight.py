@@ -18,18 +18,18 @@ from math import fsum
 
 import numpy as np
 
+from microagg.bounds.choices import TIGHT_TASK
 from microagg.bounds.fast import Shares, list_for_bound, neighbour_shares
 from microagg.bounds.master import Duals, Master, Solution
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import InterruptedSearchWarning
-from microagg.core.progress import listening, paced, report
+from microagg.core.progress import paced, report, unheard
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.bounds.pricing import Found, Prices, SearchTree, settle_records
 from microagg.orderings.neighbours import Neighbours
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
 
-_TASK = "tight bound"
 # Share of the time for finding an initial partition.
 _SHARE_OF_SEARCH = 0.1
 # Largest number of candidates for the groups of one record: the search keeps their distances.
@@ -74,7 +74,7 @@ def generated_bound(
 def _compile() -> None:
     """Bound a few records, so that a first run does not spend its time budget on compiling."""
     few = np.random.default_rng(0).normal(size=(9, 2))
-    with listening(None):
+    with unheard():
         tight_bound(few, 2, np.repeat(np.arange(3), 3), neighbour_shares(few, 2))
 
 
@@ -205,7 +205,7 @@ class Generation:
                 return found.groups[: found.counts[0]], math.inf
             lost += settle_records(self.X, self.k, roots, self.n_nodes, slack, prices, tree, found)
             done += len(roots)
-            report(_TASK, done, n)
+            report(TIGHT_TASK, done, n)
         magnitude = n * largest + float(np.abs(values).sum() - duals.cuts.sum()) + 2 * self.target
         margin = float(_ROUNDINGS * (self.X.shape[1] + 4 * self.k) * magnitude)
         bound = fsum(values) + fsum(duals.cuts) - margin - slack * (n // self.k)

@@ -20,11 +20,11 @@ from microagg.cli.options import (
     takes,
 )
 from microagg.cli.summary import Facts, assumed
-from microagg.cli.values import listed_ks, whole_or_text
 from microagg.core.errors import ParameterError
 from microagg.core.registry import ALL, find
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
+from microagg.plans.texts import listed_ks, whole_or_text
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan

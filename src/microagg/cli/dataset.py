@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from microagg.cli.asked import Asked
-from microagg.cli.done import done_rows
+from microagg.cli.done import done_rows, written_beside
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.summary import Facts, title
 from microagg.core.errors import ParameterError
@@ -28,9 +28,12 @@ class DatasetOptions(NamedTuple):
     resume: bool
     scheduler: str | None
 
-    def are_for(self, source: str) -> bool:
-        """Whether the source is protected as a dataset: a folder, or a file with such an option."""
-        return Path(source).is_dir() or any(self)
+    def are_for(self, source: str, target: str | None) -> bool:
+        """Whether the source is protected as a dataset.
+
+        That is a folder, a file with such an option, and what comes from a URL or goes there.
+        """
+        return Path(source).is_dir() or any(self) or any(map(_is_url, (source, target or "")))
 
     @staticmethod
     def refuse(*, given: Mapping[str, Any], **others: object) -> None:
@@ -59,6 +62,7 @@ def protect_dataset(
     asked: Asked,
     wanted: DatasetOptions,
     given: Mapping[str, Any],
+    reports: Mapping[str, str | None],
 ) -> None:
     """Protect a dataset, and say what was done."""
     if source == "-" or output == "-":
@@ -85,14 +89,21 @@ def protect_dataset(
                 decimal=given["decimal"],
                 encoding=given["encoding"],
                 force=given["force"],
+                **reports,
             )
     if given["json"]:
         print_json(done.as_dict())
     elif not given["quiet"]:
-        show(_summary(done, asked, target, began=context.obj), err=False)
+        show(_summary(done, asked, target, reports, began=context.obj), err=False)
+
+
+def _is_url(name: str) -> bool:
+    return "://" in name  # without loading what reads from there
 
 
 def _default_name(source: str) -> str:
+    if _is_url(source):
+        raise ParameterError("the output of a dataset at a URL must be named. Give it with -o.")
     if Path(source).is_dir():
         folder = Path(source)
         return str(folder.parent / f"{folder.resolve().name}-protected")
@@ -101,15 +112,18 @@ def _default_name(source: str) -> str:
     return protected_name(source)
 
 
-def _summary(done: "Manifest", asked: Asked, target: str, *, began: float) -> str:
-    from microagg.plans.beside import manifest_path
+def _summary(
+    done: "Manifest", asked: Asked, target: str, reports: Mapping[str, str | None], *, began: float
+) -> str:
+    from microagg.plans.beside import SUFFIX
 
     rows: Facts = [
         *done_rows(done, asked),
         *_dataset_rows(done),
         ("time", f"{time.perf_counter() - began:.2f} s"),
         ("written to", target),
-        ("manifest", str(manifest_path(target))),
+        ("manifest", f"{target.rstrip('/')}{SUFFIX}"),
+        *written_beside({name: path for name, path in reports.items() if path is not None}),
     ]
     return f"{title(done, counted(done.n_records, 'record'))}\n\n{facts(rows)}"
 

@@ -7,14 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
+from microagg.cli.first_run import is_first_run, showing_what_is_compiled
 from microagg.cli.layout import bar, facts, show, warnings_as_lines
 from microagg.cli.options import FORCE, QUIET, parameters, parsed, plan_options, takes
 from microagg.cli.summary import outcome, title
 from microagg.core.words import counted, listed_names
+from microagg.tables.samples import SENSITIVE, diabetes
 
-SENSITIVE = "progression"
 SEED = 1  # so that everyone sees the same
 SHOWN_COLUMNS, SHOWN_RECORDS = 5, 4
+KERNELS = 35  # that are compiled on the first run, as a test counts
+_FIRST_RUN = (
+    "The first run on this machine compiles the method, which takes a minute or so; later runs "
+    "start at once."
+)
 
 
 @takes(parameters(plan_options("k")), (QUIET, FORCE))
@@ -38,9 +44,11 @@ def demo(
         report = folder / "diabetes-report.html"
         for path in (original, protected, manifest_path(str(protected)), report):
             check_target(path, force=force)
-        with bar(quiet=quiet):
+        with bar(quiet=quiet), showing_what_is_compiled(KERNELS):
             from microagg.release.protect import protect
 
+            if not quiet and is_first_run():
+                show(_FIRST_RUN, err=True)
             table = diabetes()
             release = protect(table, least, sensitive=[SENSITIVE], random_state=SEED)
             write_table(table, str(original), force=force)
@@ -72,21 +80,6 @@ def _folder(output: str) -> Iterator[Path]:
             with suppress(OSError):
                 path.rmdir()
         raise
-
-
-def diabetes() -> Any:
-    """442 patients in their own units; columns of whole numbers are integers."""
-    import numpy as np
-    import polars as pl
-    from sklearn.datasets import load_diabetes
-
-    patients = load_diabetes(scaled=False)
-    values = dict(zip(patients.feature_names, patients.data.T, strict=True))
-    values[SENSITIVE] = patients.target
-    whole = {name: bool((np.rint(v) == v).all()) for name, v in values.items()}
-    return pl.DataFrame(
-        {name: v.astype(np.int64) if whole[name] else v.copy() for name, v in values.items()}
-    )
 
 
 def _story(table: Any, release: Any, original: Path, protected: Path, report: Path) -> str:

@@ -1,5 +1,7 @@
 """What a release did, in rows for its summary: of a table as of a dataset."""
 
+from collections.abc import Iterator, Mapping
+
 from microagg.cli.asked import Asked
 from microagg.cli.summary import (
     Facts,
@@ -26,3 +28,10 @@ def done_rows(done: Manifest, asked: Asked) -> Facts:
     rows += constraint_rows(done.constraints)
     rows += [*dropped_rows(done), *unchanged_rows(done), *shared_rows(done)]
     return rows + ([] if done.random_state is None else [("seed", str(done.random_state))])
+
+
+def written_beside(paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Return rows on the files beside the result; only a public report is not internal."""
+    for name, path in paths.items():
+        note = "" if name == "public_report" else " (keep this file internal)"
+        yield name.replace("_", " "), f"{path}{note}"

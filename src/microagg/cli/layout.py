@@ -11,24 +11,9 @@ from typing import Any
 
 import typer
 
-from microagg.core.errors import (
-    AnnotationWarning,
-    ConstraintWarning,
-    DamagedCacheWarning,
-    InterruptedSearchWarning,
-    ManifestWarning,
-    PrivacyWarning,
-)
+from microagg.core.errors import SHOWN_WARNINGS
 from microagg.core.words import printable
 
-_SHOWN = (
-    AnnotationWarning,
-    ConstraintWarning,
-    DamagedCacheWarning,
-    InterruptedSearchWarning,
-    ManifestWarning,
-    PrivacyWarning,
-)
 _NARROWEST, _WIDEST, _NO_TERMINAL = 40, 110, 100
 
 
@@ -95,12 +80,12 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
     """Print each warning of a release on one line, once the block has succeeded."""
     heard: list[str] = []
     with warnings.catch_warnings():
-        for category in _SHOWN:
+        for category in SHOWN_WARNINGS:
             warnings.simplefilter("always", category)
         show_others = warnings.showwarning
 
         def hear(message: Any, category: type[Warning], *rest: Any, **named: Any) -> None:
-            if issubclass(category, _SHOWN):
+            if issubclass(category, SHOWN_WARNINGS):
                 heard.append(str(message))
             else:
                 show_others(message, category, *rest, **named)

@@ -10,14 +10,19 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+from microagg.cli.limited import need_room_to_start, reserve_little
+from microagg.cli.supervising import End, heed_signals, libraries_said, run_apart, say_end
 from microagg.core.errors import MicroaggError
+from microagg.core.memory import is_lack_of_memory, limit, was_near_limit
 from microagg.core.words import printable
 
 OUT_OF_MEMORY = 1
+DEFECT = 1
 UNWRITABLE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -30,8 +35,7 @@ _SAVING = {
     "compare": "--effort fast or fewer --methods",
     "sweep": "--effort fast or a smaller K",
 }
-# What other errors say then: of the system, of threads, and of libraries that cannot be loaded.
-_LACK_OF_MEMORY = ("cannot allocate memory", "can't start new thread", "failed to map segment")
+_OPENBLAS_LACKS_MEMORY = b"OpenBLAS blas_thread_init: pthread_create failed"
 
 
 class _TerminatedError(BaseException):
@@ -42,26 +46,50 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line with these arguments, or the process's own, and exit."""
     began = time.perf_counter()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and (end := run_apart(arguments)) is not None:
+        sys.exit(_code_of(end, arguments))
     _open_streams()
+    if argv is None:
+        reserve_little()
+    # If polars does not fit in, an error says so.
+    warnings.filterwarnings("ignore", "Polars binary is missing")
+    try:
+        code = _code(arguments, began)
+    except BaseException:  # a defect: Python prints a traceback
+        say_end(DEFECT)
+        raise
+    if argv is None:  # all is said and done; libraries that clean up are not to be interrupted
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    say_end(code)
+    sys.exit(code)
+
+
+def _code(arguments: list[str], began: float) -> int:
+    """Run the command line, say what went wrong, and return the exit code."""
     try:
         with _raising_when_terminated(), _raising_what_ended_it():
+            heed_signals()
+            need_room_to_start(arguments)
             code = _run(arguments, began)
             sys.stdout.flush()
+            return code
     except MicroaggError as error:
         _say(str(error))
-        code = error.exit_code
+        return error.exit_code
     except (KeyboardInterrupt, _TerminatedError) as ended:
+        if _OPENBLAS_LACKS_MEMORY in libraries_said():  # it interrupts the process then
+            _say(_memory_line(MemoryError(), arguments))
+            return OUT_OF_MEMORY
         is_terminated = isinstance(ended, _TerminatedError)
-        writes = bool(arguments) and arguments[0] in _WRITERS
-        wrote = "; nothing half-written was left behind" if writes else ""
+        wrote = "; nothing half-written was left behind" if _writes(arguments) else ""
         notes = "".join(f" {note}" for note in getattr(ended, "__notes__", ()))
         _say(f"{'terminated' if is_terminated else 'interrupted'}{wrote}.{notes}")
-        code = TERMINATED if is_terminated else INTERRUPTED
+        return TERMINATED if is_terminated else INTERRUPTED
     except BrokenPipeError:
         _give_up_output()
-        code = BROKEN_PIPE
-    except (MemoryError, OSError, RuntimeError, ImportError) as error:
-        if _is_lack_of_memory(error):
+        return BROKEN_PIPE
+    except Exception as error:
+        if is_lack_of_memory(error) or was_near_limit():
             code, line = OUT_OF_MEMORY, _memory_line(error, arguments)
         elif isinstance(error, OSError):
             code, line = UNWRITABLE, _system_line(error)
@@ -69,9 +97,21 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             raise
         _give_up_output()
         _say(line)
-    if argv is None:  # all is said and done; libraries that clean up are not to be interrupted
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(code)
+        return code
+
+
+def _code_of(end: End, arguments: Sequence[str]) -> int:
+    """Return the exit code of a worker; say what happened to it, if it could not."""
+    if end.code is None:
+        _say(_crash_line(end, arguments))
+        return OUT_OF_MEMORY
+    if end.noise and end.code != OUT_OF_MEMORY:
+        from microagg.files.panics import without_reports
+
+        with suppress(OSError):
+            sys.stderr.buffer.write(without_reports(end.noise))
+            sys.stderr.buffer.flush()
+    return end.code
 
 
 @contextmanager
@@ -82,6 +122,7 @@ def _raising_when_terminated() -> Iterator[None]:
         return
 
     def end(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: cleaning up takes a moment
         raise _TerminatedError
 
     before = signal.signal(signal.SIGTERM, end)
@@ -130,35 +171,39 @@ def _system_line(error: OSError) -> str:
     return f"{str(error.filename)!r} cannot be used: {reason}."
 
 
-def _is_lack_of_memory(error: BaseException | None) -> bool:
-    """Whether an error, or what led to it, says that memory ran out."""
-    while error is not None:
-        said = str(error).lower()
-        if isinstance(error, MemoryError) or any(words in said for words in _LACK_OF_MEMORY):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
 def _memory_line(error: Exception, arguments: Sequence[str]) -> str:
     """Return what could not be held, and what to do; the message of numpy names the size."""
-    command = arguments[0] if arguments else ""
     size = re.search(r"Unable to allocate ([0-9]+(?:\.[0-9]+)?)\.? (\w+)", str(error))
     amount = f": {size[1]} {size[2]} more could not be held" if size else ""
-    wrote = "; nothing was written" if command in _WRITERS else ""
-    remedy = "Use fewer columns or records, or a machine with more memory."
+    wrote = "; nothing was written" if _writes(arguments) else ""
+    return f"there is not enough memory{amount}{wrote}. {_saving_memory(arguments)}"
+
+
+def _crash_line(end: End, arguments: Sequence[str]) -> str:
+    """Return what happened to a worker that crashed or was killed, and what to do."""
+    happened = "the process was killed" if end.was_killed else "a library crashed"
+    wrote = "; no output is half-written" if _writes(arguments) else ""
+    reason = "as happens where there is not enough memory"
+    return f"{happened}, {reason}{wrote}. {_saving_memory(arguments)}"
+
+
+def _writes(arguments: Sequence[str]) -> bool:
+    return bool(arguments) and arguments[0] in _WRITERS
+
+
+def _saving_memory(arguments: Sequence[str]) -> str:
+    """Return what to do if memory does not suffice."""
+    command = arguments[0] if arguments else ""
+    more = "a machine with more memory" if limit() is None else "a higher limit (ulimit -v)"
     if command in _SAVING:
-        remedy = (
-            f"Choose {_SAVING[command]}, --drop columns, use fewer records, or use a machine with "
-            "more memory."
-        )
-    return f"there is not enough memory{amount}{wrote}. {remedy}"
+        return f"Choose {_SAVING[command]}, --drop columns, use fewer records, or use {more}."
+    return f"Use fewer columns or records, or {more}."
 
 
 def _run(argv: list[str], began: float) -> int:
     import typer
 
-    from microagg.cli.app import command
+    from microagg.cli.commands import command
 
     # The class of all errors in arguments; typer has no public name for it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]

@@ -7,9 +7,11 @@ import typer
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
-    FILES,
+    FILES_OR_FOLDER,
     JSON,
     QUIET,
+    Memory,
+    WorkDir,
     column_options,
     dialect_of,
     parameters,
@@ -25,7 +27,7 @@ from microagg.plans.options import Section
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, WEIGHT
 
 if TYPE_CHECKING:
-    from microagg.measures.measure import Measures
+    from microagg.measures.measured import Measures
     from microagg.measures.risk.units import UnitRisk
 
 _ROLES = role_options(QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE)
@@ -56,8 +58,10 @@ _SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), rol
     (JSON, QUIET),
 )
 def measure(
-    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help=FILES)],
-    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.")],
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help=FILES_OR_FOLDER)],
+    protected: Annotated[
+        str, typer.Argument(metavar="PROTECTED", help="The protected file or folder.")
+    ],
     key: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +78,8 @@ def measure(
             rich_help_panel=Section.COLUMNS,
         ),
     ] = None,
+    memory: Memory = None,
+    work_dir: WorkDir = None,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -83,16 +89,19 @@ def measure(
     the release lies beside the file, roles and types of columns are read from it, and what it asks
     of every combination is checked. Columns that only the original has are left out. Options for
     columns can be repeated. Up to 100,000 records all figures are exact; above that, some come from
-    a sample, and say so. The figures are for internal use only: --json has quantiles of the
+    a sample, and say so. Two folders of the same files and rows, or two files with --memory, need
+    not fit in memory. The figures are for internal use only: --json has quantiles of the
     original.
     """
+    from microagg.doors.datasets import is_dataset
     from microagg.release.saving import check_source
 
     for source in (original, protected):
-        check_source(source)
+        if not is_dataset(source, memory, work_dir):
+            check_source(source)
     seed = parsed(_SEED, given).get("random_state", 0)
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
-        from microagg.measures.measure import measure as measured
+        from microagg.doors.measure import measure as measured
 
         found = measured(
             original,
@@ -105,6 +114,8 @@ def measure(
             target=target,
             random_state=seed,
             plan=given["plan"],
+            memory=memory,
+            work_dir=work_dir,
             **dialect_of(given),
         )
     if given["json"]:

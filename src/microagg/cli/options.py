@@ -6,27 +6,36 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.cli.values import (
-    assignments,
-    by_column,
-    names_in,
-    number_or_text,
-    seed_of,
-    whole_or_text,
-)
 from microagg.cli.version import Version
-from microagg.files.expansion import DEFAULT_LIMIT, as_size
-from microagg.files.formats import suffix_list
+from microagg.files.formats import DIALECT_OPTIONS, suffix_list
 from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
 from microagg.plans.options import Kind, Option, options_of
 from microagg.plans.plan import Plan
+from microagg.plans.texts import by_column, option_value
 
 Parameter = inspect.Parameter
 
 FILES_SECTION, OUTPUT_SECTION = "Files", "Output"
 
 FILES = f"A {suffix_list()} file, or - (CSV)."
+FILES_OR_FOLDER = f"A {suffix_list()} file, or - (CSV); or a folder of Parquet, Arrow or CSV files."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Most memory to take, such as 4GB, for a file or folder that does not fit in it.",
+        rich_help_panel=FILES_SECTION,
+    ),
+]
+WorkDir = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Where the private work folder of a dataset is made. Default: for temporary files.",
+        rich_help_panel=FILES_SECTION,
+    ),
+]
 
 _COMMA = """A name with a comma goes in double quotes, as in '"city, country",age'."""
 _TYPES: dict[Kind, Any] = {
@@ -56,42 +65,9 @@ def _switch(name: str, *flags: str, help_: str) -> Parameter:
     return _option(name, bool, False, *flags, help=help_, rich_help_panel=OUTPUT_SECTION)
 
 
-DIALECT = (
-    _text(
-        "delimiter",
-        "--delimiter",
-        "D",
-        FILES_SECTION,
-        "What separates the fields of a CSV file. Default: detected.",
-    ),
-    _text(
-        "decimal",
-        "--decimal",
-        "M",
-        FILES_SECTION,
-        "Decimal mark of a CSV file, . or , Default: detected.",
-    ),
-    _text(
-        "encoding",
-        "--encoding",
-        "E",
-        FILES_SECTION,
-        "Encoding of a CSV, SPSS, Stata or R file. Default: detected.",
-    ),
-    _text(
-        "sheet",
-        "--sheet",
-        "S",
-        FILES_SECTION,
-        "Sheet of an Excel workbook, or data frame in an R file. Default: the only one.",
-    ),
-    _text(
-        "max_expanded",
-        "--max-expanded",
-        "SIZE",
-        FILES_SECTION,
-        f"What a compressed file may expand to, as in 8GB. Default: {as_size(DEFAULT_LIMIT)}.",
-    ),
+DIALECT = tuple(
+    _text(name, f"--{name.replace('_', '-')}", own.metavar, FILES_SECTION, own.help)
+    for name, own in DIALECT_OPTIONS.items()
 )
 
 
@@ -214,25 +190,8 @@ def takes(*groups: Iterable[Parameter]) -> Callable[[Callable[..., None]], Calla
 
 def parsed(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the options that were given, by keyword."""
-    found = {option.keyword: _value(option, given.get(option.dest)) for option in options}
+    found = {option.keyword: option_value(option, given.get(option.dest)) for option in options}
     return {keyword: value for keyword, value in found.items() if value is not None}
-
-
-def _value(option: Option, given: Any) -> Any:
-    """Return the value of a text; an invalid text is left for a check to refuse."""
-    if given is None or given == []:
-        return None
-    if option.keyword == "random_state":
-        return seed_of(given)
-    readers: dict[Kind, Callable[[Any], Any]] = {
-        Kind.WHOLE: whole_or_text,
-        Kind.NUMBER: number_or_text,
-        Kind.NAMES: lambda texts: [name for text in texts for name in names_in(text)],
-        Kind.LISTS: lambda texts: [names_in(text) for text in texts],
-        Kind.ASSIGNMENTS: assignments,
-        Kind.BY_COLUMN: lambda texts: next((text for text in texts if "=" not in text), None),
-    }
-    return readers.get(option.kind, lambda value: value)(given)
 
 
 def parsed_columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

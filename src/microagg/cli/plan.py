@@ -63,7 +63,8 @@ def plan(
 
     atomic_write_all({Path(output): text_writer(text)}, force=given["force"])
     if not given["quiet"]:
-        command = f"microagg protect {source}{_words(dialect_of(given))} --plan {output}"
+        options = f"{_words(dialect_of(given))} --plan {shlex.quote(output)}"
+        command = f"microagg protect {shlex.quote(source)}{options}"
         show(f"Check every line of {output}, then: {command}")
 
 

@@ -1,14 +1,13 @@
 """microagg protect: from a file to a protected file."""
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from microagg.cli.asked import Asked, plan_from
 from microagg.cli.dataset import DatasetOptions, protect_dataset
-from microagg.cli.done import done_rows
+from microagg.cli.done import done_rows, written_beside
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
 from microagg.cli.options import (
@@ -91,7 +90,8 @@ def protect(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Where the private work folder of a dataset is made. Default: beside the output.",
+            help="Folder in which the private work folder of a dataset is made. Default: that of "
+            "the output.",
             rich_help_panel=FILES_SECTION,
         ),
     ] = None,
@@ -131,19 +131,19 @@ def protect(
     what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.
     A folder of Parquet, Arrow or CSV files, or one file with --memory, is protected as a dataset
-    that need not fit in memory. Ctrl-C then leaves a work folder that --resume takes up.
+    that need not fit in memory; both may be at URLs such as s3://bucket/visits. Ctrl-C then leaves
+    a work folder that --resume takes up.
     """
     asked = plan_from(given)
     wanted = DatasetOptions(memory, work_dir, keep_work, resume, scheduler)
-    if wanted.are_for(source):
+    if wanted.are_for(source, output):
         wanted.refuse(
             audit=audit,
-            report=report,
-            public_report=public_report,
             escape_formulas=escape_formulas,
             given=given,
         )
-        protect_dataset(context, source, output, asked, wanted, given)
+        reports = {"report": report, "public_report": public_report}
+        protect_dataset(context, source, output, asked, wanted, given, reports)
         return
 
     from microagg.cli.outputs import check_no_json
@@ -183,15 +183,9 @@ def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: flo
         ("written to", "standard output" if outputs.table == "-" else outputs.table),
         *_escaped(done),
         *_manifest(outputs.table),
-        *_written(outputs),
+        *written_beside(outputs.beside),
     ]
     return f"{title(done, counted(done.n_records, 'record'))}\n\n{facts(rows)}"
-
-
-def _written(outputs: "Outputs") -> Iterator[tuple[str, str]]:
-    for name, path in outputs.beside.items():
-        note = "" if name == "public_report" else " (keep this file internal)"
-        yield name.replace("_", " "), f"{path}{note}"
 
 
 def _escaped(done: "Manifest") -> list[tuple[str, str]]:

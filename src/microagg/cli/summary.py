@@ -24,6 +24,7 @@ from microagg.plans.manifest import (
 )
 from microagg.plans.plan import Plan
 from microagg.plans.required import (
+    WHY_LOST,
     left_out,
     lost_columns,
     may_have_lost_others,
@@ -117,7 +118,7 @@ def _lost(done: Manifest) -> Facts:
     better = "its overall average" if len(lost) == 1 else "their overall averages"
     words = f"released values no closer to the true ones than {better}"
     others = " and possibly others" if may_have_lost_others(done) else ""
-    return [("caution", f"{listed_names(lost)}{others}: {words}")]
+    return [("caution", f"{listed_names(lost)}{others}: {words}. {WHY_LOST}")]
 
 
 def _grouping_loss(done: Manifest) -> str:

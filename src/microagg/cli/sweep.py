@@ -18,9 +18,9 @@ from microagg.cli.options import (
     takes,
 )
 from microagg.cli.summary import Facts, assumed
-from microagg.cli.values import listed_ks
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
+from microagg.plans.texts import listed_ks
 
 if TYPE_CHECKING:
     from microagg.plans.plan import Plan

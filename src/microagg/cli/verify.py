@@ -7,9 +7,11 @@ import typer
 from microagg.cli.layout import facts, print_json, show, warnings_as_lines
 from microagg.cli.options import (
     DIALECT,
-    FILES,
+    FILES_OR_FOLDER,
     JSON,
     QUIET,
+    Memory,
+    WorkDir,
     column_options,
     dialect_of,
     original_file,
@@ -50,7 +52,9 @@ _REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
     (JSON, QUIET),
 )
 def verify(
-    file: Annotated[str, typer.Argument(metavar="FILE", help=FILES)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help=FILES_OR_FOLDER)],
+    memory: Memory = None,
+    work_dir: WorkDir = None,
     *,
     given: dict[str, Any],
 ) -> None:
@@ -60,9 +64,10 @@ def verify(
     written, and a missing value is a value. If the manifest of the release lies beside the file, it
     defines what to check. Units and contributions are not published: without --original they
     cannot be checked, and the exit code is 4 as well. Options for columns and --constraint can be
-    repeated.
+    repeated. A folder of Parquet, Arrow or CSV files, or one file with --memory, need not fit in
+    memory; its combinations are counted over all files together.
     """
-    from microagg.release.verify import verify as verified
+    from microagg.doors.verify import verify as verified
 
     with warnings_as_lines(quiet=given["quiet"]):
         found = verified(
@@ -71,6 +76,8 @@ def verify(
             **_required(given),
             original=given["original"],
             plan=given["plan"],
+            memory=memory,
+            work_dir=work_dir,
             **dialect_of(given),
         )
     if given["json"]:

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from microagg.constraints.exact import whole_row
 from microagg.constraints.grammar import Constraint
 from microagg.core.arrays import Floats
+from microagg.core.decimals import SIGNIFICANT, decimals_of, in_steps
 
 # A total may miss its bound by this share of the sum of the absolute values of its terms.
 TOLERANCE = 1e-9
@@ -28,9 +30,10 @@ def count_violations(
 ) -> dict[str, int]:
     """Return how many records violate each constraint, by its text.
 
-    A constraint over columns of whole numbers is checked exactly, any other to 1e-9 of the sum of
-    the absolute values of its terms, or 1e-6 if it has columns of 32-bit floats. With `scales`, a
-    term counts for at least 1e-6 of its column's scale. A total that is not finite satisfies none.
+    A constraint over columns of whole numbers or of numbers with a few decimals is checked exactly,
+    any other to 1e-9 of the sum of the absolute values of its terms, or 1e-6 if it has columns of
+    32-bit floats. With `scales`, a term counts for at least 1e-6 of its column's scale. A total
+    that is not finite satisfies none.
 
     >>> from microagg.constraints.grammar import parse
     >>> count_violations([parse("tax >= 0"), parse("tax <= 0")], {"tax": [2, 3, -1]})
@@ -39,10 +42,12 @@ def count_violations(
     found = {}
     for constraint in constraints:
         arrays = [np.asarray(columns[name]) for name in constraint.coefficients]
+        widths = [(scales or {}).get(name, 0.0) for name in constraint.coefficients]
         if all(values.dtype.kind in "biu" for values in arrays):
             over, allowed = _whole_excess(constraint, arrays)
+        elif (exact := _in_steps(constraint, arrays, widths)) is not None:
+            over, allowed = _whole_excess(*exact)
         else:
-            widths = [(scales or {}).get(name, 0.0) for name in constraint.coefficients]
             over, allowed = _float_excess(constraint, arrays, widths)
         kept = {
             "=": np.abs(over) <= allowed,
@@ -67,6 +72,28 @@ def _whole_excess(constraint: Constraint, arrays: list[NDArray[Any]]) -> tuple[A
     kind: Any = np.int64 if fits else object
     total = sum(c * values.astype(kind) for c, values in zip(coefficients, arrays, strict=True))
     return total - (int(bound) if fits else bound), 0
+
+
+def _in_steps(
+    constraint: Constraint, arrays: list[NDArray[Any]], scales: list[float]
+) -> tuple[Constraint, list[NDArray[Any]]] | None:
+    """Return a constraint on numbers with decimals as one on whole numbers, in the last decimal.
+
+    None if the numbers have no last decimal, or if nothing says that it is right: in 32 bits.
+    """
+    digits = 0
+    largest = [max(largest_size(values), own) for values, own in zip(arrays, scales, strict=True)]
+    for values, own in zip(arrays, largest, strict=True):
+        if values.dtype in (np.float16, np.float32) or not np.isfinite(values).all():
+            return None
+        found = decimals_of(values, own)
+        if found is None:
+            return None
+        digits = max(digits, found)
+    if max(largest, default=0.0) * 10.0**digits >= 10.0**SIGNIFICANT:
+        return None
+    steps = [in_steps(values, digits) for values in arrays]
+    return replace(constraint, bound=constraint.bound * 10**digits), steps
 
 
 def _float_excess(

@@ -48,23 +48,27 @@ class Executor(Protocol):
 class _Workers(NamedTuple):
     executor: Executor
     n_workers: int
+    watch: Callable[[], None] | None
 
 
 _workers: ContextVar[_Workers | None] = ContextVar("microagg_workers", default=None)
 
 
 @contextmanager
-def executing_on(executor: Executor, n_workers: int) -> Iterator[None]:
+def executing_on(
+    executor: Executor, n_workers: int, watch: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Run the pure tasks started in this block on `executor`, which has `n_workers`.
 
     The executor must be able to send tasks, items and results: processes and other machines need
-    them pickled. Parallel work within such a task runs on its own thread.
+    them pickled. Parallel work within such a task runs on its own thread. `watch` is called often
+    while tasks are running, and may raise if they cannot be finished.
 
     >>> with ThreadPoolExecutor(2) as pool, executing_on(pool, 2):
     ...     side_by_side(abs, [-1, 2, -3], n_jobs=1, task="counting")
     [1, 2, 3]
     """
-    token = _workers.set(_Workers(executor, n_workers))
+    token = _workers.set(_Workers(executor, n_workers, watch))
     try:
         yield
     finally:
@@ -199,7 +203,8 @@ def as_completed(
     run = _Run(function, items, task, enough, progress, on_interrupt)
     workers = None if needs_threads else _workers.get()
     if workers is not None:
-        yield from run.on(workers.executor, 2 * workers.n_workers, _Crew(1, len(items)))
+        crew = _Crew(1, len(items))
+        yield from run.on(workers.executor, 2 * workers.n_workers, crew, workers.watch)
         return
     n_threads = threads_available(n_jobs)
     if min(n_threads, len(items)) <= 1:
@@ -237,7 +242,13 @@ class _Run(Generic[Item, Result]):
             yield place, result
             pass_on()
 
-    def on(self, executor: Executor, at_once: int, crew: _Crew) -> Iterator[tuple[int, Result]]:
+    def on(
+        self,
+        executor: Executor,
+        at_once: int,
+        crew: _Crew,
+        watch: Callable[[], None] | None = None,
+    ) -> Iterator[tuple[int, Result]]:
         """Work on the items there; of perhaps a million, only a few are submitted at a time."""
         on_threads = isinstance(executor, ThreadPoolExecutor)
         work = crew.run if on_threads else _run_elsewhere
@@ -253,6 +264,8 @@ class _Run(Generic[Item, Result]):
                     if not pending:
                         return
                     yield from self._finished(pending, crew)
+                    if watch is not None:
+                        watch()
                 except KeyboardInterrupt:
                     if on_interrupt is None:
                         raise
@@ -305,6 +318,11 @@ class Best(Generic[Result]):
         with self._lock:
             if not self._results or (error, place) < self._rank:
                 self._rank, self._results = (error, place), [result]
+
+    @property
+    def error(self) -> float:
+        """The error of the best result."""
+        return self._rank[0]
 
     @property
     def result(self) -> Result:

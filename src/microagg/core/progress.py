@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ProgressCallback = Callable[[str, int, int], None]
+BestCallback = Callable[[float | None], None]
 
 PREPARING = "preparing (the first run of a method compiles it)"
 
@@ -25,12 +26,24 @@ PREPARING = "preparing (the first run of a method compiles it)"
 _PACE_SECONDS = 0.1
 
 _listener: ContextVar[ProgressCallback | None] = ContextVar("microagg_progress", default=None)
+_best_listener: ContextVar[BestCallback | None] = ContextVar("microagg_best", default=None)
 
 
 def report(task: str, done: int, total: int) -> None:
     """Report that `done` of `total` units of `task` are finished, if anyone is listening."""
     if (listener := _listener.get()) is not None:
         listener(task, done, total)
+
+
+def report_best(error: float | None) -> None:
+    """Report the squared error of the best groups so far, if anyone wants to hear it.
+
+    None if there are groups, but their error is not known yet. Only searches that keep these groups
+    when they are interrupted report it, and only where they do: so whoever hears it can end the
+    search, and get them, by raising `KeyboardInterrupt`.
+    """
+    if (listener := _best_listener.get()) is not None:
+        listener(error)
 
 
 def paced(items: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
@@ -51,6 +64,41 @@ def paced(items: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
 def current_listener() -> ProgressCallback | None:
     """Return the callback that receives reports made here, if there is one."""
     return _listener.get()
+
+
+def current_best_listener() -> BestCallback | None:
+    """Return the callback that hears of the best groups found here, if there is one."""
+    return _best_listener.get()
+
+
+@contextmanager
+def best_heard_by(callback: BestCallback | None) -> Iterator[None]:
+    """Send what `report_best` reports inside this block to `callback`.
+
+    >>> heard = []
+    >>> with best_heard_by(heard.append):
+    ...     report_best(2.5)
+    >>> heard
+    [2.5]
+    """
+    token = _best_listener.set(callback)
+    try:
+        yield
+    finally:
+        _best_listener.reset(token)
+
+
+def best_heard_as(error: float | None) -> AbstractContextManager[None]:
+    """Report this error in place of those of a search whose groups will be changed."""
+    outer = _best_listener.get()
+    return best_heard_by(None if outer is None else lambda _: outer(error))
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Do work inside this block, such as compiling, that nobody is to hear of."""
+    with listening(None), best_heard_by(None):
+        yield
 
 
 @contextmanager

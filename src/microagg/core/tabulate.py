@@ -54,8 +54,13 @@ def text_tables(tables: Sequence[tuple[Sequence[str], TableRows]]) -> list[str]:
 def _printable(
     header: Sequence[str], rows: TableRows
 ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Return a table in which nothing controls the terminal."""
-    return [*map(printable, header)], [[*map(printable, row)] for row in rows]
+    """Return a table in which nothing controls the terminal, and blanks after names are seen."""
+    return [*map(printable, header)], [[printable(_ended(cell)) for cell in row] for row in rows]
+
+
+def _ended(cell: str) -> str:
+    bare = cell.rstrip(" ")
+    return bare + "␣" * (len(cell) - len(bare))
 
 
 def _lines(

@@ -39,6 +39,15 @@ def without_controls(text: str) -> str:
     return _OBEYED.sub(lambda found: _escape(found[0]), text)
 
 
+def with_blanks(name: str) -> str:
+    """Return a name whose blanks can be seen where they tell it from another.
+
+    >>> with_blanks("m "), with_blanks(" a  b"), with_blanks("a b")
+    ('m␣', '␣a␣␣b', 'a b')
+    """
+    return name.replace(" ", "␣") if name != name.strip(" ") or "  " in name else name
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -13,6 +13,7 @@ from microagg.files.dialect import Dialect
 from microagg.files.panics import without_panic_lines
 from microagg.files.parquet_sizes import parquet_sizes
 from microagg.files.reading import InputFile, select_columns
+from microagg.files.room import need_room_to_read
 from microagg.files.writing import WriteOptions
 
 Result = TypeVar("Result")
@@ -66,6 +67,7 @@ class _ColumnarReader:
         for size in self._sizes(names):
             n_bytes += max(size, 0)
             self._source.check_expansion(n_bytes)
+        need_room_to_read(n_bytes)
 
     def _check_magic(self) -> None:
         where = self._source.where

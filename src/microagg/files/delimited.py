@@ -37,6 +37,7 @@ from microagg.files.headers import (
 from microagg.files.panics import without_panic_lines
 from microagg.files.reading import STANDARD_INPUT, check_names
 from microagg.files.record_count import count_well_formed_records
+from microagg.files.room import need_room_to_read
 from microagg.tables.columns import ColumnType
 from microagg.tables.date_texts import is_laid_out_as_date
 from microagg.tables.dates import is_written_as
@@ -136,6 +137,7 @@ class DelimitedText:
         # Plain names: polars may take a name from the file for a pattern.
         plain = [f"column_{j}" for j in range(1, len(self.columns) + 1)]
         try:
+            need_room_to_read(len(self._records))
             with without_panic_lines():
                 return pl.read_csv(
                     self._records,

@@ -6,15 +6,17 @@ reader is a class that is called with an `InputFile` and a `Dialect` (or None) a
 listing the formats loads none of them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from microagg.core.errors import ParameterError
 from microagg.files.atomic import Writer, atomic_write_all
+from microagg.files.expansion import DEFAULT_LIMIT, as_size
 from microagg.files.reading import InputFile, Reader
 from microagg.files.writing import WriteOptions
 
@@ -32,6 +34,33 @@ _DIALECT_WORDS = {
     "encoding": "an encoding",
     "sheet": "a sheet",
 }
+
+
+class DialectOption(NamedTuple):
+    """How an option of a `Dialect` is given on the command line, and what it means."""
+
+    metavar: str
+    help: str
+
+
+DIALECT_OPTIONS: Mapping[str, DialectOption] = MappingProxyType(
+    {
+        "delimiter": DialectOption(
+            "D", "What separates the fields of a CSV file. Default: detected."
+        ),
+        "decimal": DialectOption("M", "Decimal mark of a CSV file, . or , Default: detected."),
+        "encoding": DialectOption(
+            "E", "Encoding of a CSV, SPSS, Stata or R file. Default: detected."
+        ),
+        "sheet": DialectOption(
+            "S", "Sheet of an Excel workbook, or data frame in an R file. Default: the only one."
+        ),
+        "max_expanded": DialectOption(
+            "SIZE",
+            f"What a compressed file may expand to, as in 8GB. Default: {as_size(DEFAULT_LIMIT)}.",
+        ),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 A cell is escaped by an apostrophe before it. So is one that has apostrophes before a formula
 already, so that different cells stay different and reading back takes off exactly what was added.
-Numbers such as -5 are no formulas.
+Numbers such as -5 are no formulas. A spreadsheet that takes another delimiter for that of the file
+splits cells where it finds it: what would begin a cell then is escaped as well.
 """
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,8 +22,12 @@ if TYPE_CHECKING:
 _APOSTROPHE = "'"
 # The signs that formulas begin with, also in full width. Spreadsheets pass over blanks and
 # characters that nobody sees, and a tab or a line end may put what follows into a cell of its own.
-_FORMULA = r"^(?:[\t\r\n]|[\s\p{C}]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+_SIGNS = r"[\s\p{C}]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+_FORMULA = rf"^(?:[\t\r\n]|{_SIGNS})"
 _NUMBER = r"^\s*[+-]?(?:[0-9.,]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?|nan))\s*$"
+# What spreadsheets may take for the end of a cell, and a formula after it.
+_END = re.compile(r"([,;|\t\r\n])")
+_FORMULA_WITHIN = rf"[,;|\t\r\n]'*{_SIGNS}"
 
 
 def escaped(table: pl.DataFrame) -> pl.DataFrame:
@@ -29,6 +35,8 @@ def escaped(table: pl.DataFrame) -> pl.DataFrame:
 
     >>> escaped(pl.DataFrame({"a": ["=1+1", "-5", "'=1+1"]})).get_column("a").to_list()
     ["'=1+1", '-5', "''=1+1"]
+    >>> escaped(pl.DataFrame({"a": ["x;=1+1", "x;-5"]})).get_column("a").to_list()
+    ["x;'=1+1", 'x;-5']
     """
     columns = [_escaped(column) if _is_text(column) else column for column in table.get_columns()]
     names = _escaped(pl.Series(table.columns, dtype=pl.String))
@@ -40,15 +48,35 @@ def _is_text(column: pl.Series) -> bool:
 
 
 def _escaped(column: pl.Series) -> pl.Series:
-    text = column.cast(pl.String).alias("")
+    return _marked(_within(column.cast(pl.String).alias(""), _marked))
+
+
+def _unescaped(column: pl.Series) -> pl.Series:
+    return _within(_unmarked(column), _unmarked)
+
+
+def _marked(text: pl.Series) -> pl.Series:
     marked = _APOSTROPHE + text
     return pl.select(pl.when(_is_formula(text)).then(marked).otherwise(text)).to_series()
 
 
-def _unescaped(column: pl.Series) -> pl.Series:
-    is_escaped = _is_formula(column) & column.str.starts_with(_APOSTROPHE)
-    bare = column.str.slice(1)
-    return pl.select(pl.when(is_escaped).then(bare).otherwise(column)).to_series()
+def _unmarked(text: pl.Series) -> pl.Series:
+    is_marked = _is_formula(text) & text.str.starts_with(_APOSTROPHE)
+    bare = text.str.slice(1)
+    return pl.select(pl.when(is_marked).then(bare).otherwise(text)).to_series()
+
+
+def _within(text: pl.Series, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Change what follows a possible end of a cell, in those texts that have a formula there."""
+    concerned = text.str.contains(_FORMULA_WITHIN).fill_null(value=False).arg_true()
+    if concerned.is_empty():
+        return text
+    parts = [_END.split(each) for each in text.gather(concerned)]  # every other one is an end
+    later = pl.Series([part for own in parts for part in own[2::2]], dtype=pl.String)
+    changed = iter(change(later))
+    for own in parts:
+        own[2::2] = [next(changed) for _ in own[2::2]]
+    return text.scatter(concerned, pl.Series(["".join(own) for own in parts], dtype=pl.String))
 
 
 def _is_formula(text: pl.Series) -> pl.Series:

@@ -72,12 +72,17 @@ class _Detour:
         """Write to standard error what was caught, without the reports of panics."""
         with open(self._caught, "rb") as file, suppress(OSError):
             file.seek(0)
-            rest = memoryview(_PANIC.sub(b"", file.read()))
+            rest = memoryview(without_reports(file.read()))
             while rest:
                 rest = rest[os.write(_STANDARD_ERROR, rest) :]
 
 
 _detour = _Detour()
+
+
+def without_reports(written: bytes) -> bytes:
+    """Return what was written to standard error without the reports of panics."""
+    return _PANIC.sub(b"", written)
 
 
 def _flush() -> None:

@@ -43,7 +43,7 @@ def temporary_file(folder: Path, mode: int) -> Iterator[Path]:
         held.callback(path.unlink, missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         held.callback(os.close, descriptor)
-        _lock(descriptor)
+        lock(descriptor)
         yield path
 
 
@@ -66,7 +66,7 @@ def _remove_if_left(path: Path) -> None:
         return
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
     try:
-        if _lock(descriptor):
+        if lock(descriptor):
             path.unlink()
     finally:
         os.close(descriptor)
@@ -80,17 +80,18 @@ def one_run_at_a_time(folders: Collection[Path]) -> Iterator[None]:
             with suppress(OSError):
                 descriptor = os.open(folder, os.O_RDONLY)
                 held.callback(os.close, descriptor)
-                _wait_for_lock(descriptor)
+                wait_for_lock(descriptor)
         yield
 
 
-def _wait_for_lock(descriptor: int) -> None:
+def wait_for_lock(descriptor: int) -> None:
+    """Lock an open file or folder as soon as it is free, or go on without after a few seconds."""
     end = time.monotonic() + _SECONDS_TO_WAIT
-    while not _lock(descriptor) and time.monotonic() < end:
+    while not lock(descriptor) and time.monotonic() < end:
         time.sleep(_SECONDS_BETWEEN)
 
 
-def _lock(descriptor: int) -> bool:
+def lock(descriptor: int) -> bool:
     """Lock an open file or folder, if nobody else has."""
     if fcntl is None:
         return False

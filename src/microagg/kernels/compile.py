@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from microagg.core.errors import DamagedCacheWarning, ParameterError, warn
+from microagg.core.memory import is_lack_of_memory, was_near_limit
 
 _THREADS = os.environ.get("NUMBA_NUM_THREADS", "").strip()
 if _THREADS.lstrip("-").isdecimal() and int(_THREADS) < 1:
@@ -22,6 +23,8 @@ if _THREADS.lstrip("-").isdecimal() and int(_THREADS) < 1:
 import numba  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import models, register_model  # noqa: E402
+
+from microagg.kernels.checked_cache import check_stored  # noqa: E402
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -73,6 +76,7 @@ def _jit(function: Callable[..., Any], name: str, **options: Any) -> Any:
         compiled = numba.njit(cache=True, **options)(function)
         if hasattr(compiled, "stats"):  # not if NUMBA_DISABLE_JIT is set
             _FOLDERS.add(Path(compiled.stats.cache_path))
+            check_stored(compiled)
         return compiled
     except RuntimeError:  # no writable folder: compile in every process
         return numba.njit(**options)(function)
@@ -110,10 +114,10 @@ class Kernel:
         with collector_paused():
             try:
                 return self._from_python(*args)
-            except (numba.core.errors.NumbaError, MemoryError):
-                raise  # a mistake in a kernel, or nothing to do with what is stored
-            except Exception:  # kernels raise nothing themselves
-                if not drop_compiled():
+            except numba.core.errors.NumbaError:
+                raise  # a mistake in a kernel
+            except Exception as error:  # kernels raise nothing themselves
+                if is_lack_of_memory(error) or was_near_limit() or not drop_compiled():
                     raise
                 warn(
                     "compiled code that microagg had stored was damaged; it is compiled again, "

@@ -1,7 +1,8 @@
 """What is measured: two tables, and what is known about their columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -199,25 +200,66 @@ def open_subject(
     sides = [_Side(original, own), _Side(protected, dialect_for(protected, dialect, original))]
     shown = sides[1].columns
     known = tuple(dict.fromkeys((*sides[0].columns, *shown)))
-    if plan is not None:
-        if not roles.says_nothing:
-            raise ParameterError(
-                "columns are given beside a plan. Put them into the plan, or leave the plan out."
-            )
-        asked = plan if isinstance(plan, Plan) else Plan.read(plan)
-        roles = KnownColumns.by_plan(asked, shown).within(known)
-    elif roles.says_nothing and _is_path(protected):
-        path = str(protected)
-        if (found := manifest_beside(path)) is not None:
-            roles = KnownColumns.by_manifest(found, str(existing_manifest(path))).within(known)
-    if weights is not None:
-        roles = _weighted(sides[0].columns, roles, weights)
-    unit = _unit(sides[0].names, roles, unit)
+    is_file = _is_path(protected)
+    beside = partial(_beside, str(protected)) if is_file else lambda: None
+    roles = roles_of(roles, plan, shown, beside).within(known)
+    roles, unit = with_weights_and_unit(roles, weights, unit, sides[0].columns, sides[0].names)
     if roles.plan is not None and roles.plan.na:
         sides[0] = sides[0].without(roles.plan, own)
     before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
     after = sides[1].frame()
-    pair = open_pair(
+    pair = pair_of(before, after, roles, unit, shown, key)
+    required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
+    return Opened(pair, roles, required)
+
+
+def _beside(path: str) -> tuple[Manifest, str] | None:
+    """Return the manifest beside a protected file, if it belongs to it, and where it is."""
+    found = manifest_beside(path)
+    return None if found is None else (found, str(existing_manifest(path)))
+
+
+def roles_of(
+    given: KnownColumns,
+    plan: Plan | str | PathLike[str] | None,
+    shown: tuple[str, ...],
+    beside: Callable[[], tuple[Manifest, str] | None],
+) -> KnownColumns:
+    """Return what is known of columns: as given, or as a plan or the manifest `beside` says."""
+    if plan is not None:
+        if not given.says_nothing:
+            raise ParameterError(
+                "columns are given beside a plan. Put them into the plan, or leave the plan out."
+            )
+        return KnownColumns.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), shown)
+    if given.says_nothing and (found := beside()) is not None:
+        return KnownColumns.by_manifest(*found)
+    return given
+
+
+def with_weights_and_unit(
+    roles: KnownColumns,
+    weights: str | None,
+    unit: str | None,
+    columns: Sequence[str],
+    names: Sequence[str],
+) -> tuple[KnownColumns, str | None]:
+    """Return the roles with weights that are given, and the column of units, if there is one."""
+    if weights is not None:
+        roles = _weighted(columns, roles, weights)
+    return roles, _unit(names, roles, unit)
+
+
+def pair_of(
+    before: Frame,
+    after: Frame,
+    roles: KnownColumns,
+    unit: str | None,
+    shown: Sequence[str],
+    key: str | None = None,
+) -> Pair:
+    """Pair the records of two tables, of whose columns this is known."""
+    return open_pair(
         before.to_native(),
         after.to_native(),
         key=key,
@@ -228,8 +270,6 @@ def open_subject(
         unit=unit,
         weights=roles.weights,
     )
-    required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
-    return Opened(pair, roles, required)
 
 
 def _weighted(named: Sequence[str], roles: KnownColumns, given: str) -> KnownColumns:

@@ -1,6 +1,6 @@
 """Measures in plain words: a row for each, with its figure and what it means."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from microagg.core.tabulate import html_table, text_table
@@ -45,8 +45,30 @@ def estimate(share: float, error: float, n_sampled: int, n_records: int) -> str:
     """Word a share, with its standard error if it comes from a sample.
 
     >>> estimate(0.2, 0.0, 500, 500), estimate(0.2, 0.01, 500, 900)
-    ('20 %', '20 % ± 1 % (from 500 records)')
+    ('20 %', '20 % ± 1 % (from a sample of 500 of 900 records)')
     """
     if n_sampled >= n_records:
         return in_per_cent(share)
-    return f"{in_per_cent(share)} ± {in_per_cent(error)} (from {counted(n_sampled, 'record')})"
+    said = f"from {Sample(n_sampled, n_records)}"
+    return f"{in_per_cent(share)} ± {in_per_cent(error)} ({said})"
+
+
+class Sample(NamedTuple):
+    """Records that figures come from, and those that they were drawn from.
+
+    `fields` are the figures that come from the sample: others are of all records.
+    """
+
+    n_sampled: int
+    n_records: int
+    fields: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"a sample of {self.n_sampled:,} of {counted(self.n_records, 'record')}"
+
+
+def stated(rows: Iterable[FigureRow], sample: Sample | None, field: str) -> list[FigureRow]:
+    """Return rows that say that they come from a sample, if they do."""
+    if sample is None or field not in sample.fields:
+        return list(rows)
+    return [row._replace(meaning=f"{row.meaning} From {sample}.") for row in rows]

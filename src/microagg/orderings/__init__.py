@@ -1,4 +1,13 @@
-"""Records -> a permutation in which neighbours are similar, for the optimal cut."""
+"""Records -> a permutation in which neighbours are similar, for the optimal cut.
+
+`ORDERINGS` has all of them by name.
+
+>>> import microagg
+>>> X = [[0.0], [9.0], [1.0], [8.0]]
+>>> order = microagg.orderings.get("pca")(X)
+>>> microagg.cut_path(X, order, k=2).tolist()
+[0, 1, 0, 1]
+"""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -21,7 +30,8 @@ def get(name: str) -> Callable[..., Order]:
 
     `by_groups` also takes the labels of a partition.
 
-    >>> get("npn")([[0.0], [5.0], [1.0], [9.0]]).tolist()
+    >>> import microagg
+    >>> microagg.orderings.get("npn")([[0.0], [5.0], [1.0], [9.0]]).tolist()
     [3, 1, 2, 0]
     """
     return ORDERINGS[check_choice("ordering", name, ORDERINGS)]

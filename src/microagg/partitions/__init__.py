@@ -1,6 +1,11 @@
 """Records -> groups: one estimator per method.
 
 The class of every registered method can be imported from here; it is loaded on first use.
+
+>>> from microagg.partitions import MDAV
+>>> groups = MDAV(k=2).fit([[0.0], [9.0], [1.0], [8.0]])
+>>> groups.labels_.tolist(), groups.sse_
+([0, 1, 0, 1], 1.0)
 """
 
 from typing import Any
@@ -18,7 +23,8 @@ _OTHERS = {
 def get(name: str) -> type[Estimator]:
     """Return the class of a registered method.
 
-    >>> get("mdav")(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0]]).tolist()
+    >>> import microagg
+    >>> microagg.partitions.get("mdav")(k=2).fit_predict([[0.0], [9.0], [1.0], [8.0]]).tolist()
     [0, 1, 0, 1]
     """
     return find(name).cls

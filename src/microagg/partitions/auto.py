@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
-from microagg.core.progress import listening
+from microagg.core.progress import best_heard_as, unheard
 from microagg.core.validation import check_choice, check_jobs, check_rng
 from microagg.kernels.background import compiled_in_background
 from microagg.kernels.basics.group_sums import summarise
@@ -94,7 +94,7 @@ class Auto(Partitioner):
     round; above 50,000 records, neighbours are found in nearly linear time, some first groups are
     dissolved so that others can spare records, and the whole table takes turns with the regions.
 
-    The work is fixed by `effort`, n and k, so a seed gives the same groups on any number of
+    The work is fixed by `effort`, n, d and k, so a seed gives the same groups on any number of
     threads. Time near O(n d) for k up to 50 above 50,000 records, and otherwise O(n^2 d) at worst
     for neighbours and first groups; memory O(n (d + k)). One column is grouped optimally, without a
     search.
@@ -219,10 +219,13 @@ class Auto(Partitioner):
             found.append(self._improved(search, EFFORTS_UNDER_RULES[self.effort]))
         if may_relax and not self.interrupted_:
             half = limits.within(0.5)
-            if starts:
-                relaxed = self._improved(improving(starts[0], limits=half), EFFORTS[self.effort])
-            else:
-                relaxed = self._group_large(X, k, half, rng, n_jobs)
+            known = summarise(X, found[-1]).sse if found else None
+            with best_heard_as(known):  # without the rules, the error is lower than it will be
+                if starts:
+                    search = improving(starts[0], limits=half)
+                    relaxed = self._improved(search, EFFORTS[self.effort])
+                else:
+                    relaxed = self._group_large(X, k, half, rng, n_jobs)
             found.append(repair(X, relaxed, packed, near))
         if may_relax and not self.interrupted_:
             search = improving(found[-1], limits=limits, rules=rules)
@@ -270,7 +273,7 @@ def _compile(n_jobs: int, *, under_rules: bool = False) -> None:
         from microagg.requirements.coded import GroupRule
 
         rules = [GroupRule.distinct(np.arange(len(few)) % 2, 2)]
-    with listening(None):
+    with unheard():
         Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few, requirements=rules)
 
 

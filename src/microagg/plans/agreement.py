@@ -154,7 +154,7 @@ def _check_requirements(plan: "Plan", method: Method) -> None:
             "such as 'auto'."
         )
     for name in asked:
-        _check_values_of(name, plan.columns[name])
+        _check_values_of(name, plan)
         _check_contributions_of(name, plan.columns[name])
 
 
@@ -162,15 +162,16 @@ def _requires(column: ColumnPlan) -> bool:
     return column.is_about_values or column.is_about_contributions
 
 
-def _check_values_of(name: str, column: ColumnPlan) -> None:
+def _check_values_of(name: str, plan: "Plan") -> None:
+    column = plan.columns[name]
     if not (asked := column.required_about(*VALUES)) or column.role == SENSITIVE:
         return
     option = asked[0]
     now = f"has the role {column.role}" if column.role else "has no role"
     raise ParameterError(
         f"{option} (--{option.replace('_', '-')}) is for sensitive columns, which are published "
-        f"unchanged; {name!r} {now}. Make it sensitive (--sensitive {name}, or "
-        f"sensitive=[{name!r}] in Python), or leave {option} out."
+        f"unchanged; {name!r} {now}.{did_you_mean(name, plan.columns_as(SENSITIVE))} Make it "
+        f"sensitive (--sensitive {name}, or sensitive=[{name!r}] in Python), or leave {option} out."
     )
 
 

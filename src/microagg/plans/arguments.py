@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 from microagg.core.errors import ParameterError
+from microagg.core.keywords import check_keywords
 from microagg.plans.columns import REQUIREMENT_OPTIONS, ROLE_OPTIONS, columns_by_name
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
@@ -34,6 +35,7 @@ def alone_with_plan(*allowed: str) -> Callable[[Callable[P, R]], Callable[P, R]]
 
         @wraps(function)
         def call(*args: P.args, **named: P.kwargs) -> R:
+            check_keywords(function, named, names)
             given = {**dict(zip(names, args, strict=False)), **named}
             if given.get("plan") is not None:
                 _check_alone([n for n in given if n not in allowed and not _is_empty(given[n])])

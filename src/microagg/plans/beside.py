@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from microagg.core.errors import ManifestWarning, MicroaggError, warn
@@ -47,15 +48,25 @@ def manifest_beside(path: str, opened: Reader | None = None) -> Manifest | None:
     """
     if (place := existing_manifest(path)) is None:
         return None
+    return manifest_at(place, path, lambda: _digest(path, opened))
+
+
+def _digest(path: str, opened: Reader | None) -> str | None:
+    return sha256_of(Path(path)) if opened is None else opened.sha256
+
+
+def manifest_at(
+    place: Path, path: str, digest: Callable[[], str | None], what: str = "file"
+) -> Manifest | None:
+    """Return a manifest if the SHA-256 of its output is that of what was released at `path`."""
     try:
         found = Manifest.load(place)
     except MicroaggError as error:
         warn(f"a manifest lies beside {path!r} and is not used: {error}", ManifestWarning)
         return None
-    digest = sha256_of(Path(path)) if opened is None else opened.sha256
-    if found.output is None or found.output.sha256 != digest:
+    if found.output is None or found.output.sha256 != digest():
         warn(
-            f"the manifest {str(place)!r} is not used: it belongs to another file, or "
+            f"the manifest {str(place)!r} is not used: it belongs to another {what}, or "
             f"{path!r} has changed since it was released.",
             ManifestWarning,
         )

@@ -1,6 +1,7 @@
 """What the fields of a plan take: checks of single values, and the forms that they may come in."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,10 +32,26 @@ def _name(info: ValidationInfo) -> str:
     return str(info.field_name)
 
 
-def one_of(choices: Iterable[str]) -> BeforeValidator:
-    """Return a validator of a field that takes one of these words."""
+@dataclass(frozen=True, slots=True)
+class OneOf(BeforeValidator):
+    """A validator of a field that takes one of a few words, which it lists."""
+
+    choices: tuple[str, ...] = ()
+
+
+def one_of(choices: Iterable[str], name: str = "", *, or_none: bool = False) -> OneOf:
+    """Return a validator of a field that takes one of these words, or None if that is allowed.
+
+    Its errors contain the name of the field, or this one.
+    """
     listed = tuple(map(str, choices))
-    return BeforeValidator(lambda value, info: check_choice(_name(info), value, listed))
+
+    def check(value: object, info: ValidationInfo) -> str | None:
+        if or_none and value is None:
+            return None
+        return check_choice(name or _name(info), value, listed)
+
+    return OneOf(check, choices=listed)
 
 
 def parse_constraints(constraints: object) -> tuple[Constraint, ...]:

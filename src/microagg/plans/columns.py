@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from microagg.core.errors import ParameterError
-from microagg.core.validation import check_choice, check_mapping, check_number
+from microagg.core.validation import check_mapping, check_number
 from microagg.core.words import joined
+from microagg.plans.checks import one_of
 from microagg.plans.digits import as_digits
 from microagg.plans.options import AsksFor, Flag, Kind, Option, Section, option, options_of
 from microagg.requirements.base import About, ColumnRequirement, Context
@@ -125,11 +126,8 @@ def _as_order(order: object) -> tuple[str | int | float | bool, ...]:
 class ColumnPlan(Model):
     """The options of one column; what is left out follows from its contents."""
 
-    role: Annotated[str | None, _optional(lambda v: check_choice("a role", v, ROLES))] = None
-    type: Annotated[
-        ColumnType | None,
-        _optional(lambda v: ColumnType(check_choice("a type", v, map(str, ColumnType)))),
-    ] = option(
+    role: Annotated[str | None, one_of(ROLES, "a role", or_none=True)] = None
+    type: Annotated[ColumnType | None, one_of(ColumnType, "a type", or_none=True)] = option(
         None,
         "--type",
         "C=T",
@@ -139,18 +137,16 @@ class ColumnPlan(Model):
     order: Annotated[tuple[str | int | float | bool, ...] | None, _optional(_as_order)] = option(
         None, "--order", "C=A,B,...", Section.COLUMNS, "Values of an ordinal column, lowest first."
     )
-    aggregate: Annotated[
-        str | None, _optional(lambda v: check_choice("an aggregate", v, _EVERY_AGGREGATE))
-    ] = option(
-        None,
-        "--aggregate",
-        "C=A",
-        Section.COLUMNS,
-        "What a group releases of a column: mean, median or mode.",
+    aggregate: Annotated[str | None, one_of(_EVERY_AGGREGATE, "an aggregate", or_none=True)] = (
+        option(
+            None,
+            "--aggregate",
+            "C=A",
+            Section.COLUMNS,
+            "What a group releases of a column: mean, median or mode.",
+        )
     )
-    resolution: Annotated[
-        str | None, _optional(lambda v: check_choice("a resolution", v, RESOLUTIONS))
-    ] = option(
+    resolution: Annotated[str | None, one_of(RESOLUTIONS, "a resolution", or_none=True)] = option(
         None,
         "--resolution",
         "C=R",

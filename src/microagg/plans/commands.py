@@ -1,7 +1,7 @@
 """The command and the call that repeat a release, for its manifest."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,36 @@ def command_line(
     >>> command_line(plan, source="in/people.csv", target="out/safe.csv")
     'microagg protect people.csv -k 5 --seed 7 --sensitive sex -o safe.csv'
     """
+    words = ["microagg", "protect", _file(source), *plan_words(plan), *dialect_words(dialect or {})]
+    words += ["--escape-formulas"] if escape_formulas else []
+    return shlex.join([*words, "-o", _file(target)])
+
+
+def plan_words(plan: Plan, *, study: str | None = None, without: Container[str] = ()) -> list[str]:
+    """Return a plan as options of `protect`, or those that a study such as compare takes.
+
+    >>> plan_words(Plan.of(k=5, bound="none", columns={"sex": {"role": "sensitive"}}))
+    ['-k', '5', '--bound', 'none', '--sensitive', 'sex']
+    """
     asked = plan.as_dict()
-    words = ["microagg", "protect", _file(source)]
+    words: list[str] = []
     for option in options_of(Plan):
-        if option.keyword in asked:
+        is_taken = study is None or study in option.studies
+        if option.keyword in asked and is_taken and option.keyword not in without:
             words += _words(option, asked[option.keyword])
     for name, said in asked.get("columns", {}).items():
         words += _column_words(name, said)
-    for name, given in (dialect or {}).items():
-        words += [] if given is None else [f"--{name.replace('_', '-')}", str(given)]
-    words += ["--escape-formulas"] if escape_formulas else []
-    return shlex.join([*words, "-o", _file(target)])
+    return words
+
+
+def dialect_words(dialect: Mapping[str, str | int | None]) -> list[str]:
+    """Return how a file is written as options of the command line.
+
+    >>> dialect_words({"delimiter": ";", "max_expanded": "8GB", "sheet": None})
+    ['--delimiter', ';', '--max-expanded', '8GB']
+    """
+    given = {name: value for name, value in dialect.items() if value is not None}
+    return [w for n, value in given.items() for w in (f"--{n.replace('_', '-')}", str(value))]
 
 
 def python_call(plan: Plan) -> str:

@@ -9,7 +9,6 @@ from microagg.bounds.choices import AUTO, BOUNDS
 from microagg.core.read_only import ReadOnly
 from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import (
-    check_choice,
     check_count,
     check_flag,
     check_mapping,
@@ -130,7 +129,7 @@ class PlanFields(Model):
         "Without it, as many as the column has.",
         kind=Kind.BY_COLUMN,
     )
-    dates: Annotated[str | None, optional(check_choice, choices=DATE_ORDERS)] = option(
+    dates: Annotated[str | None, one_of(DATE_ORDERS, or_none=True)] = option(
         None,
         "--dates",
         "us|eu",

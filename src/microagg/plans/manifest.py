@@ -24,6 +24,7 @@ from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.core.registry import find
 from microagg.core.validation import check_choice, quoted
 from microagg.files.regular import text_of_small_file
+from microagg.plans.earlier import as_of_now
 from microagg.plans.plan import Plan
 from microagg.tables.columns import ColumnType
 from microagg.tables.roles import PUBLISH
@@ -247,6 +248,17 @@ class Manifest(_Facts):
     `Manifest.load(path)` reads the file beside a released table, also from an earlier version,
     whose `information_loss` is None if it does not say what the released values lose. `as_dict()`
     returns the contents of that file.
+
+    Examples
+    --------
+    >>> import microagg
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [171, 175, 162, 160]})
+    >>> done = microagg.protect(people, k=2, method="mdav").manifest
+    >>> done.method, done.n_groups, done.smallest_class, done.verified
+    ('mdav', 2, 2, True)
+    >>> done.as_dict()["schema_version"]
+    4
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -368,55 +380,10 @@ class Manifest(_Facts):
                 f"knows versions up to {SCHEMA_VERSION}. Install a newer microagg to read it."
             )
         try:
-            # Version 1 had no number, and older names in its plan, which are still read.
-            if version < 4:
-                found = {**_with_choice_of_then(found), **_two_losses(found)}
+            found = as_of_now(found, version)
             return cls.model_validate({**found, "schema_version": SCHEMA_VERSION})
         except (ValidationError, MicroaggError) as error:
             raise DataError(f"the manifest {where} is damaged: {_damage(error)}") from None
-
-
-def _two_losses(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the losses of a manifest from before version 4, which had that of the groups only."""
-    losses = {"information_loss": None}
-    if "information_loss" in found:
-        losses["grouping_loss"] = found["information_loss"]
-    if found.get("scale") != "standardise":
-        return losses
-    if isinstance(hybrid := found.get("hybrid"), Mapping) and not found.get("weights"):
-        losses["information_loss"] = hybrid.get("information_loss")
-    elif _releases_plain_means(found):
-        losses["information_loss"] = found.get("information_loss")
-    return losses
-
-
-def _releases_plain_means(found: Mapping[str, Any]) -> bool:
-    """Say whether every released value is known to be a mean that nothing moved or rounded."""
-    columns = found.get("columns")
-    if not isinstance(columns, Mapping) or found.get("missing_values") or found.get("constraints"):
-        return False
-    return all(
-        isinstance(own, Mapping)
-        and (own.get("type"), own.get("aggregate")) == (ColumnType.CONTINUOUS, Aggregate.MEAN)
-        and str(own.get("stored")).lower() in ("float32", "float64")
-        for own in columns.values()
-    )
-
-
-def _with_choice_of_then(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a manifest that says how categories were chosen, if there are any.
-
-    Before manifests did, each column was chosen on its own unless the plan asked for more.
-    """
-    plan, columns = found.get("plan"), found.get("columns")
-    if "categories" in found or not isinstance(plan, Mapping) or not isinstance(columns, Mapping):
-        return found
-    types = [own.get("type") for own in columns.values() if isinstance(own, Mapping)]
-    if not any(kind.is_categorical for kind in ColumnType if kind in types):
-        return found
-    plan = {"valid_combinations": False, **plan}
-    chosen = {"valid_combinations": plan["valid_combinations"]}
-    return {**found, "plan": plan, "categories": chosen}
 
 
 def _damage(error: ValidationError | MicroaggError) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from microagg.core.read_only import ReadOnly
+from microagg.plans.checks import OneOf
 from microagg.requirements.base import ColumnRequirement
 
 
@@ -74,6 +75,7 @@ class Option:
     studies: tuple[str, ...] = ()  # commands that take it besides `protect`
     requirement: type[ColumnRequirement] | None = None  # what it asks for, of a column
     only_if: OnlyIf | None = None
+    choices: tuple[str, ...] = ()  # the words that it takes, if they are few
 
     @property
     def dest(self) -> str:
@@ -131,6 +133,7 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
                     (own.requirement for own in field.metadata if isinstance(own, AsksFor)), None
                 ),
                 only_if=next((own for own in field.metadata if isinstance(own, OnlyIf)), None),
+                choices=next((own.choices for own in field.metadata if isinstance(own, OneOf)), ()),
             )
 
 

@@ -19,7 +19,7 @@ from microagg.plans.fields import PlanFields
 from microagg.plans.refusals import in_file, refusal
 from microagg.plans.toml import read_plan, toml_plan
 from microagg.plans.units import ROWS, refuse_ambiguous_rows, with_unit
-from microagg.requirements.base import Requirement
+from microagg.requirements.base import About, Requirement
 from microagg.requirements.hybrid import HybridRecords
 from microagg.requirements.records import KRecords
 from microagg.requirements.units import KUnits
@@ -203,6 +203,12 @@ class Plan(PlanFields):
     def asks_for(self, requirement: str) -> bool:
         """Whether a column has this requirement, such as t_closeness."""
         return any(getattr(own, requirement) is not None for own in self.columns.values())
+
+    @property
+    def compared_columns(self) -> tuple[str, ...]:
+        """The columns whose distribution in a combination is compared with that of all records."""
+        about = About.ORDERED_VALUES
+        return tuple(name for name, said in self.columns.items() if said.required_about(about))
 
     @property
     def judged_columns(self) -> tuple[str, ...]:

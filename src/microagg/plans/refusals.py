@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.validation import did_you_mean
+from microagg.plans.columns import ROLE_OPTIONS
 from microagg.plans.toml import toml_key
 
 
@@ -22,11 +23,12 @@ def refusal(
         return type(raised)(f"{_column_of(place)}{raised}")
     key = next((part for part in reversed(place) if part != "[key]"), "a plan")
     if first["type"] == "extra_forbidden":
-        model, subject = (column, "there is") if _column_of(place) else (plan, "a plan has")
+        about = _column_of(place)
+        model, subject = (column, "there is") if about else (plan, "a plan has")
         known = model.model_fields
+        hint = did_you_mean(key, known) or ("" if about else _role_meant(key))
         return ParameterError(
-            f"{_column_of(place)}{subject} no key {key!r}.{did_you_mean(key, known)} Its keys are "
-            f"{', '.join(known)}."
+            f"{about}{subject} no key {key!r}.{hint} Its keys are {', '.join(known)}."
         )
     if first["type"] == "missing":
         return ParameterError(f"a plan needs {key!r}. Add it.")
@@ -38,6 +40,15 @@ def refusal(
         f"{_column_of(place)}the value of {key} has the wrong type; got "
         f"{type(first['input']).__name__}. Compare it with what 'microagg plan' writes."
     )
+
+
+def _role_meant(key: object) -> str:
+    """Return where a role is given, if a key looks like the keyword of one in `protect`."""
+    meant = {option.keyword: role for role, option in ROLE_OPTIONS.items()}
+    close = next((word for word in meant if did_you_mean(key, [word])), None)
+    if close is None:
+        return ""
+    return f" A role is given with its column: role = {meant[close]!r} in [columns.NAME]."
 
 
 def _column_of(place: tuple[int | str, ...]) -> str:

@@ -45,6 +45,13 @@ def left_out(done: Manifest) -> tuple[str, ...]:
     return tuple(name for name in done.dropped if name in done.plan.columns_as(DROP))
 
 
+# Why columns lose all they said, and what helps.
+WHY_LOST = (
+    "Too few records are alike in all protected columns: merge rare categories, leave columns out "
+    "or lower k."
+)
+
+
 def lost_columns(done: Manifest) -> list[str]:
     """Return columns whose released values are no closer to the true ones than their average.
 

@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from textwrap import fill
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
-from microagg.core.validation import did_you_mean
+from microagg.core.keywords import check_keywords
 from microagg.plans.columns import REQUIREMENT_OPTIONS, ROLE_OPTIONS
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
@@ -74,12 +74,7 @@ def _taking(
 
     @wraps(function)
     def call(*args: Any, **given: Any) -> Any:
-        for name in given:
-            if name not in shown.parameters:
-                raise TypeError(
-                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}."
-                    f"{did_you_mean(name, shown.parameters)}"
-                )
+        check_keywords(function, given, shown.parameters)
         return function(*args, **{**defaults, **given})
 
     call.__signature__ = shown  # type: ignore[attr-defined]

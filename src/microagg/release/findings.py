@@ -20,6 +20,16 @@ class Verification:
     results of all requirements, for each block or for all columns together; `classes` is that of
     the block with the smallest classes. `on_table` are the results of what concerns no combination,
     such as constraints. `manifest` is the file that defined what to check, if there was one.
+
+    Examples
+    --------
+    >>> import microagg
+    >>> import polars as pl
+    >>> found = microagg.verify(pl.DataFrame({"age": [35, 35, 61, 61, 61]}), k=3)
+    >>> bool(found), found.largest_k
+    (False, 2)
+    >>> found.verdict.startswith("No: ")
+    True
     """
 
     findings: tuple[tuple[Finding, ...], ...]

@@ -21,6 +21,7 @@ from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
+from microagg.release.loss_so_far import LossSoFar
 from microagg.release.parts import fit_parts, fit_under
 from microagg.release.records import Block, Records
 
@@ -139,7 +140,8 @@ def _fit(
     strata = records.rows_of_strata()
     pieces = [(block, rows) for block in range(len(records.blocks)) for rows in strata]
     if len(pieces) == 1:
-        fitted = fit_under(estimator, records.X, rules)
+        with LossSoFar([(records.X, strata[0])]).of_part(0):
+            fitted = fit_under(estimator, records.X, rules)
         return (fitted.labels_,), (Part(0, strata[0], fitted),)
     return _in_pieces(estimator, records, pieces, rules)
 

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats
 from microagg.core.estimator import Estimator
 from microagg.core.parallel import Progress, as_completed, threads_available
 from microagg.core.progress import current_listener, listening
 from microagg.core.validation import check_jobs
+from microagg.release.loss_so_far import LossSoFar, PartOfMatrix
 
 if TYPE_CHECKING:
     from microagg.requirements.coded import GroupRule
-
-# A matrix, and the rows of it that are grouped on their own.
-PartOfMatrix = tuple[Floats, Rows]
 
 _TASK = "grouping"
 _SEARCH = "searching"
@@ -63,6 +61,7 @@ class _Fitting:
         self.n_records = sum(len(rows) for _, rows in parts)
         at_once = min(threads_available(self.n_jobs), len(parts))
         self.clock = _Clock(estimator, self.n_records, at_once)
+        self.loss = LossSoFar(parts)
         self.interrupted = Event()
         self.fitted: dict[int, Estimator] = {}
         self.done = dict.fromkeys(range(len(parts)), 0.0)  # records of each part
@@ -129,7 +128,7 @@ class _Fitting:
             if outer is not None:  # it may want to stop the work
                 outer(task, done, total)
 
-        with listening(listen):
+        with listening(listen), self.loss.of_part(place):
             own = [rule.within(rows) for rule in self.rules]
             fit_under(fitted, np.ascontiguousarray(matrix[rows]), own)
         self.clock.end(place)

@@ -20,7 +20,8 @@ from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
 from microagg.release.cautions import warn_afterwards, warn_beforehand
 from microagg.release.constrained import systems_of
-from microagg.release.description import describe, plain_options
+from microagg.release.description import describe
+from microagg.release.facts import plain_options
 from microagg.release.grouping import Groups, bound_of, group
 from microagg.release.records import Records, open_records
 from microagg.release.release import Origin, Release
@@ -74,6 +75,8 @@ class TransformerOptions(CommonOptions, total=False):
 
 class DatasetOptions(StudyOptions, TransformerOptions, total=False):
     """Options of `protect` that `protect_dataset` takes as well."""
+
+    keep_key: bool
 
 
 @alone_with_plan()

@@ -1,5 +1,6 @@
 """protect_file(): from a file to a release in another, with all that is written beside it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,7 +34,7 @@ def protect_file(
     force: bool = False,
     progress: bool | ProgressCallback = False,
 ) -> Release:
-    """Protect a file according to a plan, and write the result with its manifest beside it.
+    r"""Protect a file according to a plan, and write the result with its manifest beside it.
 
     What `microagg protect SOURCE --plan PLAN -o TARGET` does. All files are written or none; the
     source is never overwritten. A table that goes to standard output has no manifest and comes
@@ -57,6 +58,22 @@ def protect_file(
     force : whether existing outputs are replaced
     progress : True for a bar where standard error is a terminal, or a function that is called with
         (task, done, total)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import microagg
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "people.csv").write_text("name,age\nAda,34\nBen,36\nCleo,61\nDan,62\n")
+    >>> plan = microagg.Plan(k=2, columns={"name": {"role": "identifier"}})
+    >>> release = microagg.protect_file(folder / "people.csv", folder / "safe.csv", plan)
+    >>> print((folder / "safe.csv").read_text(), end="")
+    age
+    35
+    35
+    62
+    62
     """
     asked = plan if isinstance(plan, Plan) else Plan.read(plan)
     path = file_or_stream(source)
@@ -78,32 +95,61 @@ def protect_file(
         "max_expanded": max_expanded,
     }
     with reporting_to(progress):
-        opened = read_source(
-            path,
-            asked,
-            dialect=Dialect(**dialect),
-            target=outputs.table,
-            with_identifiers=audit is not None or asked.keep_key,
+        release = release_of_file(
+            path, asked, dialect, target=outputs.table, with_identifiers=audit is not None
         )
-        command = partial(
-            command_line,
-            source=path,
-            target=outputs.table,
-            dialect=dialect,
-            escape_formulas=escape_formulas,
+        return save_release_of_file(
+            release, path, outputs, dialect, escape_formulas=escape_formulas, force=force
         )
-        release = make_release(opened, asked, command=command)
-        if outputs.table == STANDARD:
-            release.write_to_standard_output(
-                audit, report, public_report, escape_formulas=escape_formulas, force=force
-            )
-            return release
-        saved = release._save(
-            outputs.table,
-            audit,
-            report,
-            public_report,
-            escape_formulas=escape_formulas,
-            force=force,
-        )
-    return replace(release, manifest=saved)
+
+
+def release_of_file(
+    path: str,
+    plan: Plan,
+    dialect: Mapping[str, Any],
+    *,
+    target: str | None = None,
+    with_identifiers: bool = False,
+) -> Release:
+    """Protect a file, and write nothing yet.
+
+    Columns that the format of the `target` does not support are refused before any long work. An
+    audit needs the identifiers.
+    """
+    opened = read_source(
+        path,
+        plan,
+        dialect=Dialect(**dialect),
+        target=target,
+        with_identifiers=with_identifiers or plan.keep_key,
+    )
+    command = partial(
+        command_line, source=path, target=target or protected_name(path), dialect=dialect
+    )
+    return make_release(opened, plan, command=command)
+
+
+def save_release_of_file(
+    release: Release,
+    path: str,
+    outputs: Outputs,
+    dialect: Mapping[str, Any],
+    *,
+    escape_formulas: bool = False,
+    force: bool = False,
+) -> Release:
+    """Write the release of a file with all that is asked for, and return it as it is written."""
+    command = command_line(
+        release.manifest.plan,
+        source=path,
+        target=outputs.table,
+        dialect=dialect,
+        escape_formulas=escape_formulas,
+    )
+    done = replace(release, manifest=release.manifest.model_copy(update={"command": command}))
+    beside = (outputs.audit, outputs.report, outputs.public_report)
+    if outputs.table == STANDARD:
+        done.write_to_standard_output(*beside, escape_formulas=escape_formulas, force=force)
+        return done
+    saved = done._save(outputs.table, *beside, escape_formulas=escape_formulas, force=force)
+    return replace(done, manifest=saved)

@@ -12,9 +12,10 @@ from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.registry import find
-from microagg.core.validation import check_k
+from microagg.core.validation import check_k, did_you_mean
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
+from microagg.requirements.base import Distribution
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.decimals import digits_of, is_decimal
 from microagg.tables.encoding import Encoding
@@ -44,7 +45,7 @@ class Records:
     `weights` are in units of `weight_unit`, a power of two, so that none is above 1. `units` are
     those of the records as codes, -1 for none, if a column says whom records are about. If these
     are part of a dataset, `overall` has what all of its records together would release of columns
-    with missing values.
+    with missing values, and `distributions` those of columns that groups are compared with.
     """
 
     source: Source
@@ -61,6 +62,7 @@ class Records:
     judged: dict[str, Judgement] = field(default_factory=dict)
     named_identifiers: tuple[str, ...] = ()  # whether they were read or not
     overall: Mapping[str, float] = field(default_factory=dict)
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     @property
     def frame(self) -> Frame:
@@ -316,8 +318,8 @@ def _blocks(
         for name in names:
             if name not in quasi_identifiers:
                 raise ParameterError(
-                    f"blocks consist of quasi-identifiers; {name!r} is not one. Remove it from the "
-                    "block."
+                    f"blocks consist of quasi-identifiers; {name!r} is not one."
+                    f"{did_you_mean(name, quasi_identifiers) or ' Remove it from the block.'}"
                 )
             taken.add(name)
         if names:

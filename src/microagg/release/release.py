@@ -36,6 +36,7 @@ from microagg.tables.pairs import Pair
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Risk, Utility
+    from microagg.report.contents import Subject
 
 PathName = str | PathLike[str]
 
@@ -95,6 +96,19 @@ class Release:
     lower_bound : a proven lower bound of the grouping loss of any groups, within the strata and
         blocks if there are any, in per cent; None if none was computed
     manifest : what was done, as a `microagg.Manifest`; it contains no record's values
+
+    Examples
+    --------
+    >>> import microagg
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [171, 175, 162, 160]})
+    >>> release = microagg.protect(people, k=2)
+    >>> release.table["height"].to_list(), release.labels.tolist()
+    ([173, 173, 161, 161], [0, 0, 1, 1])
+    >>> release.manifest.promise.value
+    'k-anonymity'
+    >>> release.risk().classes.smallest
+    2
     """
 
     table: Any
@@ -372,6 +386,15 @@ class Release:
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
             f"k = {done.k}{unit}, {done.method}, {promise}information loss {loss}>"
         )
+
+
+def subject_of(release: Release) -> "Subject":
+    """Measure a release, and return what its internal report describes."""
+    from microagg.report.contents import Subject
+    from microagg.report.pages import measured_rows
+
+    pair = release._origin.pair
+    return Subject(pair, release.manifest, *measured_rows(pair, release.manifest))
 
 
 def _warn_of_audit(path: PathName | None) -> None:

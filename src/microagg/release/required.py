@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # a table without requirements needs none of the kernels for 
 
 _STRATUM = "stratum"
 _ABOUT_VALUES = joined(keywords_about(*VALUES))
+# Powers of two between the smallest and the largest amount that can be compared.
+_MOST_EXPONENTS = 996
 _ABOUT_CONTRIBUTIONS = joined(keywords_about(About.CONTRIBUTIONS))
 
 
@@ -126,14 +128,15 @@ class _Facts:
     def codes(self, column: str) -> tuple[Rows, bool]:
         """Return the values of a sensitive column, and whether they are in order."""
         opened = self._column(column)
-        numbers, missing = opened.values.numbers, opened.values.missing
-        if missing is None:
-            return _ranks(numbers), _is_ordered(opened)
-        codes = np.empty(len(numbers), dtype=np.intp)
-        present = _ranks(numbers[~missing])
-        codes[~missing] = present
-        codes[missing] = present.max(initial=-1) + 1
-        return codes, _is_ordered(opened)
+        return _codes(opened)[: len(self.records.frame)], _is_ordered(opened)
+
+    def overall(self, column: str) -> Rows:
+        """Return how often each code is in the whole table, or in the dataset."""
+        codes, whole = _codes(self._column(column)), self.records.distributions.get(column)
+        if whole is None:
+            return np.bincount(codes)
+        of_whole = codes[len(self.records.frame) :]
+        return np.bincount(of_whole, weights=whole.counts).astype(np.intp)
 
     def amounts(self, column: str) -> Floats:
         """Return the numbers of a quasi-identifier."""
@@ -148,6 +151,7 @@ class _Facts:
         numbers = opened.values.numbers.astype(np.float64)
         missing, weights = opened.values.missing, self.records.weights
         amounts = numbers if missing is None else np.where(missing, 0.0, numbers)
+        _check_comparable(amounts, column)
         if weights is None:
             return amounts
         # Products with weights must not vanish: amounts are taken in units of a power of two.
@@ -179,10 +183,16 @@ class _Facts:
             unpublished_for(self.plan, self.records),
             decimal_of(self.records.source),
             self.plan.na,
+            self.records.distributions,
         )
 
     def _column(self, name: str) -> Column:
-        return _open(self.records.source, name, self.plan)
+        """Open a column; that of a part of a dataset is followed by the values of the whole."""
+        source, whole = self.records.source, self.records.distributions.get(name)
+        if whole is not None:
+            both = pl.concat([_published(source.frame, name), whole.values]).alias(name)
+            source = replace(source, frame=nw.from_native(both.to_frame(), eager_only=True))
+        return _open(source, name, self.plan)
 
 
 def decimal_of(source: Source) -> str:
@@ -217,11 +227,7 @@ def _open(source: Source, name: str, plan: Plan) -> Column:
     """Open a sensitive column. Text may hold numbers; they have an order if it is of a file."""
     _refuse_index(source.frame, name)
     frame, _ = without_entries(source.frame, [name], plan.na)
-    if not types_of(frame, name):
-        raise DataError(
-            f"{_ABOUT_VALUES} are for numbers, text, categories and dates; {name!r} "
-            "holds something else. Convert it first, or leave them out."
-        )
+    check_suited(frame, name)
     options = plan.columns[name].options or ColumnOptions()
     is_category = frame[name].dtype in (nw.Categorical, nw.Enum)
     is_nominal = options.stated_type in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
@@ -245,10 +251,31 @@ def _open(source: Source, name: str, plan: Plan) -> Column:
     return open_column(frame, name, options)
 
 
+def check_suited(frame: Frame, name: str) -> None:
+    """Refuse a requirement on a column of lists and the like."""
+    if not types_of(frame, name):
+        raise DataError(
+            f"{_ABOUT_VALUES} are for numbers, text, categories and dates; {name!r} "
+            "holds something else. Convert it first, or leave them out."
+        )
+
+
 def _numbers_or_text(column: pl.Series, decimal: str) -> pl.Series:
     """Return text without the spaces around it, as numbers if all of it is; blanks are missing."""
     bare = column.alias("").str.strip_chars()  # a name may look like a pattern
     return as_numbers(bare.set(bare == "", None), decimal)
+
+
+def _codes(column: Column) -> Rows:
+    """Return the values as numbers from 0, in their order; a missing value comes last."""
+    numbers, missing = column.values.numbers, column.values.missing
+    if missing is None:
+        return _ranks(numbers)
+    codes = np.empty(len(numbers), dtype=np.intp)
+    present = _ranks(numbers[~missing])
+    codes[~missing] = present
+    codes[missing] = present.max(initial=-1) + 1
+    return codes
 
 
 def _ranks(numbers: Floats) -> Rows:
@@ -257,3 +284,13 @@ def _ranks(numbers: Floats) -> Rows:
 
 def _is_ordered(column: Column) -> bool:
     return column.type not in (ColumnType.NOMINAL, ColumnType.BOOLEAN)
+
+
+def _check_comparable(amounts: Floats, column: str) -> None:
+    """Refuse amounts that would vanish beside the largest one, in whose units methods see them."""
+    exponents = np.frexp(amounts[amounts != 0.0])[1]
+    if len(exponents) and int(exponents.max()) - int(exponents.min()) > _MOST_EXPONENTS:
+        raise DataError(
+            f"{_ABOUT_CONTRIBUTIONS} compare amounts, and the smallest in {column!r} is more than "
+            "1e300 times smaller than the largest. Round it to zero, or leave them out."
+        )

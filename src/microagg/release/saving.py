@@ -39,12 +39,18 @@ def file_name(path: object) -> str:
         name = fspath(path)
         if isinstance(name, str) and name not in ("", STANDARD) and "\0" not in name:
             return name
-    raise ParameterError(f"path must be the name of a file; got {path!r}.")
+    if path is None or isinstance(path, (str, bytes, int, float, PathLike)):
+        raise ParameterError(f"path must be the name of a file; got {path!r}.")
+    # Not shown: it may be a table.
+    raise ParameterError(
+        f"path must be the name of a file; got {type(path).__name__}. A table in memory is "
+        "protected by microagg.protect."
+    )
 
 
 def file_or_stream(path: object) -> str:
     """Return the name of a file, if it is one, or `-`."""
-    return STANDARD if path == STANDARD else file_name(path)
+    return STANDARD if isinstance(path, str) and path == STANDARD else file_name(path)
 
 
 @dataclass(frozen=True)

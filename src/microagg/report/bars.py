@@ -6,6 +6,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats
 from microagg.report.rare import named_categories
+from microagg.report.whole import CategoryCounts
 from microagg.tables.category_codes import category_codes
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
@@ -26,29 +27,45 @@ class Bars:
 
 
 def bars_of(
-    column: PairedColumn, least: int, weights: Floats | None = None, *, public: bool
+    column: PairedColumn,
+    least: int,
+    weights: Floats | None = None,
+    *,
+    public: bool,
+    known: CategoryCounts | None = None,
 ) -> tuple[Bars | None, str]:
     """Return the shares of the categories that may be named, and a note; None if there are none.
 
     Missing is one more category: shares of the values that are present would tell how many are not.
+    `known` are those of all records, if the column is a sample.
     """
-    sides = (column.after,) if public else (column.before, column.after)
-    counts = np.stack([_by_category(column, side).astype(np.intp) for side in sides])
+    found = categories_in(column, weights) if known is None else known
+    counts, held = found.counts, found.weights
+    if public:
+        counts, held = counts[1:], held[1:]
     kept, other = named_categories(counts, least)
     if not counts[0, :-1].any():
         return None, "Every value is missing."
     if not kept:
         return None, f"No category has the {least:,} records it takes to be named."
-    held = np.stack([_by_category(column, side, weights) for side in sides])
     if column.type is ColumnType.NOMINAL:
-        last = len(column.categories)
+        last = counts.shape[1] - 1
         kept = sorted(kept, key=lambda code: (code == last, -held[0, code], code))
     shares = np.column_stack([held[:, kept], held[:, other].sum(axis=1)])
     shares = (shares if other else shares[:, :-1]) / held.sum(axis=1)[:, None]
-    every = [*map(str, column.categories), MISSING]
-    names = (*(every[code] for code in kept), *([ALL_OTHERS] if other else []))
+    names = (*(found.names[code] for code in kept), *([ALL_OTHERS] if other else []))
     note = f"“{ALL_OTHERS}” stands for {len(other):,} categories." if len(other) > 1 else ""
     return Bars(names, None if public else shares[0], shares[-1], len(other)), note
+
+
+def categories_in(column: PairedColumn, weights: Floats | None = None) -> CategoryCounts:
+    """Count the records with each category, before and after."""
+    sides = (column.before, column.after)
+    return CategoryCounts(
+        (*map(str, column.categories), MISSING),
+        np.stack([_by_category(column, side).astype(np.intp) for side in sides]),
+        np.stack([_by_category(column, side, weights) for side in sides]),
+    )
 
 
 def _by_category(column: PairedColumn, side: ColumnSide, weights: Floats | None = None) -> Floats:

@@ -20,11 +20,11 @@ from microagg.measures.utility.associations import (
     summarised,
 )
 from microagg.plans.manifest import Manifest, MarginFacts
-from microagg.report.bars import ALL_OTHERS, MISSING
+from microagg.report.bars import ALL_OTHERS, categories_in
 from microagg.report.rare import SafeColumns, named_categories, reveals_few, two_values
 from microagg.report.steps import Steps
+from microagg.report.whole import CategoryCounts, WholeTable
 from microagg.report.wording import small_count
-from microagg.tables.category_codes import category_codes
 from microagg.tables.pairs import Pair, PairedColumn
 
 ROWS = 30  # larger categories are added up
@@ -62,7 +62,13 @@ class CategorySection:
 
 
 def categories_of(
-    pair: Pair, safe: SafeColumns, done: Manifest, least: int, *, public: bool
+    pair: Pair,
+    safe: SafeColumns,
+    done: Manifest,
+    least: int,
+    *,
+    public: bool,
+    whole: WholeTable | None = None,
 ) -> CategorySection | None:
     """Return what may be shown of categories; None if no protected column has any."""
     columns = [
@@ -72,7 +78,10 @@ def categories_of(
     ]
     if not columns:
         return None
-    tables = (category_table(column, least, public=public) for column in columns)
+    tables = (
+        category_table(column, least, public=public, known=_known(whole, column.name))
+        for column in columns
+    )
     found = associations(pair) if public else safe_associations(safe, least)
     known = [*found.cramers_v, *found.eta]
     return CategorySection(
@@ -83,13 +92,19 @@ def categories_of(
     )
 
 
-def category_table(column: PairedColumn, least: int, *, public: bool) -> CategoryTable:
-    """Return the categories of a column with the numbers of records that may be shown."""
-    n = len(column.categories) + 1  # missing comes last
-    before, after = (
-        np.bincount(category_codes(side) % n, minlength=n) for side in (column.before, column.after)
-    )
-    names = [*map(str, column.categories), MISSING]
+def _known(whole: WholeTable | None, name: str) -> CategoryCounts | None:
+    return None if whole is None else whole.columns[name].categories
+
+
+def category_table(
+    column: PairedColumn, least: int, *, public: bool, known: CategoryCounts | None = None
+) -> CategoryTable:
+    """Return the categories of a column with the numbers of records that may be shown.
+
+    `known` are those of all records, if the column is a sample.
+    """
+    found = categories_in(column) if known is None else known
+    names, (before, after) = [*found.names], found.counts
     if public:
         kept, other = named_categories(after[None], least, most=None)
         rows = list(_all_others(other, after))

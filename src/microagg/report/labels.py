@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from microagg.core.words import with_blanks
+
 CARD = 3.5  # width of the figure of a column, in inches
 LETTER = 0.07  # that of a letter
 _LONGEST_NAME = 26
@@ -35,7 +37,7 @@ def shortened(name: str) -> str:
     >>> shortened("a\tb"), shortened("one of many long names of columns")
     ('ab', 'one of many…s of columns')
     """
-    name = "".join(sign for sign in name if unicodedata.category(sign)[0] != "C")
+    name = "".join(sign for sign in with_blanks(name) if unicodedata.category(sign)[0] != "C")
     if width_of(name) <= _LONGEST_NAME:
         return name
     half = _LONGEST_NAME // 2

@@ -17,6 +17,7 @@ from microagg.report.guarded import QUANTILE_WINDOWS
 from microagg.report.rare import CATEGORIES, SafeColumns
 from microagg.report.rounding import round_step
 from microagg.report.steps import Steps
+from microagg.report.whole import WholeTable
 from microagg.tables.pairs import Pair, PairedColumn
 
 _Loss = TypeVar("_Loss", bound=ColumnLoss)
@@ -29,7 +30,7 @@ class SafeLoss:
     `measured` is the manifest with the losses of the columns that count, `manifest` the same with
     losses rounded up, and the bound down, to multiples of `step` per cent. `without` are columns
     that do not count. `why_not` says why no loss is shown, if none is; `of_groups` whether the loss
-    of the groups is.
+    of the groups is. `from_sample` says that it is that of a sample of the records.
     """
 
     measured: Manifest
@@ -38,10 +39,17 @@ class SafeLoss:
     without: tuple[str, ...] = ()
     why_not: str = ""
     of_groups: bool = True
+    from_sample: bool = False
 
 
 def safe_loss(
-    pair: Pair, safe: SafeColumns, done: Manifest, least: int, *, public: bool
+    pair: Pair,
+    safe: SafeColumns,
+    done: Manifest,
+    least: int,
+    *,
+    public: bool,
+    whole: WholeTable | None = None,
 ) -> SafeLoss:
     """Return the losses of a release, of the columns that may be shown.
 
@@ -51,27 +59,46 @@ def safe_loss(
     kept = safe.pair if public else replace(pair, columns=safe.varying)
     counted = [name for name, column in pair.columns.items() if column.weight > 0.0]
     without = tuple(name for name in counted if name not in kept.columns)
+    merged = [name for name in counted if safe.merged[name] is not pair.columns[name]]
+    from_sample = whole is not None and not _is_exact(whole, counted, public=public)
+    if whole is not None and not from_sample:
+        kept = replace(pair, columns={name: pair.columns[name] for name in counted})
+        merged, without = [], ()
     why_not = ""
-    if public and pair.n_records < QUANTILE_WINDOWS * least:
+    if public and pair.n_in_all < QUANTILE_WINDOWS * least:
         why_not = f"with fewer than {QUANTILE_WINDOWS * least:,} records, it would reveal values"
     elif len(without) == len(counted) and done.information_loss is not None:
         why_not = (
             f"fewer than {least:,} records differ from the others, if any do, or dominate a "
             "column, and it would tell their number or their values"
         )
-    merged = [name for name in counted if safe.merged[name] is not pair.columns[name]]
     if why_not:
         measured = done.model_copy(update={"information_loss": None, "worst_columns": {}})
-    elif merged or set(without) - safe.constant:
+    elif merged or set(without) - safe.constant or from_sample:
         measured = _measured(done, column_loss(kept))
     else:
         measured = done
     step = loss_step(kept.columns.values(), least)
     # The groups' own loss is of all columns. Where a few counts describe them, it would tell these.
     of_groups = any(name in safe.uncountable for name in counted)
-    of_groups = of_groups and not without if public else of_groups or not merged
+    if whole is None:
+        of_groups = of_groups and not without if public else of_groups or not merged
+    else:
+        of_groups = any(whole.columns[name].is_uncountable for name in counted)
+        of_groups = of_groups and not (public and without)
     rounded = _rounded(measured, kept.columns, least, Steps(step))
-    return SafeLoss(measured, rounded, step, without, why_not, of_groups)
+    return SafeLoss(measured, rounded, step, without, why_not, of_groups, from_sample)
+
+
+def _is_exact(whole: WholeTable, counted: Iterable[str], *, public: bool) -> bool:
+    """Whether the loss of all records may be shown: all columns have too many values to count.
+
+    Otherwise it is estimated, whether there are rare values or not, so that it does not tell.
+    """
+    columns = [whole.columns[name] for name in counted]
+    if not all(own.is_uncountable for own in columns):
+        return False
+    return not public or not any(own.is_dominated for own in columns)
 
 
 def _measured(done: Manifest, found: ColumnLoss) -> Manifest:

@@ -4,28 +4,25 @@ It is made from aggregates only, by the rules of `microagg.report.summaries`; no
 in it. The public version, for publishing with the data, reveals nothing about the original values.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from microagg.core.progress import report
-from microagg.core.words import counted, percent, short_name, without_controls
-from microagg.measures.risk.wording import SharedValue, attribute_notes
+from microagg.core.words import counted, percent, short_name, with_blanks, without_controls
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
 from microagg.plans.required import left_out, units_of
 from microagg.report import plots
 from microagg.report.bars import Bars
 from microagg.report.categories import categories_of
-from microagg.report.correlations import Correlations, correlations_of, most_notable
-from microagg.report.loss import SafeLoss, safe_loss
-from microagg.report.loss_words import loss_sentences
+from microagg.report.contents import Subject, contents_of
+from microagg.report.correlations import Correlations, most_notable
 from microagg.report.plan_text import names_values, plan_text
-from microagg.report.rare import SafeColumns, safe_columns
 from microagg.report.rounding import is_zero, with_minus
 from microagg.report.steps import Steps
 from microagg.report.summaries import (
@@ -33,60 +30,17 @@ from microagg.report.summaries import (
     ColumnSummary,
     Histogram,
     counted_share,
-    least_of,
-    summary_of,
 )
 from microagg.report.wording import (
-    cautions,
     correlation_change,
     listed,
-    required,
     small_count,
-    verdict,
-    what_was_done,
 )
-from microagg.tables.pairs import Pair, PairedColumn
+from microagg.tables.columns import TYPE_WORDS
+from microagg.tables.pairs import PairedColumn
 
 HEATMAP_COLUMNS = 30
 NOTABLE_PAIRS = 12
-
-_TYPES = {
-    "continuous": "number",
-    "integer": "whole number",
-    "ordinal": "ordered category",
-    "nominal": "category",
-    "boolean": "true or false",
-    "date": "date",
-    "datetime": "date and time",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What a report describes.
-
-    `pair` has the records before and after, `manifest` is that of the release. `name` is the title,
-    by default the name of the input file in an internal report. A `public` report contains only
-    rows that are public; `shared_values` are cautions for both.
-    """
-
-    pair: Pair
-    manifest: Manifest
-    risk_rows: tuple[FigureRow, ...] = ()
-    utility_rows: tuple[FigureRow, ...] = ()
-    shared_values: tuple[SharedValue, ...] = ()
-    name: str | None = None
-    public: bool = False
-
-    @property
-    def least(self) -> int:
-        """Least number of records behind every figure."""
-        return least_of(self.manifest.k, self.pair.units)
-
-    @cached_property
-    def safe(self) -> SafeColumns:
-        """What may be shown of the columns."""
-        return safe_columns(self.pair, self.least)
 
 
 @dataclass(frozen=True)
@@ -115,38 +69,26 @@ def render(subject: Subject) -> str:
 
     Time O(n d log n + n d^2) for n records in d columns, and a tenth of a second for every figure.
     """
-    done, public = subject.manifest, subject.public
-    lost = safe_loss(subject.pair, subject.safe, done, subject.least, public=public)
-    loss = lost.manifest.information_loss
-    summaries = [
-        summary_of(column, subject.least, public=public, weights=subject.pair.weights)
-        for column in subject.pair.columns.values()
-    ]
-    cards = list(_cards(summaries, subject))
-    relations = correlations_of(
-        list(subject.pair.columns.values()),
-        subject.least,
-        public=public,
-        weights=subject.pair.weights,
-    )
+    done, public, shown = subject.manifest, subject.public, contents_of(subject)
+    lost, relations = shown.lost, shown.relations
+    cards = list(_cards(shown.summaries, subject))
+    whole, steps = subject.whole, Steps.of(subject.least, subject.pair.n_records)
     facts = {
         "title": _title(subject),
         "public": public,
         "done": done,
         "least": subject.least,
-        "summary": what_was_done(done, len(done.quasi_identifiers)),
-        "verdict": verdict(done),
-        "required": required(done, public=public),
+        "summary": shown.summary,
+        "verdict": shown.verdict,
+        "required": shown.required,
         "unit": "" if done.units is None else short_name(done.units.column),
         "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
         "why_no_loss": lost.why_not,
-        "loss": "not known" if loss is None else f"at most {percent(loss)}",
-        "loss_share": min(100.0, loss or 0.0),
+        "loss": shown.loss,
+        "loss_share": shown.loss_share,
         "loss_step": percent(lost.step),
-        "bound_share": _bound_share(lost),
-        "loss_sentences": loss_sentences(
-            lost.manifest, public=public, without=lost.without, of_groups=lost.of_groups
-        ),
+        "bound_share": shown.bound_share,
+        "loss_sentences": shown.loss_sentences,
         "is_grouping_shown": lost.of_groups,
         "n_withheld": len(lost.without),
         "withheld": listed(lost.without) if lost.without else "",
@@ -155,11 +97,15 @@ def render(subject: Subject) -> str:
         "relation_figure": _relation_figure(relations),
         "is_heatmap": relations is not None and len(relations.names) <= HEATMAP_COLUMNS,
         "notable": most_notable(relations, NOTABLE_PAIRS) if relations else [],
-        "categories": categories_of(subject.pair, subject.safe, done, subject.least, public=public),
+        "categories": categories_of(
+            subject.pair, subject.safe, done, subject.least, public=public, whole=whole
+        ),
+        "sample": "" if whole is None else str(whole.sample),
+        "is_loss_sampled": lost.from_sample,
         "sizes_figure": _sizes_figure(done),
-        "is_countable": not subject.safe.uncountable,
-        "share_step": percent(100.0 * Steps.of(subject.least, done.n_records).size),
-        "distance_step": f"{Steps.of(subject.least, done.n_records).size:.3g}",
+        "is_countable": not subject.safe.uncountable if whole is None else whole.is_countable,
+        "share_step": percent(100.0 * steps.size),
+        "distance_step": f"{steps.size:.3g}",
         "risk_rows": _rows(subject.risk_rows, public=public),
         "utility_rows": _rows(subject.utility_rows, public=public),
         "constraints": _constraints(subject),
@@ -168,7 +114,7 @@ def render(subject: Subject) -> str:
         "columns": list(_columns(subject)),
         "n_naming": len(done.dropped) - len(left_out(done)),
         "n_left_out": len(left_out(done)),
-        "cautions": [*cautions(lost.measured, public=public), *_of_one_column(subject)],
+        "cautions": shown.cautions,
         "shared_values": subject.shared_values if len(subject.shared_values) > 1 else (),
         "weights": "" if subject.pair.weights is None else short_name(done.weights or "weights"),
         "plan": plan_text(done.plan, public=public),
@@ -176,27 +122,6 @@ def render(subject: Subject) -> str:
         "versions": _versions(done, public=public),
     }
     return without_controls(_template().render(facts))
-
-
-def _of_one_column(subject: Subject) -> Iterator[str]:
-    """Word the caution on shared values, unless several columns make it a table."""
-    if len(subject.shared_values) == 1:
-        yield from attribute_notes(subject.shared_values)
-
-
-def _bound_share(lost: SafeLoss) -> float | None:
-    """Return the bound, where it is one of the loss of released values, too, and not 0 as shown.
-
-    In the same units, a value that a group shares loses at least what its mean does. Dates with a
-    resolution are grouped in its units, and released as the days on which they begin. The bound is
-    of all columns, so it says nothing of a loss without some of them.
-    """
-    done = lost.manifest
-    if not lost.of_groups or lost.without or not done.lower_bound:
-        return None
-    same_units = done.scale == "standardise" and not done.missing_values
-    same_units &= not done.plan.resolutions
-    return done.lower_bound if same_units and done.hybrid is None else None
 
 
 @cache
@@ -208,6 +133,7 @@ def _template() -> Template:
         "changed": correlation_change,
         "counted": counted,
         "signed": _signed,
+        "visible": with_blanks,
     }
     text = files("microagg.report").joinpath("page.html").read_text(encoding="utf-8")
     return environment.from_string(text)
@@ -220,7 +146,7 @@ def _title(subject: Subject) -> str:
     return "A protected table" if subject.public or not file else file
 
 
-def _cards(summaries: list[ColumnSummary], subject: Subject) -> Iterator[Card]:
+def _cards(summaries: Sequence[ColumnSummary], subject: Subject) -> Iterator[Card]:
     sides = "released" if subject.public else "before and after"
     strata = subject.manifest.strata
     for place, summary in enumerate(summaries):
@@ -232,7 +158,7 @@ def _cards(summaries: list[ColumnSummary], subject: Subject) -> Iterator[Card]:
         elif isinstance(summary.figure, Bars):
             label = f"Shares of the categories of {summary.name}, {sides}"
             svg = plots.bars(summary.figure, label, f"column-{place}")
-        kind = "stratum" if summary.name in strata else _TYPES[summary.type]
+        kind = "stratum" if summary.name in strata else TYPE_WORDS[summary.type]
         yield Card(summary, kind, None if svg is None else Markup(svg))
 
 
@@ -301,20 +227,23 @@ def _strata(subject: Subject) -> str:
 
 def _columns(subject: Subject) -> Iterator[Listed]:
     """Describe how each column was treated; a public report leaves out those that were removed."""
-    done, n = subject.manifest, subject.pair.n_records
+    done, n = subject.manifest, subject.pair.n_in_all
     assumed, strata = done.assumed_quasi_identifiers, done.strata
     for name, column in subject.pair.columns.items():
         role = (
             "protected (no role given)" if name in assumed and not subject.public else "protected"
         )
         how = done.columns[name].aggregate if name in done.columns else ""
+        n_missing = (column.before.n_missing, column.after.n_missing)
+        if subject.whole is not None:
+            n_missing = subject.whole.columns[name].n_missing
         yield Listed(
             name,
             "stratum" if name in strata else role,
-            _TYPES[column.type],
+            TYPE_WORDS[column.type],
             _stratum(subject, column) if name in strata else _released(how, done, column),
-            "" if subject.public else counted_share(column.before.n_missing, n, subject.least),
-            counted_share(column.after.n_missing, n, subject.least),
+            "" if subject.public else counted_share(n_missing[0], n, subject.least),
+            counted_share(n_missing[1], n, subject.least),
         )
     for name in done.unchanged:
         yield Listed(name, _role_unchanged(done, name), "", "unchanged", "", "")
@@ -340,6 +269,10 @@ def _stratum(subject: Subject, column: PairedColumn) -> str:
     if subject.public:
         merged = subject.manifest.plan.small_strata == "merge"
         return "unchanged, except for merged strata" if merged else "unchanged"
+    if subject.whole is not None:
+        found = subject.manifest.strata_found
+        is_merged = found is not None and found.merged > 0
+        return "unchanged, except for merged strata" if is_merged else "unchanged"
     if not (count := column.n_changed):
         return "unchanged"
     return f"unchanged, except for merged strata ({small_count(count, subject.least)})"

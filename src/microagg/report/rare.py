@@ -95,9 +95,9 @@ def _n_rare(column: PairedColumn, least: int) -> int:
     return int(np.count_nonzero((sizes > 0) & (sizes < least)))
 
 
-def without_rare(column: PairedColumn, least: int) -> PairedColumn:
+def without_rare(column: PairedColumn, least: int, most: float = MOST_MERGED) -> PairedColumn:
     """Return the column with its rare values merged with others, unless there are many."""
-    if not 0 < _n_rare(column, least) <= MOST_MERGED:
+    if not 0 < _n_rare(column, least) <= most:
         return column
     values, sizes = _sizes(column)
     if column.type.is_categorical:
@@ -105,7 +105,7 @@ def without_rare(column: PairedColumn, least: int) -> PairedColumn:
         both = np.stack([_counts(side, values) for side in (column.before, column.after)])
         target = _largest_of_pool(both, least)
     else:
-        target = _nearest(values, sizes, least)
+        target = merged_with(values, sizes, least)
     before, after = (_recoded(side, values, target) for side in (column.before, column.after))
     return replace(column, before=before, after=after)
 
@@ -120,7 +120,7 @@ def _largest_of_pool(counts: Counts, least: int) -> Places:
     return target
 
 
-def _nearest(values: NDArray[np.generic], sizes: Counts, least: int) -> Places:
+def merged_with(values: NDArray[np.generic], sizes: Counts, least: int) -> Places:
     """Return which number each is merged with: rare ones with the nearest that is not.
 
     Missing, the last, is merged with the most frequent number, or all with it if it is.

@@ -71,8 +71,11 @@ class Steps:
 
 
 def coarse_risk(risk: Risk, least: int, least_units: int) -> Risk:
-    """Return the risk with all shares that depend on the true values rounded up."""
-    n = risk.linkage.n_records
+    """Return the risk with all shares that depend on the true values rounded up.
+
+    Steps are those of the sample, if it is one.
+    """
+    n = risk.linkage.n_records if risk.sample is None else risk.sample.n_sampled
     steps = Steps.of(least, n)
     informed = replace(
         risk.informed,
@@ -86,7 +89,9 @@ def coarse_risk(risk: Risk, least: int, least_units: int) -> Risk:
     )
     individual = risk.individual
     if individual is not None:
-        individual = replace(individual, before=_coarse_global(individual.before, steps, n))
+        n_records = individual.n_records
+        before = _coarse_global(individual.before, steps, n_records)
+        individual = replace(individual, before=before)
     return replace(
         risk,
         classes=replace(risk.classes, unique_before=steps.share(risk.classes.unique_before)),
@@ -125,7 +130,9 @@ def _coarse_units(found: UnitRisk, steps: Steps, least: int) -> UnitRisk:
     return replace(
         found,
         classes=replace(classes, unique_before=of_units.share(classes.unique_before)),
-        linkage=replace(
+        linkage=None
+        if linkage is None
+        else replace(
             linkage,
             linked=of_units.share(linkage.linked),
             linked_records=steps.share(linkage.linked_records),
@@ -136,7 +143,7 @@ def _coarse_units(found: UnitRisk, steps: Steps, least: int) -> UnitRisk:
 def coarse_utility(utility: Utility, least: int, n_records: int) -> Utility:
     """Return the utility with all distances rounded up; its losses are for others to round."""
     steps = Steps.of(least, n_records)
-    cells, associations = utility.il1s, utility.associations
+    cells = utility.il1s
     if cells.mean is not None:
         in_total = Steps(round_step(steps.size * cells.n_cells))
         cells = replace(cells, mean=steps.up(cells.mean), total=in_total.up(cells.total))
@@ -149,11 +156,6 @@ def coarse_utility(utility: Utility, least: int, n_records: int) -> Utility:
         il1s=cells,
         eigenvalues=replace(utility.eigenvalues, change=steps.known(utility.eigenvalues.change)),
         moments=_coarse_moments(utility.moments, steps),
-        associations=replace(
-            associations,
-            largest_change=steps.known(associations.largest_change),
-            mean_change=steps.known(associations.mean_change),
-        ),
         distributions=_coarse_distributions(utility.distributions, steps),
         propensity=_coarse_propensity(
             utility.propensity, Steps.of(least, n_records, _LARGEST_PMSE)
@@ -171,12 +173,7 @@ def _coarse_moments(found: Moments, steps: Steps) -> Moments:
         )
         for name, column in found.columns.items()
     }
-    pearson = replace(
-        found.pearson,
-        largest=steps.known(found.pearson.largest),
-        mean=steps.known(found.pearson.mean),
-    )
-    return replace(found, columns=columns, pearson=pearson)
+    return replace(found, columns=columns)
 
 
 def _coarse_distributions(found: Distributions, steps: Steps) -> Distributions:

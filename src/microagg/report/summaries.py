@@ -34,7 +34,7 @@ from functools import partial
 
 import numpy as np
 
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Counts, Floats
 from microagg.report.bars import Bars, bars_of
 from microagg.report.grids import (
     SECONDS,
@@ -59,6 +59,7 @@ from microagg.report.rounding import (
     skewed_word,
     time_word,
 )
+from microagg.report.whole import Spread, WholeColumn
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
@@ -139,6 +140,13 @@ class Side:
         n_unseen = values.n_missing if guarded and values.n_missing < least else 0
         return cls(ordered, own, mean, deviation, guarded, n_unseen)
 
+    def of_all(self, spread: Spread | None, scale: float) -> "Side":
+        """Return the side with the mean and deviation of all records, of which it is a sample."""
+        if spread is None or spread[0] is None:
+            return self
+        deviation = None if spread[1] is None else spread[1] * scale
+        return replace(self, mean=spread[0] * scale, deviation=deviation)
+
     def shares_between(self, edges: Floats, starts: Sequence[int]) -> Floats:
         """Return the share of each bin, merged where `starts` say."""
         if self.weights is None:
@@ -168,7 +176,13 @@ def least_of(k: int, units: Units | None = None) -> int:
     least = max(k, FLOOR)
     if units is None:
         return least
-    needed = int(np.sort(units.sizes)[::-1][: least - 1].sum()) + units.n_without + 1
+    return least_of_units(k, np.sort(units.sizes)[::-1][: least - 1], units.n_without)
+
+
+def least_of_units(k: int, largest: Counts, n_without: int) -> int:
+    """Return the same for units, of which the `largest` have so many records, and some none."""
+    least = max(k, FLOOR)
+    needed = int(largest[: least - 1].sum()) + n_without + 1
     if needed <= least:
         return least
     unit = int(10 ** (len(str(needed)) - 1))
@@ -176,12 +190,26 @@ def least_of(k: int, units: Units | None = None) -> int:
 
 
 def summary_of(
-    column: PairedColumn, least: int, *, public: bool, weights: Floats | None = None
+    column: PairedColumn,
+    least: int,
+    *,
+    public: bool,
+    weights: Floats | None = None,
+    whole: WholeColumn | None = None,
+    n_records: int = 0,
 ) -> ColumnSummary:
-    """Return what may be shown of a column; if public, nothing about values before."""
+    """Return what may be shown of a column; if public, nothing about values before.
+
+    If it is a sample, `whole` is what is known of all `n_records` records.
+    """
+    n_missing = (column.before.n_missing, column.after.n_missing)
+    n = len(column.after.numbers)
+    if whole is not None:
+        n_missing, n = whole.n_missing, n_records
+    missing = _missing_line(n_missing, n, least, public=public)
     if column.type.is_categorical:
-        return _of_categories(column, least, weights, public=public)
-    return _of_numbers(column, least, weights, public=public)
+        return _of_categories(column, least, weights, missing, whole, public=public)
+    return _of_numbers(column, least, weights, missing, whole, public=public)
 
 
 def _seconds(unit: str, step: int) -> float:
@@ -190,7 +218,13 @@ def _seconds(unit: str, step: int) -> float:
 
 
 def _of_numbers(
-    column: PairedColumn, least: int, weights: Floats | None, *, public: bool
+    column: PairedColumn,
+    least: int,
+    weights: Floats | None,
+    missing: Line,
+    known: WholeColumn | None,
+    *,
+    public: bool,
 ) -> ColumnSummary:
     is_time = column.unit != ""
     scale = _seconds(column.unit, column.step) if is_time else 1.0
@@ -201,6 +235,13 @@ def _of_numbers(
     is_hidden = merged is not column and (merged.is_constant or not len(before.ordered))
     if is_hidden:  # all records that differ are rare
         before = replace(before, mean=None, deviation=None)
+    sampled = ""
+    if known is not None:
+        after = after.of_all(known.after, scale)
+        if known.before is not None and before.mean is not None:
+            before = before.of_all(known.before, scale)
+        elif before.mean is not None and not public:
+            sampled = "Mean and standard deviation before are from the sample, too."
     seen = after if public or is_hidden else before
     spread = moments(seen.ordered, seen.weights)[1]
     whole = column.type is ColumnType.INTEGER
@@ -230,7 +271,8 @@ def _of_numbers(
     for share in QUANTILES:
         found = _worded(sides, partial(_quantile, share=share, least=least, whole=whole), word)
         lines.append(Line("median" if share == 0.5 else f"{100 * share:.0f} % quantile", *found))
-    lines.append(_missing_line(column, least, public=public))
+    lines.append(missing)
+    note = " ".join(filter(None, (note, sampled)))
     kept = tuple(line for line in lines if line.before or line.after)
     return ColumnSummary(column.name, column.type, figure, kept, note, change)
 
@@ -338,18 +380,23 @@ def _ticks(grid: Grid, edges: Floats, outer: float) -> tuple[tuple[float, str], 
 
 
 def _of_categories(
-    column: PairedColumn, least: int, weights: Floats | None, *, public: bool
+    column: PairedColumn,
+    least: int,
+    weights: Floats | None,
+    line: Line,
+    whole: WholeColumn | None,
+    *,
+    public: bool,
 ) -> ColumnSummary:
-    line = _missing_line(column, least, public=public)
-    bars, note = bars_of(column, least, weights, public=public)
+    known = None if whole is None else whole.categories
+    bars, note = bars_of(column, least, weights, public=public, known=known)
     lines = (line,) if line.before or line.after else ()
     return ColumnSummary(column.name, column.type, bars, lines, note)
 
 
-def _missing_line(column: PairedColumn, least: int, *, public: bool) -> Line:
+def _missing_line(n_missing: tuple[int, int], n: int, least: int, *, public: bool) -> Line:
     """Return a line on missing values, if there are any."""
-    n = len(column.after.numbers)
-    before, after = column.before.n_missing, column.after.n_missing
+    before, after = n_missing
     if not after and (public or not before):
         return Line("missing", "", "")
     hidden = "" if public else counted_share(before, n, least)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from microagg.core.words import counted, short_name
 from microagg.plans.manifest import HybridFacts, Manifest, Promise
 from microagg.plans.required import (
+    WHY_LOST,
     Required,
     least_behind,
     lost_columns,
@@ -332,10 +333,10 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         others = ", and possibly others" if may_have_lost_others(done) else ""
         found.append(
             "Released values are no closer to the true ones than an overall average: "
-            f"{listed(lost)}{others}. Merge rare categories, lower k, or protect fewer columns."
+            f"{listed(lost)}{others}. {WHY_LOST}"
         )
     if done.interrupted or done.timed_out:
-        by = "by Ctrl-C" if done.interrupted else "by the time budget"
+        by = "by hand" if done.interrupted else "by the time budget"
         found.append(f"The search was ended {by}: these are the best groups found by then.")
     if assumed := done.assumed_quasi_identifiers:
         were = "was" if len(assumed) == 1 else "were"

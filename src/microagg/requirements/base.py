@@ -1,9 +1,9 @@
 """What a requirement is: a condition on every released combination, and its judge."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:  # a plan has requirements, and loads quickly
     import polars as pl
@@ -11,6 +11,13 @@ if TYPE_CHECKING:  # a plan has requirements, and loads quickly
     from microagg.core.arrays import Floats, Rows
     from microagg.requirements.coded import GroupRule
     from microagg.requirements.found import GroupFinding, Wording
+
+
+class Distribution(NamedTuple):
+    """The different values of a column, as they are stored, and how often each is there."""
+
+    values: "pl.Series"
+    counts: "Rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +29,8 @@ class Evidence:
     CSV file are text, as they are written, with this `decimal` mark; the texts and numbers in `na`
     mean a missing value. `unpublished` has the unit of the same records, and the original values of
     quasi-identifiers that a requirement is about; it is None where they are not at hand: `verify`
-    may have the published table only.
+    may have the published table only. If the records are a part of a dataset, `overall` has the
+    distributions there of the columns that are compared with it.
     """
 
     table: "pl.DataFrame"
@@ -30,6 +38,7 @@ class Evidence:
     unpublished: "pl.DataFrame | None" = None
     decimal: str = "."
     na: tuple[str, ...] = ()
+    overall: Mapping[str, Distribution] = field(default_factory=dict)
 
     def combinations(self) -> "pl.DataFrame":
         """Return what every record shows, in columns named by number.
@@ -95,6 +104,10 @@ class GroupFacts(Protocol):
 
     def codes(self, column: str) -> "tuple[Rows, bool]":
         """Return the values of a column as codes, and whether these are in their order."""
+        ...
+
+    def overall(self, column: str) -> "Rows":
+        """Return how often each of these codes is in the whole table."""
         ...
 
     def amounts(self, column: str) -> "Floats":

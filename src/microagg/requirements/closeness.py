@@ -60,14 +60,20 @@ class TCloseness:
         """Compare the distribution in every combination with that in the whole table."""
         from microagg.requirements.observed import classes_of, codes_of, values
 
-        column = values(evidence.table.get_column(self.column), evidence)
+        own = evidence.table.get_column(self.column)
+        overall = evidence.overall.get(self.column)
+        # Side by side, so that values are read alike: text may be numbers.
+        column = values(own if overall is None else _both(own, overall.values), evidence)
         ordered = self.ordered
         if ordered is None:
             ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
         if self.order is not None:
             column = _placed(column, self.order)
         labels, sizes = classes_of(evidence)
-        distances = (_ordered if ordered else _equal)(labels, codes_of(column), sizes)
+        codes = codes_of(column)
+        weights = None if overall is None else np.append(np.zeros(len(own)), overall.counts)
+        counts = np.bincount(codes, weights=weights).astype(np.intp)
+        distances = (_ordered if ordered else _equal)(labels, codes[: len(own)], sizes, counts)
         return GroupFinding.of(self.wording, distances, sizes, self.t)
 
     def rule(self, facts: GroupFacts) -> "GroupRule | None":
@@ -78,7 +84,11 @@ class TCloseness:
             return None
         codes, ordered = facts.codes(self.column)
         closeness = GroupRule.ordered_closeness if ordered else GroupRule.equal_closeness
-        return closeness(codes, self.t)
+        return closeness(codes, self.t, facts.overall(self.column))
+
+
+def _both(one: "pl.Series", other: "pl.Series") -> "pl.Series":
+    return one.clone().append(other)
 
 
 def _placed(column: "pl.Series", order: Sequence[Any]) -> "pl.Series":
@@ -95,9 +105,12 @@ def _placed(column: "pl.Series", order: Sequence[Any]) -> "pl.Series":
     return shown.join(places, on="value", how="left", maintain_order="left").get_column("place")
 
 
-def _equal(labels: "Rows", codes: "Rows", sizes: "Rows") -> "Floats":
-    """Return half the sum of absolute differences between the shares of every value."""
-    overall = np.bincount(codes) / len(codes)
+def _equal(labels: "Rows", codes: "Rows", sizes: "Rows", counts: "Rows") -> "Floats":
+    """Return half the sum of absolute differences between the shares of every value.
+
+    `counts` are those of the values in the whole table.
+    """
+    overall = counts / counts.sum()
     pairs, counts = np.unique(np.stack((labels, codes)), axis=1, return_counts=True)
     own, shares = counts / sizes[pairs[0]], overall[pairs[1]]
     # A value that a class does not have differs by its share in the whole table.
@@ -106,17 +119,17 @@ def _equal(labels: "Rows", codes: "Rows", sizes: "Rows") -> "Floats":
     return np.maximum(distances.astype(np.float64), 0.0)
 
 
-def _ordered(labels: "Rows", codes: "Rows", sizes: "Rows") -> "Floats":
+def _ordered(labels: "Rows", codes: "Rows", sizes: "Rows", counts: "Rows") -> "Floats":
     """Return the mean absolute difference between cumulative shares, over all values but the last.
 
     Between two values that follow each other in a class its cumulative share is the same, so that
     sums over the cumulative shares of the whole table, before and after the point where these
     pass it, are enough.
     """
-    last = int(codes.max())  # of the values 0 to `last`
+    last = len(counts) - 1  # of the values 0 to `last`
     if last == 0:
         return np.zeros(len(sizes))
-    overall = (np.bincount(codes).cumsum() / len(codes))[:-1]
+    overall = (counts.cumsum() / counts.sum())[:-1]
     sums = np.concatenate(([0.0], overall.cumsum()))
     by_class = np.lexsort((codes, labels))
     of, value = labels[by_class], codes[by_class]

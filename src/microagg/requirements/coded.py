@@ -52,17 +52,22 @@ class GroupRule:
         return cls(ENTROPY, *_with_shares(codes, check_number("least", least, low=1.0)))
 
     @classmethod
-    def ordered_closeness(cls, codes: ArrayLike, t: float) -> Self:
+    def ordered_closeness(
+        cls, codes: ArrayLike, t: float, overall: ArrayLike | None = None
+    ) -> Self:
         """Return the rule that codes are distributed as in all records, up to a distance t.
 
         It is the earth mover's distance, in which neighbouring codes are 1 / (m - 1) apart.
+        `overall` counts each code in all records, if these are only some of them.
         """
-        return cls(ORDERED, *_with_shares(codes, check_number("t", t, low=0.0, high=1.0)))
+        limit = check_number("t", t, low=0.0, high=1.0)
+        return cls(ORDERED, *_with_shares(codes, limit, overall=overall))
 
     @classmethod
-    def equal_closeness(cls, codes: ArrayLike, t: float) -> Self:
+    def equal_closeness(cls, codes: ArrayLike, t: float, overall: ArrayLike | None = None) -> Self:
         """Return the rule that codes are distributed as in all records, all equally far apart."""
-        return cls(EQUAL, *_with_shares(codes, check_number("t", t, low=0.0, high=1.0)))
+        limit = check_number("t", t, low=0.0, high=1.0)
+        return cls(EQUAL, *_with_shares(codes, limit, overall=overall))
 
     @classmethod
     def p_percent(cls, amounts: ArrayLike, p: float, contributors: ArrayLike | None = None) -> Self:
@@ -103,7 +108,9 @@ class GroupRule:
         return replace(self, codes=self.codes[rows], amounts=amounts)
 
 
-def _with_shares(codes: ArrayLike, limit: float, *, lowest: int = 0) -> tuple[Rows, float, Floats]:
+def _with_shares(
+    codes: ArrayLike, limit: float, *, lowest: int = 0, overall: ArrayLike | None = None
+) -> tuple[Rows, float, Floats]:
     array = np.asarray(codes)
     if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size or array.min() < lowest:
         raise ParameterError(
@@ -112,6 +119,10 @@ def _with_shares(codes: ArrayLike, limit: float, *, lowest: int = 0) -> tuple[Ro
         )
     array = array.astype(np.intp)
     counts = np.bincount(array[array >= 0], minlength=1)
+    if overall is not None:
+        own, counts = counts, np.asarray(overall)
+        if counts.ndim != 1 or len(counts) < len(own) or (counts[: len(own)] < own).any():
+            raise ParameterError("overall must count each code at least as often as it is here.")
     return array, float(limit), counts / max(1, counts.sum())
 
 

@@ -165,17 +165,27 @@ def _is_at_hand(evidence: Evidence, column: str, unit: str | None) -> bool:
     return column in known and (unit is None or unit in known)
 
 
-def _near_one(amounts: "Floats") -> "Floats":
-    """Return amounts in a unit in which the largest is nearly 1: only their ratios count.
+def _near_one(labels: "Rows", *factors: "Floats") -> "Floats":
+    """Return products of factors, for each label in a unit in which the largest is nearly 1.
 
-    Sums do not overflow then, and the smallest numbers that floats hold are not lost. The unit is a
-    power of two, so that no digit changes.
+    Only their ratios count. Sums do not overflow then, and the smallest numbers that floats hold
+    are not lost, whatever other labels have. The units are powers of two: no digit changes.
 
-    >>> _near_one(np.array([5e-324, 1e-323])).tolist()
-    [0.25, 0.5]
+    >>> _near_one(np.array([0, 0, 1, 1]), np.array([5e-324, 1e-323, 1e300, 0.0])).round(2).tolist()
+    [0.25, 0.5, 0.75, 0.0]
     """
-    exponent = int(np.frexp(amounts.max(initial=0.0))[1])
-    return np.asarray(np.ldexp(amounts, -exponent))
+    products, exponents = np.ones(len(labels)), np.zeros(len(labels), dtype=np.intp)
+    for factor in factors:
+        near, exponent = np.frexp(factor)
+        products *= near
+        exponents += exponent
+    is_any = products > 0.0
+    largest = np.full(int(labels.max(initial=0)) + 1, np.iinfo(np.intp).min)
+    np.maximum.at(largest, labels[is_any], exponents[is_any])
+    scaled = np.zeros(len(labels))
+    apart = exponents[is_any] - largest[labels[is_any]]
+    scaled[is_any] = np.ldexp(products[is_any], np.maximum(apart, -2000))  # nothing but zero below
+    return scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +208,11 @@ class _Contributions:
         assert evidence.unpublished is not None
         labels, sizes = classes_of(evidence)
         numbers = values(evidence.unpublished.get_column(column), evidence)
-        amounts = _near_one(numbers.cast(pl.Float64).abs().fill_null(0.0).to_numpy())
+        factors = [numbers.cast(pl.Float64).abs().fill_null(0.0).to_numpy()]
         if weights is not None:
             own = values(evidence.table.get_column(weights), evidence).cast(pl.Float64)
-            amounts = amounts * _near_one(own.to_numpy())
-        table = pl.DataFrame({"of": labels, "amount": amounts})
+            factors.append(own.to_numpy())
+        table = pl.DataFrame({"of": labels, "amount": _near_one(labels, *factors)})
         if unit is not None:
             owners = units(evidence.unpublished.get_column(unit)).alias("unit")
             table = table.with_columns(owners).group_by("of", "unit").agg(pl.col("amount").sum())

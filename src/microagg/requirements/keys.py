@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 # Of more records than this, random keys are hardly ever in order.
-_FEW = 8
+FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class RandomKeys:
         n = len(keys)
         if keys.sort().to_list() != list(range(1, n + 1)):
             return Keys(self.column, n, is_permutation=False)
-        orders = {1.0: "ascending", float(n): "descending"} if n > _FEW else {}
+        orders = {1.0: "ascending", float(n): "descending"} if n > FEW else {}
         is_sorted = keys.is_sorted(descending=keys[0] != 1.0)
         return Keys(self.column, n, True, orders.get(keys[0], "") if is_sorted else "")
 

@@ -14,7 +14,7 @@ from microagg.bounds.choices import NONE
 from microagg.constraints.system import System
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
-from microagg.core.progress import ProgressCallback, listening, report, reporting_to
+from microagg.core.progress import ProgressCallback, report, reporting_to, unheard
 from microagg.core.registry import ALL, DEFAULT, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
@@ -320,7 +320,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     for done, method in enumerate(methods):
         report("preparing", done, len(methods))
         began = time.perf_counter()
-        with listening(None), suppress(Exception):  # its own run will report the error
+        with unheard(), suppress(Exception):  # its own run will report the error
             k = min(_WARM_UP_K, len(spread_out))
             few = trial.plan_for(method, k, n_starts=_WARM_UP_STARTS)
             if "effort" in method.options:

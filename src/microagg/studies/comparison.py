@@ -74,6 +74,17 @@ class Comparison(Sequence[Row]):
     methods that "all" does not run, because they take one column only, because they need an option
     that was not given, or because their records draw their values, which guarantees less; the
     latter are also in `drawn`.
+
+    Examples
+    --------
+    >>> import microagg
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [34, 36, 61, 62], "height": [171, 175, 162, 160]})
+    >>> found = microagg.compare(people, 2, ["mdav", "pca-mhm"])
+    >>> [(row.method, row.n_groups) for row in found]
+    [('mdav', 2), ('pca-mhm', 2)]
+    >>> found.table["method"].to_list()
+    ['mdav', 'pca-mhm']
     """
 
     rows: tuple[Row, ...]

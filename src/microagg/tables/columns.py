@@ -34,6 +34,18 @@ class ColumnType(StrEnum):
         return self in (ColumnType.CONTINUOUS, ColumnType.INTEGER)
 
 
+# What a type is called for people.
+TYPE_WORDS = {
+    "continuous": "number",
+    "integer": "whole number",
+    "ordinal": "ordered category",
+    "nominal": "category",
+    "boolean": "true or false",
+    "date": "date",
+    "datetime": "date and time",
+}
+
+
 # What each type can release; the first is the default.
 _NUMERIC = {"mean": Aggregate.MEAN, "median": Aggregate.MEDIAN}
 AGGREGATES: dict[ColumnType, dict[str, Aggregate]] = {

@@ -61,16 +61,16 @@ def open_pair(
     units = None if unit is None else _units(before, rows, unit)
     keys = _random_keys(before, after, common, named)
     measured = [name for name in common if name not in keys]
-    paired = {name: _paired(before, after, rows, name, said) for name in measured}
+    paired = {name: paired_column(before, after, rows, name, said) for name in measured}
     changed = [name for name in measured if paired[name].is_changed]
     if keys and not changed:  # they are all that was changed, so they are no keys
-        paired |= {name: _paired(before, after, rows, name, said) for name in keys}
+        paired |= {name: paired_column(before, after, rows, name, said) for name in keys}
         measured, changed, keys = common, keys, []
     chosen, assumed = _chosen_columns(measured, changed, named)
     sensitive = [name for name in measured if name in (*named.sensitive, *assumed)]
     for name in sensitive:  # as in a release, their numbers have an order, few or many
         if is_number(before, name) and paired[name].type is ColumnType.NOMINAL:
-            paired[name] = _paired(before, after, rows, name, said, is_amount=True)
+            paired[name] = paired_column(before, after, rows, name, said, is_amount=True)
     return Pair(
         {name: paired[name] for name in measured if name in chosen},
         {name: paired[name] for name in sensitive},
@@ -219,7 +219,7 @@ def _is_random_key(before: pl.Series, after: pl.Series) -> bool:
     return is_unique and after.sort().to_list() == list(range(1, len(after) + 1))
 
 
-def _paired(
+def paired_column(
     before: Frame,
     after: Frame,
     matches: Labels | None,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Labels, Mask
+from microagg.core.arrays import Counts, Floats, Labels, Mask
 from microagg.kernels.attacks.distance_linkage import MixedPoints
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.dates import in_steps_of
@@ -195,6 +195,18 @@ class Original:
 
 
 @dataclass(frozen=True, eq=False)
+class Whole:
+    """What a sample of records is drawn from: how many there are, and how large classes are there.
+
+    `class_sizes` are those of the classes of the sample, by number: how many of all released
+    records show the same.
+    """
+
+    n_records: int
+    class_sizes: Counts
+
+
+@dataclass(frozen=True, eq=False)
 class Pair:
     """Records before and after protection.
 
@@ -204,6 +216,7 @@ class Pair:
     because nothing in them was changed. `units` say whom records are about, if that is known.
     `matches` are the records of the original behind these; None if they are in its order. `weights`
     are how many of the population each record stands for; figures of the population count them.
+    `whole` says what these records are a sample of, if they are.
     """
 
     columns: dict[str, PairedColumn]
@@ -214,11 +227,22 @@ class Pair:
     units: Units | None = None
     matches: Labels | None = None
     weights: Floats | None = None
+    whole: Whole | None = None
 
     @property
     def n_records(self) -> int:
         """How many records there are on both sides."""
         return len(next(iter(self.columns.values())).before.numbers)
+
+    @property
+    def n_in_all(self) -> int:
+        """How many records there are in all, of which these may be a sample."""
+        return self.n_records if self.whole is None else self.whole.n_records
+
+    @property
+    def class_sizes(self) -> Counts:
+        """How many released records each class has, also those that are not in the sample."""
+        return np.bincount(self.classes) if self.whole is None else self.whole.class_sizes
 
     @property
     def scaled_columns(self) -> list[PairedColumn]:
@@ -273,6 +297,7 @@ class Pair:
             units=None if self.units is None else self.units.take(rows),
             matches=rows if self.matches is None else self.matches[rows],
             weights=None if self.weights is None else self.weights[rows],
+            whole=None,
         )
 
 

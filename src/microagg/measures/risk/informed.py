@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Counts, Mask, Places
+from microagg.core.arrays import Counts, Mask, Places, Rows
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
 from microagg.core.validation import check_count, check_jobs, did_you_mean
@@ -44,7 +44,7 @@ class InformedLinkage:
     share of records that are among their own candidates, `linked` the share linked correctly if a
     candidate is picked at random, `guessed` that without any knowledge, `single` the share whose
     only candidate is their own. `columns` were used; `left_out` were not, and `drawn` rule nothing
-    out. Above 100,000 records, `n_sampled` were linked.
+    out. Above 100,000 records, `n_sampled` were linked to `n_pool` released ones.
     """
 
     linked: float
@@ -56,6 +56,7 @@ class InformedLinkage:
     least_candidates: int
     n_records: int
     n_sampled: int
+    n_pool: int
     columns: dict[str, ColumnRuns]
     left_out: tuple[str, ...]
     drawn: tuple[str, ...]
@@ -67,6 +68,17 @@ class _Runs(NamedTuple):
     codes: Places
     lows: Places
     highs: Places
+
+
+class _Pool(NamedTuple):
+    """The released records: the first of each class in the pair, and how many there are."""
+
+    first: Rows
+    sizes: Counts
+
+    @property
+    def size(self) -> int:
+        return int(self.sizes.sum())
 
 
 def informed(
@@ -124,8 +136,10 @@ def informed(
     """
     check_count("reach", reach, at_least=0)
     no_runs = _check_drawn(pair, drawn)
-    n = pair.n_records
-    rows = sampled_rows(n, affordable(n) if most is None else check_count("most", most), seed)
+    _, first = np.unique(pair.classes, return_index=True)
+    pool = _Pool(first, pair.class_sizes)
+    asked = affordable(pool.size) if most is None else check_count("most", most)
+    rows = sampled_rows(pair.n_records, asked, seed)
     runs = {
         name: _runs(column, rows, reach)
         for name, column in pair.columns.items()
@@ -135,20 +149,21 @@ def informed(
     for name, column in runs.items():
         fits = _fits(column, rows)
         n_centres = int(column.codes.max()) + 1
-        columns[name] = ColumnRuns(n_centres, float(fits.mean()), _possible(column))
+        columns[name] = ColumnRuns(n_centres, float(fits.mean()), _possible(column, pool))
         own &= fits
-    candidates = _candidates(list(runs.values()), n, len(rows), check_jobs(n_jobs))
+    candidates = _candidates(list(runs.values()), pool, len(rows), check_jobs(n_jobs))
     chances = np.where(own, 1.0 / np.maximum(candidates, 1), 0.0)
     return InformedLinkage(
         linked=float(chances.mean()),
-        standard_error=standard_error(chances, n),
-        guessed=1.0 / n,
+        standard_error=standard_error(chances, pair.n_in_all),
+        guessed=1.0 / pool.size,
         consistent=float(own.mean()),
         single=float(np.mean(own & (candidates == 1))),
         mean_candidates=float(candidates.mean()),
         least_candidates=int(candidates.min()),
-        n_records=n,
+        n_records=pair.n_in_all,
         n_sampled=len(rows),
+        n_pool=pool.size,
         columns=columns,
         left_out=tuple(c for c in pair.columns if c not in runs and c not in no_runs),
         drawn=no_runs,
@@ -187,26 +202,27 @@ def _fits(column: _Runs, rows: NDArray[np.intp]) -> Mask:
     return (column.lows <= own) & (own <= column.highs)
 
 
-def _possible(column: _Runs) -> float:
+def _possible(column: _Runs, pool: _Pool) -> float:
     """Return the mean number of released records that fit in this column."""
-    begins = _begins(column.codes)
+    begins = _begins(column.codes[pool.first], pool.sizes)
     return float((begins[column.highs + 1] - begins[column.lows]).mean())
 
 
-def _begins(codes: Places) -> Counts:
+def _begins(codes: Places, sizes: Counts | None = None) -> Counts:
     """Return how many records have a lower code, for every code and one more."""
-    return np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
+    return np.concatenate([[0], np.cumsum(np.bincount(codes, weights=sizes))]).astype(np.int64)
 
 
-def _candidates(runs: list[_Runs], n: int, n_queries: int, n_jobs: int) -> Counts:
+def _candidates(runs: list[_Runs], pool: _Pool, n_queries: int, n_jobs: int) -> Counts:
     """Return the number of released records that fit in every column, for each linked record."""
     if not runs:
-        return np.full(n_queries, n, dtype=np.int64)
+        return np.full(n_queries, pool.size, dtype=np.int64)
     # The most selective column is checked first.
-    runs = sorted(runs, key=_possible)
-    codes, counts = np.unique(
-        np.column_stack([column.codes for column in runs]), axis=0, return_counts=True
+    runs = sorted(runs, key=lambda column: _possible(column, pool))
+    codes, of = np.unique(
+        np.column_stack([column.codes[pool.first] for column in runs]), axis=0, return_inverse=True
     )
+    counts = np.bincount(of.reshape(-1), weights=pool.sizes).astype(np.int64)
     ranges, which = np.unique(
         np.column_stack([ends for column in runs for ends in (column.lows, column.highs)]),
         axis=0,

@@ -60,13 +60,18 @@ def distance_linkage(
     wanted = [check_count("candidates", j) for j in candidates]
     rows = sampled_rows(pair.n_records, most, seed)
     less, equal = own_ranks(pair, rows, enough=max(wanted), n_jobs=n_jobs)
+    return linkage_of(less, equal, wanted, pair.n_records)
+
+
+def linkage_of(less: Rows, equal: Rows, wanted: Sequence[int], n_records: int) -> DistanceLinkage:
+    """Return the shares for records that have so many of all released ones nearer or as near."""
     linked, errors = {}, {}
     for j in wanted:
         chances = np.clip((j - less) / np.maximum(equal, 1), 0.0, 1.0)
         linked[j] = float(chances.mean())
-        errors[j] = standard_error(chances, pair.n_records)
-    guessed = {j: min(1.0, j / pair.n_records) for j in wanted}
-    return DistanceLinkage(linked, guessed, errors, pair.n_records, len(rows))
+        errors[j] = standard_error(chances, n_records)
+    guessed = {j: min(1.0, j / n_records) for j in wanted}
+    return DistanceLinkage(linked, guessed, errors, n_records, len(less))
 
 
 def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tuple[Rows, Rows]:
@@ -75,8 +80,8 @@ def own_ranks(pair: Pair, rows: Rows, *, enough: int, n_jobs: int | None) -> tup
     Where at least `enough` are nearer, the counts are `enough` and 0.
     """
     own = pair.classes
-    _, first, sizes = np.unique(own, return_index=True, return_counts=True)
-    tree = make_box_tree(pair.points_after(first), sizes, pair.code_distances)
+    _, first = np.unique(own, return_index=True)
+    tree = make_box_tree(pair.points_after(first), pair.class_sizes, pair.code_distances)
     # Records that are close together find the same leaves of the tree in the cache.
     order = np.argsort(tree.places[own[rows]], kind="stable")
     items = [order[at : at + _PER_ITEM] for at in range(0, len(order), _PER_ITEM)]

@@ -49,7 +49,7 @@ class ProbabilisticLinkage:
 
     `linked[j]` is the share of records whose own released record is among the j best, ties broken
     at random; `guessed[j]` is the share reached by guessing. Above 100,000 records, `n_sampled`
-    were linked, and `standard_errors` are those of the shares.
+    were linked to `n_pool` released ones, and `standard_errors` are those of the shares.
     """
 
     linked: dict[int, float]
@@ -57,6 +57,7 @@ class ProbabilisticLinkage:
     standard_errors: dict[int, float]
     n_records: int
     n_sampled: int
+    n_pool: int
     share_of_matches: float
     n_iterations: int
     columns: dict[str, ColumnWeight]
@@ -123,15 +124,18 @@ def probabilistic(
     """
     check_choice("knowing", knowing, KNOWLEDGE)
     check_count("n_classes", n_classes, at_least=2, at_most=2**16)
-    n = pair.n_records
+    _, first = np.unique(pair.classes, return_index=True)
+    sizes = pair.class_sizes
+    n, n_pool = pair.n_records, int(sizes.sum())
     before, after, names = _coded(pair, n_classes)
-    rows = sampled_rows(n, affordable(n) if most is None else check_count("most", most), seed)
-    pairs = _Pairs(before[rows], after, after[rows], check_jobs(n_jobs))
+    asked = affordable(n_pool) if most is None else check_count("most", most)
+    rows = sampled_rows(n, asked, seed)
+    pairs = _Pairs(before[rows], (after[first], sizes), after[rows], check_jobs(n_jobs))
     counts = pairs.tally()
     if knowing == MATCHES:
         found = _of_true_matches(before == after, counts)
     else:
-        found = estimate(counts, n, known_share=knowing == SIZE)
+        found = estimate(counts, n_pool, known_share=knowing == SIZE)
     m, u = found.m, found.u
     agreement, disagreement = np.log2(m / u), np.log2((1 - m) / (1 - u))
     better, equal = pairs.compare(_ranks(agreement, disagreement))
@@ -139,13 +143,14 @@ def probabilistic(
     for j in WITHIN:
         chances = np.clip((j - better) / equal, 0.0, 1.0)
         linked[j] = float(chances.mean())
-        errors[j] = standard_error(chances, n)
+        errors[j] = standard_error(chances, pair.n_in_all)
     return ProbabilisticLinkage(
         linked=linked,
-        guessed={j: min(j / n, 1.0) for j in WITHIN},
+        guessed={j: min(j / n_pool, 1.0) for j in WITHIN},
         standard_errors=errors,
-        n_records=n,
+        n_records=pair.n_in_all,
         n_sampled=len(rows),
+        n_pool=n_pool,
         share_of_matches=found.share,
         n_iterations=found.n_iterations,
         columns={
@@ -218,7 +223,8 @@ def _agreement_by_chance(before: Codes, after: Codes) -> float:
 class _Pairs:
     """All pairs of an original and a released record; equal rows of codes are compared once."""
 
-    def __init__(self, queries: Codes, released: Codes, own: Codes, n_jobs: int) -> None:
+    def __init__(self, queries: Codes, pool: tuple[Codes, Counts], own: Codes, n_jobs: int) -> None:
+        released, sizes = pool
         n_columns = released.shape[1]
         patterns = (queries == own) @ (1 << np.arange(n_columns))
         narrow = np.min_scalar_type(int(max(queries.max(), released.max())))
@@ -226,7 +232,8 @@ class _Pairs:
         # Original records with equal codes and equal own patterns are one query.
         first, self.query_of, self.query_counts = _distinct([*queries, patterns])
         self.queries, self.own = queries[:, first], patterns[first]
-        first, _, self.released_counts = _distinct([*released])
+        first, of, _ = _distinct([*released])
+        self.released_counts = np.bincount(of, weights=sizes).astype(np.int64)
         self.released = np.ascontiguousarray(released[:, first])
         self.n_patterns = 2**n_columns
         self.n_jobs = n_jobs

@@ -60,13 +60,16 @@ class UnitLinkage:
 
 @dataclass(frozen=True)
 class UnitRisk:
-    """Risk of the units that `column` names; records without a unit are of nobody."""
+    """Risk of the units that `column` names; records without a unit are of nobody.
+
+    `linkage` is None for a dataset of more than 100,000 records: it takes all records of a unit.
+    """
 
     column: str
     n_units: int
     records_without: int
     classes: UnitClasses
-    linkage: UnitLinkage
+    linkage: UnitLinkage | None
 
 
 def unit_risk(pair: Pair, *, seed: int = 0) -> UnitRisk | None:

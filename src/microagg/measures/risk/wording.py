@@ -56,8 +56,7 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
     yield FigureRow(
         "unique units",
         f"{unique} (before: {in_per_cent(classes.unique_before)})",
-        f"Share of units ({unit}) with a record whose combination of quasi-identifiers no other "
-        "unit has.",
+        "Share of units with a record whose combination of quasi-identifiers no other unit has.",
     )
     yield FigureRow(
         "largest share of a unit",
@@ -130,7 +129,7 @@ def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:
 
 def unit_linkage_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
     """Word how often distance linkage leads to the right unit."""
-    if found is None:
+    if found is None or found.linkage is None:
         return
     linkage = found.linkage
     sampled = ""
@@ -168,8 +167,18 @@ def probabilistic_row(found: ProbabilisticLinkage) -> FigureRow:
         estimate(found.linked[1], found.standard_errors[1], found.n_sampled, found.n_records),
         "The same as linked by distance, but the intruder compares column by column, and agreement "
         "counts for more the rarer it is by chance; "
-        f"{in_per_cent(found.guessed[1])} by guessing.",
+        f"{in_per_cent(found.guessed[1])} by guessing.{_pool(found.n_pool, found.n_records)}",
         public=True,
+    )
+
+
+def _pool(n_pool: int, n_records: int) -> str:
+    """Say among which released records the intruder searched, if not among all."""
+    if n_pool >= n_records:
+        return ""
+    return (
+        f" The intruder searches {counted(n_pool, 'released record')}: those that share a "
+        "combination with one of the sample. Among all of them it is harder."
     )
 
 
@@ -188,6 +197,7 @@ def informed_rows(found: InformedLinkage) -> Iterator[FigureRow]:
             "Each column appears to have been grouped by itself. Share of records that an intruder "
             "links correctly by ruling out those that do not fit the true values; for "
             f"{in_per_cent(found.single)} of the records only their own remains."
+            f"{_pool(found.n_pool, found.n_records)}"
         )
     else:
         figure = "does not apply"

@@ -1,5 +1,6 @@
 """Information loss of the released values, overall and by column."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,19 +75,28 @@ def weighted_loss(pair: Pair, weights: Floats) -> dict[str, Any]:
     unit = float(weights.max())
     own = weights / unit
     errors = {name: _errors(column, own) for name, column in pair.columns.items()}
-    losses = {name: None if e is None else e.information_loss for name, e in errors.items()}
     n = int(np.count_nonzero(weights))
     spread = float(own.sum()) * unit * (n - 1) / n  # the SST of a column with a variance of 1
+    return combined(errors, {name: column.weight for name, column in pair.columns.items()}, spread)
+
+
+def combined(
+    errors: Mapping[str, Errors | None], weights: Mapping[str, float], spread: float
+) -> dict[str, Any]:
+    """Return the fields of a `ColumnLoss` for the errors and weights of columns.
+
+    `spread` is the SST of a column with a variance of 1.
+    """
+    losses = {name: None if e is None else e.information_loss for name, e in errors.items()}
     sse = sst = 0.0
     is_known = False
     for name, error in errors.items():
-        weight = pair.columns[name].weight
-        if error is None or weight == 0.0:
+        if error is None or weights[name] == 0.0:
             continue
         is_known = True
         if error.sst > 0.0:
-            sse += weight * spread * error.sse / error.sst
-            sst += weight * spread
+            sse += weights[name] * spread * error.sse / error.sst
+            sst += weights[name] * spread
     total = Errors(sse, sst).information_loss if is_known else None
     return {"information_loss": total, "sse": sse, "sst": sst, "columns": losses}
 

@@ -51,7 +51,7 @@ def pearson_change(
         [column.after.is_present for column in columns],
         weights,
     )
-    return _change(columns, before, after)
+    return change_of([column.name for column in columns], before, after)
 
 
 def spearman_change(
@@ -73,11 +73,12 @@ def spearman_change(
         [column.after.is_present for column in columns],
         weights,
     )
-    return _change(columns, before, after)
+    return change_of([column.name for column in columns], before, after)
 
 
-def _change(columns: Sequence[PairedColumn], before: Floats, after: Floats) -> CorrelationChange:
-    rows, others = np.triu_indices(len(columns), 1)
+def change_of(names: Sequence[str], before: Floats, after: Floats) -> CorrelationChange:
+    """Compare two matrices of correlations of these columns."""
+    rows, others = np.triu_indices(len(names), 1)
     old, new = (side[rows, others] for side in (before, after))
     defined = ~np.isnan(old) & ~np.isnan(new)
     n_lost = int(np.count_nonzero(~np.isnan(old) & np.isnan(new)))
@@ -88,7 +89,7 @@ def _change(columns: Sequence[PairedColumn], before: Floats, after: Floats) -> C
     return CorrelationChange(
         largest=float(change[at]),
         mean=float(change[defined].mean()),
-        most_changed=(columns[rows[at]].name, columns[others[at]].name),
+        most_changed=(names[rows[at]], names[others[at]]),
         before=float(old[at]),
         after=float(new[at]),
         n_pairs=int(np.count_nonzero(defined)),
@@ -103,19 +104,14 @@ def correlation_matrix(
 
     NaN where one of the columns does not vary there. O(n d^2), block by block.
     """
-    sums = pairwise_sums(columns, present, weights)
-    spread = sums.squares - np.square(sums.values) / sums.counts
-    spread[~(spread > _NO_VARIANCE * sums.squares)] = np.nan
-    products = sums.products - sums.values * sums.values.T / sums.counts
-    return np.clip(products / np.sqrt(spread * spread.T), -1.0, 1.0)
+    return pairwise_sums(columns, present, weights).correlations()
 
 
 @dataclass(frozen=True, eq=False)
 class PairwiseSums:
     """Sums over the records that have both i and j: of 1, of i, of i * i and of i * j.
 
-    Every record is counted with its weight, if there are weights. The count of a pair that no
-    record has is set to 1, to divide by.
+    Every record is counted with its weight, if there are weights.
     """
 
     counts: Floats
@@ -123,13 +119,42 @@ class PairwiseSums:
     squares: Floats
     products: Floats
 
+    @property
+    def divisors(self) -> Floats:
+        """The counts, to divide by: 1 for a pair that no record has."""
+        return np.where(self.counts > 0.0, self.counts, 1.0)
+
+    def plus(self, other: "PairwiseSums") -> "PairwiseSums":
+        """Return the sums of both sets of records, about the same middles."""
+        return PairwiseSums(
+            self.counts + other.counts,
+            self.values + other.values,
+            self.squares + other.squares,
+            self.products + other.products,
+        )
+
+    def correlations(self) -> Floats:
+        """Return Pearson's correlations; NaN where a column does not vary."""
+        spread = self.squares - np.square(self.values) / self.divisors
+        spread[~(spread > _NO_VARIANCE * self.squares)] = np.nan
+        products = self.products - self.values * self.values.T / self.divisors
+        return np.clip(products / np.sqrt(spread * spread.T), -1.0, 1.0)
+
 
 def pairwise_sums(
-    columns: Sequence[Floats], present: Sequence[Mask], weights: Floats | None = None
+    columns: Sequence[Floats],
+    present: Sequence[Mask],
+    weights: Floats | None = None,
+    *,
+    middles: Floats | None = None,
 ) -> PairwiseSums:
-    """Sum the columns about their own means, so that a common offset costs no digits."""
+    """Sum the columns about their own means, so that a common offset costs no digits.
+
+    Sums of parts of a table add up if they are about the same `middles`.
+    """
     d = len(columns)
-    middles = np.array([_middle(x, own) for x, own in zip(columns, present, strict=True)])
+    if middles is None:
+        middles = np.array([_middle(x, own) for x, own in zip(columns, present, strict=True)])
     counts, values, squares, products = (np.zeros((d, d)) for _ in range(4))
     for start in range(0, len(columns[0]), _BLOCK):
         rows = slice(start, start + _BLOCK)
@@ -142,7 +167,7 @@ def pairwise_sums(
         values += block.T @ counted
         squares += np.square(block).T @ counted
         products += block.T @ weighted
-    return PairwiseSums(np.where(counts > 0.0, counts, 1.0), values, squares, products)
+    return PairwiseSums(counts, values, squares, products)
 
 
 def _middle(column: Floats, present: Mask) -> float:

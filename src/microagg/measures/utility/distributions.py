@@ -56,13 +56,18 @@ def distributions(pair: Pair) -> Distributions:
     records: O(n d log n).
     """
     columns = {name: _distances(column, pair.weights) for name, column in pair.columns.items()}
+    return largest_of(columns, is_weighted=pair.weights is not None)
+
+
+def largest_of(columns: dict[str, ColumnDistribution], *, is_weighted: bool) -> Distributions:
+    """Return the distances of columns, with the largest of each kind."""
     each = columns.values()
     return Distributions(
         columns,
         max((c.kolmogorov_smirnov for c in each if c.kolmogorov_smirnov is not None), default=None),
         max((c.wasserstein for c in each if c.wasserstein is not None), default=None),
         max((c.total_variation for c in each if c.total_variation is not None), default=None),
-        pair.weights is not None,
+        is_weighted,
     )
 
 

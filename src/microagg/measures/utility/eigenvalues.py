@@ -1,12 +1,11 @@
 """Changes of the eigenvalues of the correlation matrix."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Mask
-from microagg.measures.utility.correlations import pairwise_sums
+from microagg.core.arrays import Floats
+from microagg.measures.utility.correlations import PairwiseSums, pairwise_sums
 from microagg.tables.pairs import Pair
 
 # Eigenvalues below this share of their sum are zero within rounding error.
@@ -50,27 +49,36 @@ def eigenvalues(pair: Pair) -> Eigenvalues:
     constant = tuple(column.name for column in columns if column.is_constant)
     if not measured:
         return Eigenvalues(None, (), (), 0, 0.0, constant)
-    before = _spectrum([c.scaled_before for c in measured], [c.before.is_present for c in measured])
-    after = _spectrum([c.scaled_after for c in measured], [c.after.is_present for c in measured])
+    return eigenvalues_of(
+        pairwise_sums([c.scaled_before for c in measured], [c.before.is_present for c in measured]),
+        pairwise_sums([c.scaled_after for c in measured], [c.after.is_present for c in measured]),
+        constant,
+    )
+
+
+def eigenvalues_of(
+    sums: PairwiseSums, released: PairwiseSums, constant: tuple[str, ...]
+) -> Eigenvalues:
+    """Compare the eigenvalues of columns that have these sums before and after."""
+    before, after = _spectrum(sums), _spectrum(released)
     zero = before <= _ZERO_SHARE * before.sum()
     change = np.abs(before - after)[~zero] / before[~zero]
-    released = after[zero]
-    released = np.where(np.abs(released) <= _ZERO_SHARE * len(before), 0.0, released)
+    at_zero = after[zero]
+    at_zero = np.where(np.abs(at_zero) <= _ZERO_SHARE * len(before), 0.0, at_zero)
     return Eigenvalues(
         change=float(change.sum()) if len(change) else None,
         before=tuple(before.tolist()),
         after=tuple(after.tolist()),
         n_zero=int(np.count_nonzero(zero)),
-        released_at_zero=float(released.sum()),
+        released_at_zero=float(at_zero.sum()),
         constant=constant,
     )
 
 
-def _spectrum(columns: Sequence[Floats], present: Sequence[Mask]) -> Floats:
+def _spectrum(sums: PairwiseSums) -> Floats:
     """Return the eigenvalues of the covariances, in units of the columns' own deviations."""
-    sums = pairwise_sums(columns, present)
-    products = sums.products - sums.values * sums.values.T / sums.counts
-    covariances = products / np.maximum(sums.counts - 1.0, 1.0)
+    products = sums.products - sums.values * sums.values.T / sums.divisors
+    covariances = products / np.maximum(sums.divisors - 1.0, 1.0)
     variances = np.diag(covariances)
     varies = variances > 0.0
     units = np.where(varies, 1.0 / np.sqrt(np.where(varies, variances, 1.0)), 0.0)

@@ -101,7 +101,7 @@ def models(
         n_classes=task.n_classes,
         models=scores,
         n_folds=len(folds),
-        n_records=pair.n_records,
+        n_records=pair.n_in_all,
         n_sampled=sample.n_records,
         n_tested=int(np.count_nonzero(task.is_tested)),
     )

@@ -81,6 +81,16 @@ def moments(pair: Pair) -> Moments:
 
 def _column(column: PairedColumn, weights: Floats | None) -> ColumnMoments:
     before, after = (_statistics(side, weights) for side in (column.before, column.after))
+    return column_moments(column, before, after, weights)
+
+
+def column_moments(
+    column: PairedColumn,
+    before: "SideStatistics",
+    after: "SideStatistics",
+    weights: Floats | None = None,
+) -> ColumnMoments:
+    """Return the moments of a column with these statistics, and with its own quantiles."""
     sides = _quantiles(column, weights)
     return ColumnMoments(
         n_before=before.n,
@@ -102,20 +112,23 @@ def _column(column: PairedColumn, weights: Floats | None) -> ColumnMoments:
 
 
 @dataclass(frozen=True)
-class _Statistics:
+class SideStatistics:
+    """Count, mean and standard deviation of the values that are present on one side."""
+
     n: int
     mean: float | None
     sd: float | None
 
     @property
     def variance(self) -> float | None:
+        """The variance, if there is one."""
         return None if self.sd is None else _finite(self.sd * self.sd)
 
 
-def _statistics(side: ColumnSide, weights: Floats | None) -> _Statistics:
+def _statistics(side: ColumnSide, weights: Floats | None) -> SideStatistics:
     n = len(side.numbers) - side.n_missing
     mean, sd = scaling_of(side, weights)
-    return _Statistics(n, mean if n else None, sd if n > 1 else None)
+    return SideStatistics(n, mean if n else None, sd if n > 1 else None)
 
 
 def _quantiles(column: PairedColumn, weights: Floats | None) -> tuple[Floats, Floats] | None:

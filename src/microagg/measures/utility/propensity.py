@@ -62,8 +62,8 @@ def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -
     check_count("most_records", most_records, at_least=2 * _PARTS)
     report(_TASK, 0, 2 + _PARTS)
     rows = sampled_rows(pair.n_records, min(most_records, _affordable(pair)), seed)
-    is_sample = len(rows) < pair.n_records
-    sample = pair.take(rows) if is_sample else pair
+    is_sample = len(rows) < pair.n_in_all
+    sample = pair.take(rows) if len(rows) < pair.n_records else pair
     n = sample.n_records
     basis = _independent(predictors(sample.columns.values(), squares=True).reshape(2 * n, -1))
     report(_TASK, 1, 2 + _PARTS)
@@ -72,7 +72,7 @@ def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -
     k = basis.shape[1] + 1
     expected = (k - 1) / (8 * 2 * n)
     deviation = float(np.sqrt(2 * (k - 1))) / (8 * 2 * n)
-    error = _error(basis, seed, pair.n_records) if is_sample else None
+    error = _error(basis, seed, pair.n_in_all) if is_sample else None
     report(_TASK, 2 + _PARTS, 2 + _PARTS)
     return Propensity(
         pmse=pmse,
@@ -82,7 +82,7 @@ def propensity(pair: Pair, *, seed: int = 0, most_records: int = MOST_RECORDS) -
         standardised=(pmse - expected) / deviation if k > 1 else None,
         n_parameters=k,
         converged=converged,
-        n_records=pair.n_records,
+        n_records=pair.n_in_all,
         n_sampled=n,
         sampling_error=error,
     )

@@ -47,14 +47,18 @@ def unit_loss_rows(loss: UnitLoss | None) -> Iterator[FigureRow]:
     )
 
 
-def sdcmicro_rows(cells: IL1s, found: Eigenvalues) -> Iterator[FigureRow]:
-    """Word the two measures of sdcMicro."""
+def il1s_rows(cells: IL1s) -> Iterator[FigureRow]:
+    """Word sdcMicro's measure of the values."""
     if cells.mean is not None:
         yield FigureRow(
             "IL1s",
             f"{cells.total:,.6g} in total, {cells.mean:.3g} per value",
             "sdcMicro's measure: change of the values, in units of 1.41 standard deviations.",
         )
+
+
+def eigenvalue_rows(found: Eigenvalues) -> Iterator[FigureRow]:
+    """Word sdcMicro's measure of the correlations."""
     if found.change is not None:
         yield FigureRow(
             "eigenvalues",
@@ -120,7 +124,7 @@ def association_rows(found: Associations) -> Iterator[FigureRow]:
 
 
 def distribution_rows(found: Distributions) -> Iterator[FigureRow]:
-    """Word the largest distances between the distributions of a column."""
+    """Word the largest distances between the distributions of a column of numbers."""
     for words, figure, meaning in (
         (
             "Kolmogorov-Smirnov",
@@ -133,15 +137,20 @@ def distribution_rows(found: Distributions) -> Iterator[FigureRow]:
             found.largest_wasserstein,
             "How far the distribution of a column moved at most, in its standard deviations.",
         ),
-        (
-            "total variation",
-            found.largest_total_variation,
-            "Largest change of the shares of a column's categories, from 0 (identical) to 1.",
-        ),
     ):
         if figure is not None:
             name = _named(words, is_weighted=found.is_weighted)
             yield FigureRow(name, f"{figure:.3g}", meaning)
+
+
+def category_rows(found: Distributions) -> Iterator[FigureRow]:
+    """Word the largest distance between the shares of categories."""
+    if found.largest_total_variation is not None:
+        yield FigureRow(
+            _named("total variation", is_weighted=found.is_weighted),
+            f"{found.largest_total_variation:.3g}",
+            "Largest change of the shares of a column's categories, from 0 (identical) to 1.",
+        )
 
 
 def propensity_rows(found: Propensity) -> Iterator[FigureRow]:

@@ -1,10 +1,15 @@
 """Records dealt out by a sensitive value, so that every group resembles the whole table."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from microagg.core.arrays import Floats, Labels
 from microagg.core.progress import report
 from microagg.requirements.coded import GroupRule
+
+# Records of a part that is dealt out by itself, and blocks of codes for each record of a group.
+_DEALT, _BLOCKS = 1_000, 4
 
 
 def deal_out(X: Floats, rule: GroupRule, k: int) -> Labels:
@@ -52,3 +57,36 @@ def group_size(n: int, k: int, t: float) -> int:
     """
     size = max(k, int(np.ceil(n / (2 * (n - 1) * t + 1))))
     return size + (n % size) // (n // size)
+
+
+def deal_out_parts(X: Floats, rule: GroupRule, k: int, rng: np.random.Generator) -> Labels:
+    """Return groups of records dealt out within parts of a table, in nearly linear time.
+
+    The parts resemble the whole in their codes: records are sorted by them and cut into blocks, and
+    each half of the table gets the near half of every block, along the axis on which records vary
+    most.
+    """
+    labels, made = np.empty(len(X), dtype=np.intp), 0
+    n_blocks = _BLOCKS * group_size(len(X), k, rule.limit)
+    order = rng.permutation(len(X))  # equal codes are in no order
+    pending = [order[np.argsort(rule.codes[order], kind="stable")]]
+    while pending:
+        rows = pending.pop()
+        if len(rows) <= max(_DEALT, 4 * n_blocks):
+            found = deal_out(X[rows], rule.within(rows), k)
+            labels[rows] = made + found
+            made += int(found.max()) + 1
+        else:
+            pending += _halves(X, rows, n_blocks)
+    return labels
+
+
+def _halves(X: Floats, rows: Labels, n_blocks: int) -> list[Labels]:
+    """Cut records, sorted by their codes, in two that have about the same codes."""
+    axis = int(np.argmax(X[rows].var(axis=0)))
+    is_near = np.empty(len(rows), dtype=np.bool_)
+    ends = len(rows) * np.arange(n_blocks + 1) // n_blocks
+    for at, (start, stop) in enumerate(pairwise(ends.tolist())):
+        ranks = np.argsort(np.argsort(X[rows[start:stop], axis], kind="stable"))
+        is_near[start:stop] = 2 * ranks + at % 2 < stop - start  # odd ones by turns
+    return [rows[~is_near], rows[is_near]]

@@ -9,9 +9,10 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import Best, side_by_side, threads_available
+from microagg.core.progress import report_best
 from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions.search import regions
-from microagg.partitions.search.annealing import Annealing
+from microagg.partitions.search.annealing import Annealing, cost_of_axes
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.neighbours import near_lists, near_within
 from microagg.partitions.search.recombining import recombine
@@ -51,11 +52,17 @@ class Effort:
     temperatures: tuple[float, float] = (3e-3, 6e-5)
     growth: float = 2.0  # the cost of a trial grows with k to this power
 
-    def trials(self, n_records: int, k: int) -> float:
-        """Number of trials for a table."""
+    def trials(self, shape: tuple[int, ...], k: int) -> float:
+        """Number of trials for a matrix of records and axes.
+
+        >>> effort = Effort(10, 1_000, 100, 0, islands=1, rounds=1)
+        >>> [effort.trials((50, n_axes), 3) for n_axes in (2, 128, 512)]
+        [500.0, 500.0, 62.5]
+        """
+        n_records, n_axes = shape
         most = self.most_trials + self.trials_per_further_record * n_records
         trials = max(self.least_trials, min(self.trials_per_record * n_records, most))
-        return float(trials * (3 / k) ** self.growth * self.share)
+        return float(trials * (3 / k) ** self.growth * self.share / cost_of_axes(n_axes))
 
     def turn(self, number: int, rounds: int) -> "Effort":
         """Return the effort of one of several rounds; each begins as cool as the last one ended.
@@ -138,7 +145,7 @@ class Improving:
         """Search with the given effort, or until the time is up."""
         if self.near is None:
             self.near = near_lists(self.X, n_neighbours(self.k), self.n_jobs)
-        self.n_trials = int(effort.trials(len(self.X), self.k))
+        self.n_trials = int(effort.trials(self.X.shape, self.k))
         if len(self.X) > regions.size_limit(len(self.X), self.k):
             # Without recombination there is nothing to gain from reheating.
             rounds = [effort.turn(turn, _ROUNDS) for turn in range(_ROUNDS)]
@@ -152,7 +159,7 @@ class Improving:
         self._cut_into_regions()
         islands = effort.islands if len(self.regions) == 1 else 1
         searches = [(region, island) for region in self.regions for island in range(islands)]
-        trials = effort.trials(len(self.X), self.k) / islands
+        trials = effort.trials(self.X.shape, self.k) / islands
         seeds = self.rng.integers(2**63, size=len(searches))
         at_once = min(threads_available(self.n_jobs), len(searches))
 
@@ -220,7 +227,11 @@ class Improving:
         return max(0.0, left) * min(1.0, n_trials * at_once / to_come)
 
     def _progress(self) -> tuple[int, int]:
-        """Trials made so far, in this and all previous rounds, and their total."""
+        """Trials made so far, in this and all previous rounds, and their total.
+
+        The best groups so far are reported as well.
+        """
+        report_best(sum(region.best.error for region in self.regions))
         made = self.n_made + sum(annealing.n_made for annealing in list(self.running))
         return min(made, self.n_trials), self.n_trials
 

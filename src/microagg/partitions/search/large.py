@@ -13,6 +13,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Labels, Mask
 from microagg.core.parallel import side_by_side, threads_available
+from microagg.core.progress import report_best
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.neighbours.listing import lists_within
 from microagg.partitions.search import regions
@@ -65,6 +66,8 @@ class LargeSearch:
         self.waiting: Mask = np.ones(len(X), dtype=np.bool_)  # records to be tried
         self.parts: list[Labels] = []  # rows of the regions of this round
         self.best: list[Labels] = []  # the best groups found in each
+        self.first_error = math.inf  # of the groups with which this round began
+        self.gains: list[float] = []  # what was gained in each region since then
         self.running: dict[int, Annealing | RuledAnnealing] = {}
         self.ended: list[Outcome] = []  # of the searches that have ended
         self.n_trials = 0  # planned
@@ -112,6 +115,7 @@ class LargeSearch:
             return
         self.parts = parts
         self.best = [np.unique(labels[rows], return_inverse=True)[1] for rows in parts]
+        self.first_error, self.gains = summarise(self.X, labels).sse, [0.0] * len(parts)
         cut = _Cut(self.near, parts)
         waiting, self.waiting = self.waiting, np.zeros(len(self.X), dtype=np.bool_)
         seeds = self.rng.integers(2**63, size=len(parts)).tolist()
@@ -123,11 +127,13 @@ class LargeSearch:
             if len(parts) > 1:
                 self.waiting[rows] = near[:, -1] == np.arange(len(rows))
 
-            def keep(_: float, found: Labels) -> None:
-                self.best[number] = found
+            begun = summarise(X, self.best[number])
+
+            def keep(error: float, found: Labels) -> None:
+                self.best[number], self.gains[number] = found, begun.sse - error
 
             annealing = self.running[number] = region_search(
-                *(X, near, summarise(X, self.best[number]).labels, self.k, effort, seeds[number]),
+                *(X, near, begun.labels, self.k, effort, seeds[number]),
                 waiting=np.flatnonzero(waiting[rows]),
                 offer=keep,
             )
@@ -170,7 +176,11 @@ class LargeSearch:
         return max(0.0, left) * min(1.0, n_records * at_once / max(to_come, 1.0))
 
     def _progress(self) -> tuple[int, int]:
-        """Trials made so far, in this and all previous rounds, and their total."""
+        """Trials made so far, in this and all previous rounds, and their total.
+
+        The best groups so far are reported as well.
+        """
+        report_best(min(self.error, self.first_error - sum(self.gains)))
         made = sum(outcome.n_made for outcome in list(self.ended))
         made += sum(annealing.n_made for annealing in list(self.running.values()))
         return min(made, self.n_trials), self.n_trials

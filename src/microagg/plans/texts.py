@@ -1,8 +1,8 @@
-"""Texts of the command line -> values; invalid ones are left for a check to refuse."""
+"""Texts of the command line and the app -> values; a check refuses what is invalid."""
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from microagg.core.errors import ParameterError
@@ -113,14 +113,47 @@ def by_column(
                 raise ParameterError(f"{flag} must be COLUMN=VALUE; got {pair!r}.")
             if key in said.setdefault(name, {}):
                 raise ParameterError(f"{flag} is given twice for {name!r}. Remove one of them.")
-            said[name][key] = _column_value(option, value.strip())
+            said[name][key] = column_value(option, value.strip())
     return said
 
 
-def _column_value(option: Option, text: str) -> Any:
+def column_value(option: Option, text: str) -> Any:
+    """Return the value of an option of a column.
+
+    >>> from microagg.plans.columns import ColumnPlan, options_of
+    >>> {own.keyword: column_value(own, "2") for own in options_of(ColumnPlan)}["l_diversity"]
+    2
+    """
     if option.keyword == "order":
         return names_in(text)
     return _plain_value(text) if option.kind in _NUMBERS else text
+
+
+def option_value(option: Option, given: Any) -> Any:
+    """Return the value of an option of a plan; an invalid text is left for a check to refuse.
+
+    `given` is a text, or a list of them for an option that may be given several times; None if it
+    was not given.
+
+    >>> from microagg.plans.options import options_of
+    >>> from microagg.plans.plan import Plan
+    >>> own = {option.keyword: option for option in options_of(Plan)}
+    >>> option_value(own["k"], "5"), option_value(own["blocks"], ["age,sex", "income"])
+    (5, [['age', 'sex'], ['income']])
+    """
+    if given is None or given == []:
+        return None
+    if option.keyword == "random_state":
+        return seed_of(given)
+    readers: dict[Kind, Callable[[Any], Any]] = {
+        Kind.WHOLE: whole_or_text,
+        Kind.NUMBER: number_or_text,
+        Kind.NAMES: lambda texts: [name for text in texts for name in names_in(text)],
+        Kind.LISTS: lambda texts: [names_in(text) for text in texts],
+        Kind.ASSIGNMENTS: assignments,
+        Kind.BY_COLUMN: lambda texts: next((text for text in texts if "=" not in text), None),
+    }
+    return readers.get(option.kind, lambda value: value)(given)
 
 
 def listed_ks(text: str) -> list[int]:

@@ -1,0 +1,43 @@
+"""Keyword arguments that a function does not have, refused with the one that was meant."""
+
+from collections.abc import Callable, Collection, Iterable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+from microagg.core.validation import did_you_mean
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def check_keywords(
+    function: Callable[..., Any], given: Iterable[str], known: Collection[str]
+) -> None:
+    """Refuse a keyword that is not known, as Python does, and say which one may be meant."""
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{function.__qualname__}() got an unexpected keyword argument {name!r}."
+                f"{did_you_mean(name, known)}"
+            )
+
+
+def with_hints(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function say which keyword was meant by one that it does not have.
+
+    >>> @with_hints
+    ... def group(X, *, method="auto"):
+    ...     pass
+    >>> group([], methd="mdav")
+    Traceback (most recent call last):
+    TypeError: group() got an unexpected keyword argument 'methd'. Did you mean 'method'?
+    """
+    known = list(signature(function).parameters)
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        check_keywords(function, named, known)
+        return function(*args, **named)
+
+    return call

@@ -1,0 +1,242 @@
+"""Risk and utility of a protected table together, and what they were measured on."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from microagg.core.tabulate import html_table, text_table
+from microagg.core.words import counted
+from microagg.files.dialect import Dialect
+from microagg.measures.measure import Risk, Utility, measure_risk, measure_utility
+from microagg.measures.risk import wording as risk_words
+from microagg.measures.subject import KnownColumns, open_subject
+from microagg.plans.plan import Plan
+from microagg.requirements.found import GroupFinding
+from microagg.tables.pairs import Pair, PairedColumn
+
+# Shuffled records have an information loss of about 200 per cent.
+_LOSS_WHEN_SHUFFLED = 120.0
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """Risk and utility of a protected table, and what they were measured on.
+
+    `assumed` are columns that count as sensitive only because they have no role and were not
+    changed; `weights` is the sensitive column that holds weights of records; `dropped` are columns
+    that were left out: not in the protected table, identifiers, or random keys. `unmatched` counts
+    records of the original that the protected table does not have. `unique_columns` are assumed
+    columns, and weights, that are different in every record. `read_from` is the manifest that named
+    the columns, if one did. `unit` is the column of the original that says whom records are about.
+    `requirements` are those of the plan or the manifest on every combination besides k records,
+    with what was found.
+
+    Examples
+    --------
+    >>> import microagg
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [34, 36, 61, 62], "ill": [True, False, True, True]})
+    >>> protected = original.with_columns(age=pl.Series([35, 35, 62, 62]))
+    >>> found = microagg.measure(original, protected)
+    >>> found.quasi_identifiers, found.sensitive
+    (('age',), ('ill',))
+    >>> found.risk.classes.smallest, round(found.utility.loss.information_loss, 2)
+    (2, 0.43)
+    """
+
+    risk: Risk
+    utility: Utility
+    n_records: int
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    assumed: tuple[str, ...]
+    dropped: tuple[str, ...]
+    unique_columns: tuple[str, ...]
+    unmatched: int
+    random_state: int
+    seconds: float
+    read_from: str | None = None
+    weights: str | None = None
+    unit: str | None = None
+    requirements: tuple[GroupFinding, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values, ready for json.dumps."""
+        loss, classes = self.utility.loss, self.risk.classes
+        return {
+            "information_loss": loss.information_loss,
+            "sse": loss.sse,
+            "sst": loss.sst,
+            "n_records": self.n_records,
+            "n_groups": classes.n_classes,
+            "min_group": classes.smallest,
+            "max_group": max(classes.classes_by_size),
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive": list(self.sensitive),
+            "weights": self.weights,
+            "unit": self.unit,
+            "assumed_sensitive": list(self.assumed),
+            "dropped": list(self.dropped),
+            "different_in_every_record": list(self.unique_columns),
+            "unmatched": self.unmatched,
+            "random_state": self.random_state,
+            "seconds": self.seconds,
+            "manifest": self.read_from,
+            "requirements": [found.as_dict() for found in self.requirements],
+            "risk": self.risk.as_dict(),
+            "utility": self.utility.as_dict(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what nobody should overlook: signs of a mistake first."""
+        shared = [row for row in self.risk.shared_values() if row.column != self.weights]
+        notes = risk_words.attribute_notes(shared)
+        return [*self._signs_of_mistakes(), *self._not_met(), *notes]
+
+    def _not_met(self) -> Iterator[str]:
+        for found in self.requirements:
+            if found.satisfied is False:
+                yield f"A requirement is not met: {found.verdict}."
+            elif found.satisfied is None:
+                needs = found.wording.needs
+                yield (
+                    f"It cannot be told whether a requirement is met ({found.wording.asked}), "
+                    f"because the original has no {needs}."
+                )
+
+    def _signs_of_mistakes(self) -> Iterator[str]:
+        loss, linkage = self.utility.loss.information_loss, self.risk.linkage
+        last = list(linkage.linked)[-1]
+        is_guessing = linkage.linked[last] <= 2 * linkage.guessed[last]
+        if loss is not None and loss > _LOSS_WHEN_SHUFFLED and is_guessing:
+            yield (
+                "The released records resemble the original ones no more than if they had been "
+                "shuffled. Match them by a column that identifies records (--key, or key= in "
+                "Python)."
+            )
+        if self.weights in self.unique_columns:
+            yield (
+                f"The weights in {self.weights!r} are published and different in every record, so "
+                "anyone who knows one of them finds the record. Round them if that is possible."
+            )
+        others = [repr(name) for name in self.unique_columns if name != self.weights]
+        if len(others) == 1:
+            yield (
+                f"Column {others[0]} is unchanged and different in every record, so anyone who "
+                "knows its value finds the record. Name it as a quasi-identifier if that is "
+                "possible."
+            )
+        elif others:
+            yield (
+                f"Columns {', '.join(others)} are unchanged and different in every record, so "
+                "anyone who knows one of their values finds the record. Name them as "
+                "quasi-identifiers if that is possible."
+            )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what was measured, by name; what does not apply is left out."""
+        facts = {
+            "quasi-identifiers": ", ".join(self.quasi_identifiers),
+            "sensitive": ", ".join(self.sensitive),
+            "unit": self.unit or "",
+            "weights": self.weights or "",
+            "assumed sensitive": ", ".join(self.assumed),
+            "left out": ", ".join(self.dropped),
+            "not released": counted(self.unmatched, "record") if self.unmatched else "",
+            "read from": self.read_from or "",
+        }
+        required = [row for found in self.requirements for row in found.rows()]
+        return [*((name, fact) for name, fact in facts.items() if fact), *required]
+
+    def __repr__(self) -> str:
+        notes = [("Note:", note) for note in self.notes()]
+        return "\n\n".join(
+            [
+                f"Measured {counted(self.n_records, 'record')}",
+                text_table((), self._facts()),
+                *([text_table((), notes)] if notes else []),
+                repr(self.risk),
+                repr(self.utility),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        title = f"Measured {counted(self.n_records, 'record')}"
+        notes = "".join(f"<p>Note: {escape(note)}</p>" for note in self.notes())
+        about = html_table((), self._facts(), title=title)
+        return f"{about}{notes}{self.risk._repr_html_()}{self.utility._repr_html_()}"
+
+
+def measure_tables(
+    original: Any,
+    protected: Any,
+    given: KnownColumns,
+    plan: Plan | str | PathLike[str] | None,
+    dialect: Dialect,
+    *,
+    key: str | None,
+    unit: str | None,
+    weights: str | None,
+    target: str | None,
+    seed: int,
+) -> Measures:
+    """Measure two DataFrames or files, as `microagg.measure` does."""
+    began = time.perf_counter()
+    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit, weights)
+    utility = measure_utility(pair, target=target, seed=seed)
+    risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
+    return measures_of(pair, known, risk, utility, found, seed, began)
+
+
+def measures_of(
+    pair: Pair,
+    known: KnownColumns,
+    risk: Risk,
+    utility: Utility,
+    required: tuple[GroupFinding, ...],
+    seed: int,
+    began: float,
+) -> Measures:
+    """Return all measures of a pair, and what they were measured on."""
+    return Measures(
+        risk,
+        utility,
+        pair.n_in_all,
+        tuple(pair.columns),
+        tuple(pair.sensitive),
+        pair.assumed,
+        _left_out(pair, known),
+        tuple(_unique_columns(pair, known.weights)),
+        pair.unmatched,
+        seed,
+        time.perf_counter() - began,
+        known.read_from,
+        known.weights,
+        None if pair.units is None else pair.units.column,
+        required,
+    )
+
+
+def _left_out(pair: Pair, known: KnownColumns) -> tuple[str, ...]:
+    """Return what was not measured: what the release does not have, identifiers and keys."""
+    return tuple(dict.fromkeys((*pair.dropped, *known.left_out)))
+
+
+def _unique_columns(pair: Pair, weights: str | None) -> Iterator[str]:
+    """Return weights, and assumed columns of text or whole numbers, that differ in every record."""
+    for name, column in pair.sensitive.items():
+        is_exact = column.after.numbers.dtype.kind != "f"
+        if (name == weights or (name in pair.assumed and is_exact)) and _is_unique(column):
+            yield name
+
+
+def _is_unique(column: PairedColumn) -> bool:
+    values = column.after
+    if values.n_missing:
+        return False
+    return len(np.unique(values.numbers)) == len(values.numbers) > 1

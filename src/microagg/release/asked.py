@@ -1,0 +1,257 @@
+"""What verify() is asked: by its arguments, a plan, or the manifest beside the release."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
+
+from microagg.constraints.grammar import Constraint
+from microagg.core.errors import (
+    GuaranteeError,
+    ManifestWarning,
+    MicroaggError,
+    ParameterError,
+    warn,
+)
+from microagg.core.validation import check_count
+from microagg.plans.arguments import plan_of
+from microagg.plans.checks import parse_constraints
+from microagg.plans.columns import NEED_ORIGINAL
+from microagg.plans.manifest import FileFacts, Manifest
+from microagg.plans.plan import Plan
+from microagg.release.release import PathName
+from microagg.requirements.base import Requirement
+from microagg.tables.roles import STRATUM, Names, as_names, no_such_column
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to check: k, the columns to leave out, or those to check, blocks and constraints.
+
+    The table must have all columns in `present`.
+    """
+
+    k: int | None = None
+    checked: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ()
+    strata: tuple[str, ...] = ()  # checked together with every block
+    constraints: tuple[Constraint, ...] = ()
+    key: str | None = None  # a column of random keys
+    dropped: tuple[str, ...] = ()  # identifiers that must not be there
+    present: tuple[str, ...] = ()
+    plan: Plan | None = None
+    manifest: str | None = None
+    source: FileFacts = field(default_factory=FileFacts)  # of the original, in the manifest
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What every combination must satisfy: that of the plan, with the k given."""
+        k = self.k or 1
+        return (Plan.of(k=k) if self.plan is None else self.plan.replace(k=k)).requirements
+
+    @classmethod
+    def given(
+        cls,
+        k: int | None,
+        quasi_identifiers: Names,
+        sensitive: Names,
+        constraints: Iterable[str] | str | None,
+        required: Mapping[str, Any],
+    ) -> "Asked":
+        """Return what arguments ask for; `required` are the unit and requirements by column."""
+        return cls(
+            None if k is None else check_count("k", k),
+            as_names("quasi_identifiers", quasi_identifiers),
+            as_names("sensitive", sensitive),
+            constraints=parse_constraints(constraints),
+            plan=_required_by(required, sensitive),
+        )
+
+    @classmethod
+    def by_plan(cls, plan: Plan, columns: Sequence[str]) -> "Asked":
+        """Return what a plan asks of a table with these columns."""
+        # Of the identifiers, a release has only the one that became a key.
+        present = (name for name in columns if name in plan.identifiers)
+        key = next(iter((*present, *plan.identifiers)), None) if plan.keep_key else None
+        kept = () if key is None else (key,)
+        return cls(
+            plan.k,
+            left_out=(*kept, *plan.unchanged),
+            blocks=plan.blocks,
+            strata=plan.columns_as(STRATUM),
+            constraints=plan.constraints,
+            key=key,
+            dropped=tuple(name for name in plan.not_published if name != key),
+            present=tuple(name for name in plan.columns if name not in plan.not_published),
+            plan=plan,
+        )
+
+    @classmethod
+    def by_manifest(cls, found: Manifest, path: str) -> "Asked":
+        """Return what the manifest of a release says."""
+        return cls(
+            found.k,
+            (*found.quasi_identifiers, *found.strata),
+            blocks=found.blocks if len(found.blocks) > 1 else (),
+            strata=found.strata,
+            constraints=found.plan.constraints,
+            key=found.key,
+            dropped=found.dropped,
+            present=found.unchanged,
+            plan=found.plan,
+            manifest=path,
+            source=found.input,
+        )
+
+
+class Shown(ABC):
+    """What is verified: a table, a file or a dataset, and the manifest beside it."""
+
+    what = "file"
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self._looked = False
+        self._manifest: Manifest | None = None
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The columns, in their order."""
+
+    @property
+    @abstractmethod
+    def manifest_path(self) -> Path | None:
+        """The manifest beside it, whether it belongs to it or not; None if there is none."""
+
+    @abstractmethod
+    def _own_manifest(self) -> Manifest | None:
+        """Return the manifest beside it if it belongs to it, and warn if it does not."""
+
+    def manifest(self, *, warns: bool = True) -> Manifest | None:
+        """Return the manifest beside it, if there is one and it belongs to it."""
+        if self.path is not None and not self._looked:
+            self._looked = True
+            with nullcontext() if warns else catch_warnings():
+                if not warns:
+                    simplefilter("ignore", ManifestWarning)
+                self._manifest = self._own_manifest()
+        return self._manifest
+
+    def warn_of_manifest(self) -> None:
+        """Say that the manifest, if there is one, does not count."""
+        if (place := self.manifest_path) is not None:
+            warn(
+                f"the manifest {place.name!r} is not used, because columns are named.",
+                ManifestWarning,
+            )
+
+
+def _required_by(asked: Mapping[str, Any], sensitive: Names) -> Plan | None:
+    """Return a plan of the requirements that were given one by one, if there are any."""
+    given = {name: value for name, value in asked.items() if value}
+    return plan_of({"k": 1, "sensitive": sensitive, **given}) if given else None
+
+
+def _nothing_to_check(opened: Shown, given: Asked) -> MicroaggError:
+    """Return the error that k is missing, or that the manifest is not that of the file."""
+    place = opened.manifest_path
+    if place is not None and not given.checked and not given.left_out:
+        return GuaranteeError(
+            f"{opened.path!r} is not the {opened.what} that {place.name!r} describes: it has "
+            f"changed since it was released, or the manifest is damaged or of another "
+            f"{opened.what}. Give k (-k) to check the {opened.what} as it is."
+        )
+    return ParameterError(
+        "k, the least number of records behind a combination, is missing. Give k (-k), or a plan."
+    )
+
+
+def _complete(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Asked:
+    """Return what to check: as given, or as a plan says, or the manifest beside a file."""
+    names_columns = bool(given.checked or given.left_out or given.plan)
+    if plan is not None:
+        if names_columns or given.constraints:
+            raise ParameterError(
+                "columns, requirements or constraints are given in addition to a plan. Put them in "
+                "the plan, or leave the plan out."
+            )
+        base = Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), opened.columns)
+        return replace(base, k=given.k or base.k)
+    if names_columns:
+        opened.warn_of_manifest()
+        found = opened.manifest(warns=False)  # it names the original, whatever is asked
+        return given if found is None else replace(given, source=found.input)
+    found = opened.manifest(warns=given.k is not None)
+    if found is None:
+        return given
+    base = Asked.by_manifest(found, str(opened.manifest_path))
+    both = {own.meaning: own for own in (*given.constraints, *base.constraints)}
+    return replace(base, k=given.k or base.k, constraints=tuple(both.values()))
+
+
+def _checked_columns(asked: Asked, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns whose values together are a combination."""
+    in_blocks = (name for block in asked.blocks for name in block)
+    for name in (*asked.checked, *asked.left_out, *asked.present, *asked.strata, *in_blocks):
+        if name not in columns:
+            raise no_such_column(name, columns)
+    if twice := [name for name in asked.checked if name in asked.left_out]:
+        raise ParameterError(
+            f"column {twice[0]!r} can have one role only; it is named as a quasi-identifier and as "
+            "sensitive. Remove one of them."
+        )
+    not_checked = (*asked.left_out, *asked.dropped)
+    wanted = asked.checked or [name for name in columns if name not in not_checked]
+    if not wanted:
+        raise ParameterError("there is no column to check: all are sensitive. Leave one out.")
+    return tuple(name for name in columns if name in wanted)
+
+
+def _checked_blocks(asked: Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the columns to check together, with the strata; what no block names is one more."""
+    if not asked.blocks:
+        return ()
+    in_blocks = {name for block in asked.blocks for name in block}
+    rest = tuple(name for name in columns if name not in in_blocks and name not in asked.strata)
+    blocks = (*asked.blocks, rest) if rest else asked.blocks
+    return tuple((*block, *asked.strata) for block in blocks)
+
+
+class Request(NamedTuple):
+    """What to check, the columns to check, and the blocks they are checked in, if there are any."""
+
+    asked: Asked
+    columns: tuple[str, ...]
+    blocks: tuple[tuple[str, ...], ...]
+
+    @property
+    def combinations(self) -> tuple[tuple[str, ...], ...]:
+        """The columns whose values together are a combination, once for each block."""
+        return self.blocks or (self.columns,)
+
+
+def requested(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Request:
+    """Return what to check; it must be possible with these columns."""
+    asked = _complete(given, plan, opened)
+    if asked.k is None:
+        raise _nothing_to_check(opened, given)
+    columns = _checked_columns(asked, opened.columns)
+    needed = () if asked.plan is None else asked.plan.judged_columns
+    for name in needed:
+        if name not in opened.columns:
+            raise no_such_column(name, opened.columns)
+    return Request(asked, columns, _checked_blocks(asked, columns))
+
+
+def check_original_is_needed(asked: Asked) -> None:
+    """Refuse an original if nothing is asked that takes it."""
+    if asked.plan is None or not asked.plan.needs_original:
+        raise ParameterError(
+            f"the original is needed to check {NEED_ORIGINAL}, and none of them is "
+            "asked for. Leave it out, or ask for one."
+        )
