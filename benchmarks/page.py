@@ -3,12 +3,12 @@
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.harness import published
+from benchmarks.harness import RESULTS, published
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
@@ -25,6 +25,12 @@ def run(
     if not chosen:
         part = "\n".join([intro.format(system=system()), *published])
         PAGE.write_text(with_part(PAGE.read_text(), command, part))
+
+
+def measured_so_far(tables: Iterable[str]) -> list[str]:
+    """Return those sections that this run or an earlier one has measured."""
+    files = [RESULTS / f"{table}.md" for table in tables]
+    return [file.read_text() for file in files if file.is_file()]
 
 
 def with_part(page: str, command: str, part: str) -> str:

@@ -6,8 +6,8 @@ With names it measures only those parts; the page keeps the other tables.
 import sys
 from importlib import import_module
 
-from benchmarks.harness import RESULTS, TABLES, benchmark_table
-from benchmarks.page import PAGE, system, with_part
+from benchmarks.harness import TABLES, benchmark_table
+from benchmarks.page import PAGE, measured_so_far, system, with_part
 
 COMMAND = "make quality"
 # Parts, and the tables that each of them writes.
@@ -45,10 +45,8 @@ def main(chosen: list[str]) -> None:
 
 
 def _part() -> str:
-    """All tables measured so far, by this run or an earlier one."""
-    files = [RESULTS / f"{table}.md" for tables in PARTS.values() for table in tables]
-    sections = [file.read_text() for file in files if file.is_file()]
-    return "\n".join([INTRO.format(system=system()), *sections])
+    tables = [table for own in PARTS.values() for table in own]
+    return "\n".join([INTRO.format(system=system()), *measured_so_far(tables)])
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Tests are where their code is: a folder for every room of the package, and a few more."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import microagg
 
-OF_NO_ROOM = {"benchmarks", "contract", "hostile", "papers", "properties"}
+OF_NO_ROOM = {"benchmarks", "contract", "examples", "hostile", "package", "papers"}
+OF_NO_ROOM |= {"properties", "site"}
 SHARED = {"__init__.py", "conftest.py", "fakes.py", "indicators.py", "manifests.py"}
-SHARED |= {"references.py"}
+SHARED |= {"kills.py", "references.py"}
 OF_THE_PACKAGE = {"test_import.py", "test_layout.py"}
 
 HERE = Path(__file__).parent
@@ -33,6 +35,26 @@ def test_every_folder_of_tests_belongs_to_a_room():
 def test_no_loose_files():
     loose = {path.name for path in HERE.glob("*.py")} - SHARED - OF_THE_PACKAGE
     assert not loose, f"move {', '.join(sorted(loose))} to the folder of what they test"
+
+
+def test_the_table_of_rooms_has_the_layers_in_their_order():
+    text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    section = text.partition("## The rooms\n")[2].partition("\n## ")[0]
+    settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert re.findall(r"^\| `(\w+)/` \|", section, flags=re.MULTILINE) == layers[::-1]
+    assert set(layers) == ROOMS
+
+
+def test_files_of_the_walk_are_there():
+    text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    walk = text.partition("## The walk of one record\n")[2].partition("\n## ")[0]
+    package = Path(microagg.__file__).parent
+    named = re.findall(r"`([a-z_/]+\.py)`", walk)
+    assert len(named) > 12
+    # Those of a dataset are named without their room.
+    missing = [n for n in named if not ((package / n).exists() or (package / "scale" / n).exists())]
+    assert missing == []
 
 
 def recipes():

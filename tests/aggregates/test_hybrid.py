@@ -111,6 +111,20 @@ def test_the_seed_decides():
     assert (made(X, seed=1) != made(X, seed=2)).all()
 
 
+def test_the_signs_of_a_decomposition_do_not_matter(monkeypatch):
+    """They differ between processors; the records must not."""
+    X = np.random.default_rng(5).normal(size=(12, 3))
+    svd = np.linalg.svd
+
+    def other_signs(*arguments, **options):
+        left, values, right = svd(*arguments, **options)
+        return -left, values, -right
+
+    before = made(X, seed=3)
+    monkeypatch.setattr(np.linalg, "svd", other_signs)
+    assert np.array_equal(made(X, seed=3), before)
+
+
 def test_directions_are_uniform():
     """A record's new value says nothing of its old one: over many groups, all are alike."""
     X, labels = np.tile(np.arange(5.0), 2000)[:, None], np.repeat(np.arange(2000), 5)

@@ -159,6 +159,22 @@ def test_a_weight_counts_as_so_many_records(data):
     np.testing.assert_allclose(weighted, repeated, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_means_of_the_smallest_floats_are_the_nearest_floats(seed):
+    """Products of weights with such numbers would vanish, or be a whole step off."""
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        n = int(rng.integers(1, 6))
+        steps, weights = rng.integers(-3, 4, n), rng.choice([1e-3, 0.5, 1.0, 3.0], n)
+        found = group_means(steps * 5e-324, np.zeros(n, dtype=np.intp), weights)[0]
+        exact = sum(Fraction(w) * int(s) for w, s in zip(weights, steps)) / sum(
+            map(Fraction, weights)
+        )
+        assert abs(Fraction(found) / Fraction(5e-324) - exact) <= Fraction(1, 2) + Fraction(
+            1, 10**12
+        )
+
+
 def test_equal_values_keep_their_value_whatever_the_weights():
     values, weights = np.full(3, 0.1), np.array([0.3, 0.7, 1e-3])
     assert group_means(values, np.zeros(3, dtype=np.intp), weights).tolist() == [0.1]

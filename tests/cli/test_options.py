@@ -11,9 +11,9 @@ import pytest
 
 from microagg.cli.asked import plan_from
 from microagg.cli.options import plan_options
-from microagg.cli.values import names_in
 from microagg.plans.commands import quoted_name
 from microagg.plans.options import Kind
+from microagg.plans.texts import names_in
 
 ROLES = ("--identifier", "name", "--sensitive", "code")
 PLAN = """\

@@ -3,6 +3,7 @@
 import pytest
 
 from microagg.cli.summary import outcome, table_rows
+from microagg.plans.required import WHY_LOST
 from tests.manifests import manifest
 
 
@@ -66,7 +67,7 @@ def test_columns_that_say_next_to_nothing_are_warned_of(loss, worst, words):
     done = manifest(information_loss=loss, worst_columns=worst, quasi_identifiers=columns)
     rows = dict(outcome(done))
     told = "released values no closer to the true ones than"
-    assert rows.get("caution") == (words and words.format(told))
+    assert rows.get("caution") == (words and f"{words.format(told)}. {WHY_LOST}")
 
 
 def test_a_manifest_lists_a_handful_of_columns():

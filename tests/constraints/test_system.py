@@ -139,7 +139,20 @@ def test_violations_are_counted_by_constraint():
         "part": [1, 2, 3, 4],
         "total": [1, 2, 2, 3],
     }
-    assert system.violations(records) == {"net + tax = gross": 1, "tax >= 0": 1, "part <= total": 2}
+    assert system.violations(records) == {"net + tax = gross": 2, "tax >= 0": 1, "part <= total": 2}
+
+
+def test_decimals_are_counted_to_the_cent_whatever_the_sum():
+    system = System.of(["net + 0.19*net = gross"], ["net", "gross"])
+    net = np.array([1e9, 0.0, 100.0])
+    for gross, violated in (([1.19e9, 0.0, 119.0], 0), ([1.19e9 + 0.01, 0.01, 119.01], 3)):
+        records = {"net": net, "gross": np.array(gross)}
+        assert system.violations(records) == {"net + 0.19*net = gross": violated}
+    thirds = {"net": net / 3.0, "gross": 1.19 * net / 3.0 + [1e-3, 0.0, 1e-10]}
+    assert system.violations(thirds) == {"net + 0.19*net = gross": 0}
+    narrow = {name: np.array([1e7, 1.0], np.float32) for name in ("net", "gross")}
+    narrow["gross"] *= np.float32(1.19)
+    assert system.violations(narrow) == {"net + 0.19*net = gross": 0}
 
 
 def test_whole_numbers_are_counted_exactly():

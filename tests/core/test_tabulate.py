@@ -46,3 +46,8 @@ def test_the_terminal_is_not_exceeded(monkeypatch):
     assert max(map(len, text_table(["a", "b", "c"], ROWS).split("\n"))) <= 70
     monkeypatch.setenv("COLUMNS", "300")
     assert max(map(len, text_table(["a", "b", "c"], ROWS).split("\n"))) <= 100
+
+
+def test_blanks_after_names_are_seen():
+    lines = text_table((), [["m", "1"], ["m ", "2"]]).splitlines()
+    assert lines == ["m   1", "m␣  2"]

@@ -26,7 +26,7 @@ from tests.files.r_objects import r_file, r_numbers, r_texts
 for package in ("pyreadstat", "openpyxl", "xlsxwriter", "rdata"):
     pytest.importorskip(package)
 
-DOCS = Path(__file__).parents[2] / "docs" / "files.md"
+DOCS = Path(__file__).parents[2] / "docs" / "guides" / "files.md"
 SUFFIXES = [suffix for each in FORMATS for suffix in each.suffixes]
 WRITABLE = [suffix for suffix in SUFFIXES if format_of(f"t{suffix}").can_be_written]
 READ_ONLY = [suffix for suffix in SUFFIXES if suffix not in WRITABLE]

@@ -152,10 +152,11 @@ class Warm:
         return Outcome(code, _text(out), _text(err), out)
 
 
-def started(folder: Path, *argv: str) -> "subprocess.Popen[bytes]":
-    """Start a process of its own for a command."""
+def started(folder: Path, *argv: str, memory: int | None = None) -> "subprocess.Popen[bytes]":
+    """Start a process of its own for a command, which may have so many bytes of addresses."""
+    limited = [] if memory is None else ["sh", "-c", f'ulimit -v {memory >> 10}; exec "$@"', "sh"]
     return subprocess.Popen(
-        [sys.executable, "-m", "microagg", *argv],
+        [*limited, sys.executable, "-m", "microagg", *argv],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ IN_CI = {
     "races": (4, 1),
     "plans": (25, 1),
     "terminal": (12, 1),
+    "memory": (3, 2),
 }
 TURNS = [(kind, count, turn) for kind, (count, turns) in IN_CI.items() for turn in range(turns)]
 

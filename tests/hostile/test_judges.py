@@ -11,6 +11,7 @@ import pytest
 
 from tests.hostile.cases import Finding
 from tests.hostile.columns import IDENTIFIER, QI, SENSITIVE, UNIT
+from tests.hostile.commands import Outcome
 from tests.hostile.judges import (
     Asked,
     judge_closeness,
@@ -36,6 +37,7 @@ from tests.hostile.judges_of_files import (
     judge_refused,
     judge_values,
 )
+from tests.hostile.memory import judge_line
 from tests.hostile.stored import WRITABLE, read_output, write_input
 from tests.hostile.tables import Total
 
@@ -210,3 +212,22 @@ def test_spss_files_are_read(tmp_path, suffix):
     found = read_output(tmp_path / "t.sav", suffix, {})
     assert found == {**columns, "t": ["é" * 20, None, "b"]}
     assert pl.DataFrame(found).height == 3
+
+
+@pytest.mark.parametrize(
+    ("out", "err"),
+    [
+        ("", ""),
+        (
+            "",
+            "allocation of 8 bytes failed\nmicroagg: not enough memory. Raise ulimit -v.\n",
+        ),
+        ("", "microagg: 't.csv' is not well-formed CSV.\n"),
+        ("", "microagg: there is not enough memory.\n"),
+        ("{}", "microagg: there is not enough memory. Use a machine with more memory.\n"),
+    ],
+)
+def test_a_lack_of_memory_that_is_not_one_line_with_what_to_do(out, err):
+    with pytest.raises(Finding):
+        judge_line(Outcome(1, out, err))
+    judge_line(Outcome(1, "", "microagg: there is not enough memory. Use more memory.\n"))

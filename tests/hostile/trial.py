@@ -17,7 +17,7 @@ from tests.hostile.cases import Case, Ended, Finding
 
 # What share of the time each kind of case gets.
 SHARES = {"releases": 40, "files": 22, "damaged": 16, "kills": 8, "races": 4, "plans": 5}
-SHARES |= {"terminal": 5}
+SHARES |= {"terminal": 5, "memory": 6}
 FOUND = "found"
 SECONDS = 300.0  # longer than any case; one that takes longer hangs
 

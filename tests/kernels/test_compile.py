@@ -28,7 +28,12 @@ def run(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "damage"),
-    [(".nbi", lambda _: b""), (".nbc", lambda stored: stored[: len(stored) // 2])],
+    [
+        (".nbi", lambda _: b""),
+        (".nbc", lambda stored: stored[: len(stored) // 2]),
+        (".nbc", lambda stored: bytes([*stored[:-2000], stored[-2000] ^ 1, *stored[-1999:]])),
+    ],
+    ids=["no index", "half of it", "one bit"],
 )
 def test_what_is_damaged_is_compiled_again_and_said(tmp_path, suffix, damage):
     assert "damaged" not in run(tmp_path).stderr

@@ -32,7 +32,7 @@ OF_ROLES = list(ROLE_OPTIONS.values())
 EVERY = [*OF_PLAN, *OF_ROLES, *OF_COLUMNS]
 KEYWORDS = [*OF_PLAN, *OF_ROLES, *REQUIREMENT_OPTIONS]
 NOT_OPTIONS = {"table", "plan", "progress"}
-PAGE = Path(__file__).parents[2] / "docs" / "plan.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "plan.md"
 
 
 def defaults(function):
@@ -187,7 +187,7 @@ class TestTheDocstring:
 
 
 class TestThePage:
-    """The tables in docs/plan.md."""
+    """The tables in docs/guides/plan.md."""
 
     @staticmethod
     def rows(*header):

@@ -80,6 +80,11 @@ def test_a_file_and_the_table_in_it(given, tmp_path):
         ("k = 3\neffort = 'best'\nmethod = 'mdav'", "effort (--effort) is for 'auto'"),
         ("k = 3\n[columns.a]\norder = 5", "[columns.a] an order must be a list of text"),
         ("k = 3\n[columns]\na = { rol = 1 }", "[columns.a] there is no key 'rol'. Did you mean"),
+        (
+            "k = 3\nsensative = ['sex']",
+            "a plan has no key 'sensative'. A role is given with its column: role = 'sensitive' in "
+            "[columns.NAME]. Its keys are k,",
+        ),
         ("k = 3\n[columns]\na = 5", "the entry of column 'a' must be a mapping"),
     ],
 )
@@ -89,3 +94,8 @@ def test_messages_on_files(text, message, tmp_path):
     with pytest.raises(ParameterError) as error:
         Plan.read(path)
     assert str(error.value).startswith(f"{path}: {message}")
+
+
+def test_a_sensitive_column_that_may_be_meant():
+    columns = {"illness": {"role": "sensitive"}, "ilness": {"l_diversity": 2}}
+    assert "'ilness' has no role. Did you mean 'illness'?" in refused({"k": 3, "columns": columns})

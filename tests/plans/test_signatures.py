@@ -56,6 +56,15 @@ class TestRefusals:
             f"{name}() got an unexpected keyword argument {wrong!r}. Did you mean {meant!r}?"
         )
 
+    @pytest.mark.parametrize("function", [microagg.protect, microagg.measure])
+    def test_also_where_options_are_written_out(self, function):
+        with pytest.raises(TypeError) as error:
+            function(None, None, sensative="sex")
+        assert str(error.value) == (
+            f"{function.__name__}() got an unexpected keyword argument 'sensative'. Did you mean "
+            "'sensitive'?"
+        )
+
     @pytest.mark.parametrize("name", TAKERS)
     def test_options_of_protect_that_they_do_not_take(self, name):
         with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'hybrid'\.$"):
@@ -113,6 +122,7 @@ class TestWhatIsMade:
             text = inspect.getdoc(getattr(microagg, name))
             assert "**" not in text.partition("Parameters\n")[2]
 
+    @pytest.mark.slow
     def test_without_docstrings(self):
         command = (
             "import microagg; print(microagg.compare.__doc__, microagg.Microaggregator.__doc__)"

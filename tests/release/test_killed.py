@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.kills import killed_before
 from tests.manifests import manifest
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
@@ -27,7 +28,7 @@ OLD = "x\n1\n1\n"
 # Saves a small table, and is killed before the step whose number is given: a step is a call that
 # makes a file or a name, or makes one last. After a step is before the next.
 SAVING = """
-import os, signal, sys
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -37,19 +38,9 @@ from microagg.release.saving import save_release
 
 folder, described, step, force = *sys.argv[1:3], *map(int, sys.argv[3:])
 manifest = Manifest.model_validate_json(described)
-taken = 0
-
-def killed_at(call):
-    def counting(*args, **kwargs):
-        global taken
-        taken += 1
-        if taken == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return call(*args, **kwargs)
-    return counting
-
-for name in ("open", "fsync", "link", "replace", "unlink"):
-    setattr(os, name, killed_at(getattr(os, name)))
+"""
+SAVING += killed_before("open", "fsync", "link", "replace", "unlink")
+SAVING += """
 table = pl.DataFrame({"x": [2] * 5})
 save_release(table, manifest, f"{folder}/out.csv", force=bool(force))
 """

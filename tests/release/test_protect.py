@@ -15,7 +15,7 @@ from microagg import Release
 from microagg.core import registry
 from microagg.core.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
 from microagg.partitions.mdav import MDAV
-from microagg.release.description import plain_options
+from microagg.release.facts import plain_options
 from tests.fakes import fakes  # noqa: F401
 
 # What any method leaves as it is; the default and its bound are in test_bounded_release.py.

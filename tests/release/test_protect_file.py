@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -227,6 +228,17 @@ class TestStreams:
 
 class TestRefusals:
     """Whatever is refused, the folder stays as it was."""
+
+    @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
+    @pytest.mark.parametrize("place", ["source", "target"])
+    def test_a_table_is_not_shown(self, plan, kind, place):
+        given = {"source": "people.csv", "target": "out.csv", place: kind({"x": [777.125] * 4})}
+        with pytest.raises(MicroaggError) as refused:
+            protect_file(**given, plan=plan)
+        assert str(refused.value) == (
+            "path must be the name of a file; got DataFrame. A table in memory is protected by "
+            "microagg.protect."
+        )
 
     @pytest.mark.parametrize(
         ("arguments", "match"),

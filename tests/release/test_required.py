@@ -357,3 +357,9 @@ def test_what_any_group_meets_changes_nothing(method):
     assert own.labels.tolist() == bare.labels.tolist()
     assert own.information_loss == bare.information_loss
     assert len(own.manifest.requirements) == 4
+
+
+def test_amounts_that_vanish_beside_others_are_refused():
+    table = pl.DataFrame({"a": [3e10, 5e-324, 5e-324, 3e10, 3e10, 0.0]})
+    with pytest.raises(DataError, match=r"1e300 times smaller than the largest\. Round it to zero"):
+        protect(table, 2, method="mdav", unit="rows", p_percent={"a": 0.1})

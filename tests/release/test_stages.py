@@ -11,10 +11,9 @@ import pytest
 
 import microagg
 from microagg import Plan, protect, protect_file
-from microagg.cli import options as flags
 from microagg.cli.main import main
 from microagg.core.errors import DataError
-from microagg.plans import checks
+from microagg.plans import checks, texts
 from microagg.release import protect as stages
 from microagg.release import records as second_stage
 from microagg.release.constrained import systems_of
@@ -74,8 +73,8 @@ class TestOnce:
     def test_texts_of_the_command_line_are_parsed(self, counted, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         TABLE.write_csv("people.csv")
-        calls = counted(flags, "whole_or_text")
-        counted(flags, "names_in")
+        calls = counted(texts, "whole_or_text")
+        counted(texts, "names_in")
         counted(checks, "parse")
         argv = ["protect", "people.csv", "-k", "3", "--method", "mdav", "-q"]
         argv += ["--identifier", "name", "--strata", "region", "--constraint", "net >= tax"]

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microagg.report.page import Subject, render
+from microagg.report.contents import Subject
+from microagg.report.page import render
 from microagg.tables.matching import open_pair
 from tests.manifests import manifest
 

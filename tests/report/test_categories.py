@@ -1,5 +1,6 @@
 """Categories in the report: smallest first, and none below k can be worked out."""
 
+import re
 from itertools import product
 from types import SimpleNamespace
 
@@ -166,3 +167,28 @@ def test_a_table_of_numbers_has_no_such_section(tmp_path):
     table = pl.DataFrame({"x": np.arange(40.0), "y": np.arange(40.0) ** 2})
     page = protect(table, 4, method="mdav").report(tmp_path / "r.html").read_text("utf-8")
     assert 'id="categories"' not in page
+
+
+def test_associations_and_correlations_are_told_once(tmp_path):
+    rng = np.random.default_rng(3)
+    sex = rng.choice(["m", "f", "m "], 300)
+    table = pl.DataFrame(
+        {
+            "sex": sex,
+            "region": np.where(sex == "m", "north", rng.choice(["north", "south"], 300)),
+            "age": rng.integers(20, 80, 300),
+            "pay ": rng.normal(1000, 200, 300).round(1),
+        }
+    )
+    protect(table, 5, quasi_identifiers=table.columns, method="mdav", unit="rows").report(
+        tmp_path / "r.html"
+    )
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("changed the associations of categories") == 1
+    assert page.count("changed the correlations between columns") == 1
+    utility = page[page.index('id="utility"') :]
+    assert not re.search(r"<th[^>]*>(associations|correlations)</th>", utility)
+    # Names that differ in blanks alone can be told apart.
+    rows = re.findall(r'<th scope="row">(m.?)</th>', page)
+    assert sorted(rows) == ["m", "m␣"]
+    assert "pay␣" in page

@@ -10,7 +10,8 @@ import pytest
 import microagg
 from microagg.measures.risk.wording import SharedValue
 from microagg.measures.wording import FigureRow
-from microagg.report.page import Subject, render
+from microagg.report.contents import Subject
+from microagg.report.page import render
 from microagg.tables.matching import open_pair
 
 GEOMETRY = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewbox", "transform"}

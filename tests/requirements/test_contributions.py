@@ -61,6 +61,18 @@ def test_amounts_of_any_size_are_compared_exactly(largest, weights):
     assert Dominance("x", 1, 50, weights=weights).judge(evidence).worst == 25.0
 
 
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_small_amounts_do_not_vanish_beside_large_ones(weights, unit):
+    """Of the second combination, one record has everything, next to nothing though it is."""
+    table = pl.DataFrame({"a": [1] * 4 + [2] * 4, "w": [1e-300, 1.0] * 4})
+    amounts = pl.DataFrame({"x": [1e300] * 4 + [1e-30, 0.0, 0.0, None], "who": list(range(8))})
+    evidence = Evidence(table, ("a",), amounts)
+    found = PPercent("x", 10, unit, weights).judge(evidence)
+    assert (found.worst, found.satisfied) == (0.0, False)
+    assert Dominance("x", 1, 90, unit, weights).judge(evidence).worst == 100.0
+
+
 def test_amounts_of_zero_have_no_largest():
     evidence = Evidence(pl.DataFrame({"a": [1, 1]}), ("a",), pl.DataFrame({"x": [0.0, None]}))
     assert PPercent("x", 50).judge(evidence).satisfied

@@ -8,7 +8,7 @@ from scipy import stats
 from microagg.measures.utility.distributions import distributions
 from microagg.measures.utility.moments import moments
 from microagg.measures.utility.weighted import quantiles, ranks, shares_below
-from microagg.measures.utility.wording import distribution_rows, moment_rows
+from microagg.measures.utility.wording import category_rows, distribution_rows, moment_rows
 from microagg.tables.matching import open_pair
 
 
@@ -122,7 +122,8 @@ def test_rows_say_that_they_are_weighted():
     before, after = tables(2)
     for weights, suffix in (("w", " (weighted)"), (None, "")):
         pair = paired(before, after, weights)
-        rows = [*moment_rows(moments(pair)), *distribution_rows(distributions(pair))]
+        found = distributions(pair)
+        rows = [*moment_rows(moments(pair)), *distribution_rows(found), *category_rows(found)]
         assert {row.measure for row in rows} == {
             f"{name}{suffix}"
             for name in (

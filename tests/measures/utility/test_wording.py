@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from microagg.measures.measure import measure
+from microagg import measure
 
 COLUMN = "x"
 

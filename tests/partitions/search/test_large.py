@@ -11,11 +11,12 @@ from microagg.kernels.basics.group_sums import summarise
 from microagg.partitions import MDAV
 from microagg.partitions.auto import EFFORTS_FOR_LARGE, Auto
 from microagg.partitions.search import large, neighbours, region, regions
+from microagg.partitions.search.dealing import deal_out, deal_out_parts
 from microagg.partitions.search.exchanging import NO_LIMITS, Limits
 from microagg.partitions.search.large import LargeSearch, is_large
 from microagg.partitions.search.neighbours import close_lists, may_have_equal_records, near_lists
 from microagg.partitions.search.region import RegionEffort, join_parts, search_region
-from microagg.requirements.coded import GroupRule
+from microagg.requirements.coded import GroupRule, failing_rules, pack
 from tests.references import sse
 
 X = np.random.default_rng(3).normal(size=(3_000, 4))
@@ -187,6 +188,41 @@ def test_a_region_under_rules():
     for group in range(labels.max() + 1):
         assert len(set(codes[labels == group])) >= 2
     assert np.bincount(labels).min() >= 3
+
+
+@pytest.mark.parametrize("n", [600, len(X)])
+@pytest.mark.parametrize("kind", ["ordered_closeness", "equal_closeness"])
+def test_a_region_under_closeness(n, kind):
+    """Codes go with the first axis, so that groups of near records are far from the whole."""
+    codes = np.clip(np.round(X[:n, 0]), -2, 2).astype(int) + 2
+    rule = getattr(GroupRule, kind)(codes, 0.25)
+    effort = RegionEffort(1, rounds=1, dissolved=0.07, merges=False, growth=0.0)
+    labels = search_region(X[:n], 3, effort, seed=1, rules=[rule])
+    overall = np.bincount(codes, minlength=5) / n
+    for group in range(labels.max() + 1):
+        apart = np.bincount(codes[labels == group], minlength=5) / (labels == group).sum() - overall
+        far = np.abs(apart.cumsum()).sum() / 4 if "ordered" in kind else np.abs(apart).sum() / 2
+        assert far <= 0.25 + 1e-9
+    assert np.bincount(labels).min() >= 3
+
+
+@pytest.mark.parametrize("n_codes", [5, 4_001], ids=["ties", "all different"])
+def test_parts_that_are_dealt_out_resemble_the_whole(n_codes):
+    rng = np.random.default_rng(3)
+    records, t = rng.normal(size=(4_001, 3)), 0.15
+    codes = records[:, 0].argsort().argsort() * n_codes // len(records)
+    rule = GroupRule.ordered_closeness(codes, t)
+    labels = deal_out_parts(records, rule, 4, np.random.default_rng(1))
+    assert np.bincount(labels).min() >= 4
+    assert np.array_equal(labels, deal_out_parts(records, rule, 4, np.random.default_rng(1)))
+    whole = deal_out(records, rule, 4)
+    assert labels.max() == pytest.approx(whole.max(), rel=0.02)
+    failing = [
+        np.count_nonzero(failing_rules(pack([rule], 4, len(records)), own) > -2)
+        for own in (labels, whole)
+    ]
+    assert failing[0] <= failing[1] + 0.02 * labels.max()
+    assert sse(records, labels) < 1.25 * sse(records, whole)
 
 
 @pytest.mark.parametrize(("n", "k", "n_groups"), [(7, 4, 1), (5, 1, 5), (8, 4, 2)])
