@@ -32,7 +32,7 @@ def app_pictures(images: Path, chromium: str) -> None:
                 page.set_viewport_size({"width": width, "height": height})
                 for step in STEPS:
                     page.click(f"#step-{step}")
-                    page.wait_for_selector(f"#body [data-step={step}]")
+                    page.wait_for_selector(f"#body > [data-step={step}]")
                     page.mouse.move(0, 0)
                     page.wait_for_timeout(500)
                     target = images / f"app-{step}-{size}-{theme}.png"

@@ -38,7 +38,7 @@ class Steward:
 
     def is_ready(self) -> None:
         """Wait for the first step to be shown."""
-        self.page.wait_for_selector("#body [data-step]")
+        self.page.wait_for_selector("#body > [data-step]")
 
     def see(self, selector: str, timeout: float = TO_SHOW):
         """Wait for something to be shown, and return it."""
@@ -52,7 +52,7 @@ class Steward:
     def go(self, step: str) -> None:
         """Go to a step."""
         self.page.click(f"#step-{step}")
-        self.see(f"#body [data-step={step}]")
+        self.see(f"#body > [data-step={step}]")  # a button that leads there has one too
 
     def open(self, path: Path | str) -> None:
         """Open a file by its path."""

@@ -96,7 +96,7 @@ def test_the_keyboard_alone_is_enough(context, app, tmp_path):
     steward.see("#card-described")
     focus(page, "step-roles")
     page.keyboard.press("Enter")
-    steward.see("#body [data-step=roles]")
+    steward.see("#body > [data-step=roles]")
     for column, role in ROLES.items():
         label = f"Role of {column}"
         press_until(page, "Tab", f"e => e.getAttribute('aria-label') === {label!r}")
@@ -108,7 +108,7 @@ def test_the_keyboard_alone_is_enough(context, app, tmp_path):
         )
     focus(page, "to-protect")
     page.keyboard.press("Enter")
-    steward.see("#body [data-step=protect]")
+    steward.see("#body > [data-step=protect]")
     focus(page, "option-effort")
     page.keyboard.type("fast")
     focus(page, "run")

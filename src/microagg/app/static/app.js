@@ -135,7 +135,18 @@
   }
 
   let count = 0;
+  let typed = null; // the field whose text waits to be sent
+  let waiting = 0;
+  function sendTyped() {
+    clearTimeout(waiting);
+    const element = typed;
+    typed = null;
+    if (element && element.isConnected) send(element);
+  }
+
+  // What is typed comes before what is done next: "select all" means what the search finds.
   function send(element, more) {
+    if (typed) sendTyped();
     const { do: what, ...data } = element.dataset;
     const value = element.type === "checkbox" ? element.checked : element.value;
     const message = {
@@ -177,12 +188,12 @@
     if (element && isField(element) && element.dataset.live === undefined) send(element);
   });
 
-  let waiting = 0;
   document.addEventListener("input", (event) => {
     const element = closest(event, "[data-live]");
     if (!element) return;
     clearTimeout(waiting);
-    waiting = setTimeout(() => send(element), 200);
+    typed = element;
+    waiting = setTimeout(sendTyped, 200);
   });
 
   document.addEventListener("keydown", (event) => {
