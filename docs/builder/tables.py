@@ -18,7 +18,8 @@ class Table(NamedTuple):
     def numbers(self, column: str, **where: str) -> list[float]:
         """Return a column of the rows whose entries elsewhere are those given.
 
-        >>> Table(("of", "s"), [{"of": "a", "s": "1.5"}, {"of": "b", "s": "2"}]).numbers("s", of="a")
+        >>> table = Table(("of", "s"), [{"of": "a", "s": "1.5"}, {"of": "b", "s": "2"}])
+        >>> table.numbers("s", of="a")
         [1.5]
         """
         if strange := {column, *where} - set(self.columns):
