@@ -86,12 +86,22 @@ def test_figures_are_dark_in_the_dark(browser, built, name):
         visit.page.close()
 
 
-def test_search_works_from_a_folder(browser, built):
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("l-diversity", "gallery/l-diversity.html"),
+        ("publish a table", "guides/whole-table.html"),
+        ("units totals sensitive", "guides/whole-table.html"),
+    ],
+)
+def test_search_works_from_a_folder(browser, built, words, first):
     visit = Visit(browser, DESKTOP)
     visit.page.goto((built / "index.html").as_uri())
     visit.page.keyboard.press("Control+k")
-    visit.page.keyboard.type("l-diversity", delay=20)
+    visit.page.keyboard.type(words, delay=20)
     visit.page.get_by_text(re.compile(r"^[1-9]\d* results?$")).first.wait_for(timeout=60_000)
+    found = visit.page.locator("a[href*='?h=']").first.get_attribute("href")
+    assert found.partition("?")[0].endswith(first)
     assert not visit.wrong
     assert not visit.remote()
     visit.page.close()

@@ -66,3 +66,8 @@ def test_the_steps_in_the_app_give_the_file_of_the_command(page, tmp_path):
     page.has_release()
     page.write(tmp_path / "app.csv")
     assert (tmp_path / "app.csv").read_bytes() == (tmp_path / "stays-safe.csv").read_bytes()
+
+
+@pytest.mark.parametrize("page", ["index.md", "start/index.md", "guides/index.md"])
+def test_the_guide_is_one_click_away(page):
+    assert "whole-table.md)" in (DOCS / page).read_text("utf-8")
