@@ -149,7 +149,7 @@ def _loss_and_time(axes: Axes, table: Table, text: str) -> None:
     points = {"scclust (R)": (float(of_peer["cpu"]), float(of_peer["lost"]), "C3")}
     for row in table.rows:
         if row["IL"]:
-            seconds = number(row["CPU seconds"] or row["seconds"])
+            seconds = number(row["CPU seconds"] or row["seconds"])  # mdav has one thread
             name = re.sub(r'auto, effort="(\w+)"', r"auto, \1", row["method"])
             points[name] = (seconds, number(row["IL"]), "C0")
     for at, (name, (seconds, lost, colour)) in enumerate(points.items()):
