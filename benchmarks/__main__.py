@@ -18,6 +18,7 @@ NAMES = (
     "fuzzy_speed",
     "tables_speed",
     "wide_tables",
+    "margins",
     "linkage_speed",
     "start_up",
 )

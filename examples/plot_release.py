@@ -45,5 +45,5 @@ kept = [release.table[name].std() / patients[name].std() for name in columns]
 axes.set_xticks(range(len(columns)), [f"{n}\n{k:.0%}" for n, k in zip(columns, kept, strict=True)])
 axes.set(xlabel="column, and how much of its standard deviation is kept", ylim=(-3.5, 4.5))
 axes.set_ylabel("standard deviations from the mean")
-axes.set_title("original (left, blue) and released (right, orange); black: the mean")
+axes.set_title("original (left, blue) and released (right, orange); lines: means")
 plt.show()

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import microagg
+from microagg.core import errors as defined
 
 HEAVY = ("numpy", "numba", "sklearn", "polars", "narwhals", "pandas", "scipy", "typer", "rich")
 
@@ -41,3 +42,22 @@ def test_every_public_name_is_there(name):
 def test_unknown_names_are_unknown():
     with pytest.raises(AttributeError, match="no attribute 'protec'"):
         microagg.protec  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, own in vars(defined).items()
+        if isinstance(own, type) and issubclass(own, Exception)
+    ],
+)
+def test_every_error_and_warning_can_be_imported_from_one_place(name):
+    here = {}
+    exec(f"from microagg.errors import {name} as found", here)
+    assert here["found"] is getattr(defined, name) is getattr(microagg.errors, name)
+    assert name in microagg.errors.__all__
+
+
+def test_errors_load_nothing_heavy():
+    assert not loaded_after("from microagg.errors import DataError") & set(HEAVY)

@@ -1,13 +1,14 @@
-"""The drawings on the pages of methods: docs/drawings has a function for each."""
+"""The drawings on the pages of methods and of benchmarks: docs/drawings has a function for each."""
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from docs.builder import figures
-from docs.drawings import dense_first, from_outside, improving, paths, special, trees
+from docs.builder import figures, tables
+from docs.drawings import dense_first, from_outside, improving, of_benchmarks, paths, special, trees
 
 # By the name of the page, which shows drawings/NAME.svg.
 DRAWINGS: dict[str, Callable[[], Figure]] = {
@@ -31,19 +32,30 @@ DRAWINGS: dict[str, Callable[[], Figure]] = {
     "v-mdav": from_outside.v_mdav,
 }
 _SOURCES = figures.ROOT / "docs" / "drawings"
+BENCHMARKS = figures.ROOT / "docs" / "benchmarks.md"
 
 
-def write(folder: Path) -> None:
-    """Write all drawings into a folder, as NAME.svg."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write(pages: Path) -> None:
+    """Write all drawings where the pages look for them."""
     for name, draw in DRAWINGS.items():
-        made = figures.cached(f"drawing-{name}", sorted(_SOURCES.glob("*.py")), _saver(draw))
-        shutil.copy(made / "figure.svg", folder / f"{name}.svg")
+        _write(f"drawing-{name}", draw, pages / "methods" / "drawings" / f"{name}.svg")
+    for name in of_benchmarks.PLOTS:
+        target = pages / "drawings" / f"benchmarks-{name}.svg"
+        read = (BENCHMARKS, Path(tables.__file__))
+        _write(f"benchmarks-{name}", partial(plot, name), target, *read)
 
 
-def _saver(draw: Callable[[], Figure]) -> Callable[[Path], None]:
+def plot(name: str) -> Figure:
+    """Draw one of the plots of benchmarks, from the figures on their page."""
+    text = BENCHMARKS.read_text("utf-8")
+    return of_benchmarks.PLOTS[name](tables.tables(text), text)
+
+
+def _write(name: str, draw: Callable[[], Figure], target: Path, *sources: Path) -> None:
     def save(folder: Path) -> None:
         with figures.styled():
             figures.save(draw(), folder / "figure.svg")
 
-    return save
+    made = figures.cached(name, [*sorted(_SOURCES.glob("*.py")), *sources], save)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(made / "figure.svg", target)

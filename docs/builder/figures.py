@@ -37,7 +37,7 @@ def save(figure: Figure, path: Path) -> None:
 def cached(name: str, files: Iterable[Path], make: Callable[[Path], None]) -> Path:
     """Return the folder that `make` fills; it is called if a file or the package has changed."""
     digest = hashlib.sha256()
-    for file in (STYLE, *files, *sorted(_PACKAGE.rglob("*.py"))):
+    for file in (STYLE, Path(__file__), *files, *sorted(_PACKAGE.rglob("*.py"))):
         digest.update(file.read_bytes())
     folder = _CACHE / f"{name}-{digest.hexdigest()[:12]}"
     if not (folder / "done").exists():

@@ -1,4 +1,4 @@
-"""Pictures of the report and the app, for the docs: `make screenshots` writes docs/images/*.png.
+"""Pictures of the report and the app, for the docs: `make screenshots` writes them to docs/images.
 
 Needs Chromium; its path is in the environment variable CHROMIUM.
 """
@@ -13,7 +13,7 @@ from PIL import Image
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 IMAGES = Path(__file__).parents[1] / "images"
-DESKTOP, PHONE, MAP = (1200, 1900), (390, 1500), (610, 440)
+DESKTOP, PHONE = (1200, 1900), (390, 1500)
 METHODS = "auto,icsm,kmeans,igd,tsp-mhm,cbfs-mhm,mdav,v-mdav,hac"
 _QUIET = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"),
@@ -41,11 +41,15 @@ def main() -> int:
         page = release.report(Path(folder) / "report.html", title="Diabetes patients")
         picture(page, IMAGES / "report-desktop.png", *DESKTOP)
         picture(page, IMAGES / "report-phone.png", *PHONE)
-        drawn = Path(folder) / "map.html"
-        drawn.write_text(f"<!DOCTYPE html><body>{risk_utility_map(found)}", encoding="utf-8")
-        picture(drawn, IMAGES / "risk-utility-map.png", *MAP)
+    (IMAGES / "risk-utility-map.svg").write_text(on_white(risk_utility_map(found)), "utf-8")
     app_pictures(IMAGES, CHROMIUM)
     return 0
+
+
+def on_white(svg: str) -> str:
+    """Return a figure with a white ground, for readers of Markdown whose pages are dark."""
+    start, end, rest = svg.partition("</defs>\n")
+    return f'{start}{end}<rect width="100%" height="100%" fill="white"/>\n{rest}'
 
 
 def picture(page: Path, target: Path, width: int, height: int) -> None:

@@ -28,8 +28,10 @@ def build(work: Path, site: Path) -> None:
         check=False,
     )
     if done.returncode:
-        said = done.stdout if "--strict flag" in done.stderr else f"{done.stdout}\n{done.stderr}"
-        raise BuildError(_plain(said))
+        said = done.stderr
+        if "--strict flag" in said:  # the warnings are what is wrong, not how Zensical ended
+            said = said.partition("Traceback")[0]
+        raise BuildError(_plain(f"{done.stdout}\n{said}"))
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(work / "site", site)
 

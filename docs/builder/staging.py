@@ -25,7 +25,7 @@ def stage(pages: Path) -> None:
         stage_page(pages, source, target)
     reference.write(pages / "reference")
     gallery.write(pages / "gallery")
-    drawings.write(pages / "methods" / "drawings")
+    drawings.write(pages)
     (pages / "assets").mkdir()
     for style in (Path(__file__).parent / "assets").iterdir():
         shutil.copy(style, pages / "assets")

@@ -7,9 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from microagg import orderings, partitions
+    from microagg import errors, orderings, partitions
     from microagg.bounds import lower_bound
-    from microagg.core import errors
     from microagg.core.registry import methods
     from microagg.doors.measure import measure
     from microagg.doors.verify import verify
@@ -52,7 +51,7 @@ _HOMES = {
     "verify": "microagg.doors.verify",
 }
 _MODULES = {
-    "errors": "microagg.core.errors",
+    "errors": "microagg.errors",
     "orderings": "microagg.orderings",
     "partitions": "microagg.partitions",
 }

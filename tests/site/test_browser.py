@@ -1,18 +1,25 @@
 """The built site in Chromium, from its folder: no errors, no requests, readable on a phone."""
 
 import re
+from io import BytesIO
 
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.slow
 PHONE, DESKTOP = {"width": 390, "height": 800}, {"width": 1280, "height": 900}
-# One page of every kind; the tests of the built site look at all of them without a browser.
+# One page of every kind; on a phone, where width is scarce, all pages are opened.
 SHOWN = (
     *("index.html", "start/python.html", "guides/release.html", "guides/compare.html"),
     *("methods/index.html", "methods/mdav.html", "reference/protect.html"),
     *("reference/figures.html", "reference/risk.html", "reference/methods.html"),
     *("reference/command-line.html", "reference/schemas.html", "benchmarks.html"),
 )
+_SMALLEST = """Math.min(...[...document.querySelectorAll('article p, article li')]
+  .map(element => parseFloat(getComputedStyle(element).fontSize)))"""
+# An image that is there has a width; one that cannot be seen has a text.
+_BAD_IMAGES = """[...document.images].filter(
+  image => !image.complete || !image.naturalWidth || !image.alt.trim()).map(image => image.src)"""
 
 
 class Visit:
@@ -33,30 +40,68 @@ class Visit:
         return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
 
 
+def look_at(visit, address, width):
+    """Open a page, and return what is wrong with it."""
+    visit.page.goto(address)
+    visit.page.wait_for_load_state("load")
+    wide = visit.page.evaluate("document.documentElement.scrollWidth")
+    small = visit.page.evaluate(_SMALLEST)
+    bad = visit.page.evaluate(_BAD_IMAGES)
+    found = [*visit.wrong, *visit.remote()]
+    found += [f"{wide} pixels wide"] * (wide > width)
+    found += [f"letters of {small} pixels"] * (small is not None and small < 12)
+    found += [f"no picture or no text: {own}" for own in bad]
+    visit.wrong.clear()
+    visit.requests.clear()
+    return found
+
+
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_pages_open_without_errors_and_fit_the_screen(browser, built, size):
+    """No error or warning, nothing from another host, no sideways scrolling, text for images."""
+    every = {path.relative_to(built).as_posix() for path in built.rglob("*.html")}
+    every.remove("404.html")  # which only a server shows
+    assert set(SHOWN) < every
     visit = Visit(browser, size)
-    for name in SHOWN:
-        visit.page.goto((built / name).as_uri())
-        visit.page.wait_for_load_state("load")
-        width = visit.page.evaluate("document.documentElement.scrollWidth")
-        assert width <= size["width"], f"{name} is {width} pixels wide"
-        smallest = visit.page.evaluate(
-            "Math.min(...[...document.querySelectorAll('article p, article li')]"
-            ".map(e => parseFloat(getComputedStyle(e).fontSize)))"
-        )
-        assert smallest >= 12, f"{name} has letters of {smallest} pixels"
-    assert not visit.wrong
-    assert not visit.remote()
+    shown = sorted(every) if size is PHONE else SHOWN
+    wrong = {name: look_at(visit, (built / name).as_uri(), size["width"]) for name in shown}
     visit.page.close()
+    assert {name: found for name, found in wrong.items() if found} == {}
 
 
-def test_search_works_from_a_folder(browser, built):
+@pytest.mark.parametrize("name", ["methods/mdav.html", "gallery/idea.html", "benchmarks.html"])
+def test_figures_are_dark_in_the_dark(browser, built, name):
+    """The lightness of a figure's corner is that of the page, and its text stands out."""
+    for scheme in ("light", "dark"):
+        visit = Visit(browser, DESKTOP, color_scheme=scheme)
+        visit.page.goto((built / name).as_uri())
+        visit.page.wait_for_function("document.body.getAttribute('data-md-color-media')")
+        figure = visit.page.locator(".md-content img[src$='.svg']").first
+        figure.scroll_into_view_if_needed()
+        with Image.open(BytesIO(figure.screenshot())) as shot:
+            grey = shot.convert("L")
+            corner, (darkest, lightest) = grey.getpixel((3, 3)), grey.getextrema()
+        assert (corner > 128) == (scheme == "light")
+        assert lightest - darkest > 120
+        visit.page.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("l-diversity", "gallery/l-diversity.html"),
+        ("publish a table", "guides/whole-table.html"),
+        ("units totals sensitive", "guides/whole-table.html"),
+    ],
+)
+def test_search_works_from_a_folder(browser, built, words, first):
     visit = Visit(browser, DESKTOP)
     visit.page.goto((built / "index.html").as_uri())
     visit.page.keyboard.press("Control+k")
-    visit.page.keyboard.type("l-diversity", delay=20)
+    visit.page.keyboard.type(words, delay=20)
     visit.page.get_by_text(re.compile(r"^[1-9]\d* results?$")).first.wait_for(timeout=60_000)
+    found = visit.page.locator("a[href*='?h=']").first.get_attribute("href")
+    assert found.partition("?")[0].endswith(first)
     assert not visit.wrong
     assert not visit.remote()
     visit.page.close()

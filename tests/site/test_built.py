@@ -56,6 +56,16 @@ def test_every_image_has_text_and_is_there(pages):
     assert count >= 3
 
 
+def test_every_page_has_an_example(built, pages):
+    """Code or a picture; only the list of changes does without."""
+    without = {
+        path.relative_to(built).as_posix()
+        for path, page in pages.items()
+        if not (page.has_code or page.images)
+    }
+    assert without <= {"project/changes.html"}
+
+
 def test_lists_and_tables_are_what_they_look_like(pages):
     """Another renderer than that of the site may take them for text, or the other way round."""
     for path, page in pages.items():

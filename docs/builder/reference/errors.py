@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from docs.builder.reference.docstrings import Docstring
 from microagg import errors
+from microagg.core import errors as defined
 
 _EXAMPLE = """```pycon
 >>> import warnings
@@ -13,9 +14,10 @@ _EXAMPLE = """```pycon
 ... except microagg.errors.ParameterError as error:
 ...     print(error)
 k must be a whole number from 1 to 2, the number of records; got 9. Lower k or supply more records.
->>> issubclass(microagg.errors.DataError, microagg.errors.MicroaggError)
+>>> from microagg.errors import DataError, MicroaggError, PrivacyWarning
+>>> issubclass(DataError, MicroaggError)
 True
->>> warnings.simplefilter("error", microagg.errors.PrivacyWarning)  # stop where protection is weak
+>>> warnings.simplefilter("error", PrivacyWarning)  # stop where protection is weak
 
 ```"""
 
@@ -27,21 +29,17 @@ def pages() -> dict[str, str]:
 
 def classes() -> dict[str, type[Exception]]:
     """Return all errors and warnings of the package by name."""
-    return {
-        name: own
-        for name, own in vars(errors).items()
-        if isinstance(own, type)
-        and issubclass(own, Exception)
-        and own.__module__ == errors.__name__
-    }
+    names = [name for name in vars(defined) if name in errors.__all__]  # the most general first
+    return {name: getattr(errors, name) for name in names}
 
 
 def _page() -> Iterator[str]:
     yield "# Errors and warnings"
     yield (
-        "All are in `microagg.errors`. A message says what was expected, what came and what to do; "
-        "it never contains a record's value. On the command line, an error is one line and the "
-        "exit code below, and warnings are lines before the result."
+        "All are in `microagg.errors`: `from microagg.errors import DataError`. A message says "
+        "what was expected, what came and what to do; it never contains a record's value. On the "
+        "command line, an error is one line and the exit code below, and warnings are lines before "
+        "the result."
     )
     yield _EXAMPLE
     found = classes()
@@ -56,7 +54,8 @@ def _entry(name: str, own: type[Exception]) -> Iterator[str]:
     yield f"### {name} {{#{name.lower()}}}"
     yield Docstring.of(own.__doc__).head
     bases = [base.__name__ for base in own.__bases__]
-    facts = f"A `{'` and a `'.join(bases)}`"
+    article = "An" if bases[0][0] in "AEIOU" else "A"
+    facts = f"{article} `{'` and a `'.join(bases)}`"
     if issubclass(own, errors.MicroaggError):
         facts += f"; exit code {own.exit_code}"
     yield f"{facts}."

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import microagg
 from docs.builder.reference.docstrings import Context, Docstring, as_markdown
-from microagg import orderings, partitions
+from microagg import orderings, partitions, requirements
 from microagg.measures.measure import Risk, Utility
 from microagg.studies.comparison import Row
 from microagg.studies.sweep_result import Sweep
@@ -88,7 +88,7 @@ PAGES = {
         _public("partitions", "methods")
         | {"get": partitions.get}
         | _public("cut_path")
-        | {"Partitioner": partitions.Partitioner}
+        | {"Partitioner": partitions.Partitioner, "GroupRule": requirements.GroupRule}
         | _estimators(),
     ),
     "orderings.md": Page(
@@ -104,6 +104,7 @@ _IMPORTED = {
     "microagg": [name for name in microagg.__all__ if name not in ("partitions", "orderings")],
     "microagg.orderings": [name for name in orderings.__all__ if name != "get"],
     "microagg.partitions": ["Partitioner", *_estimators()],
+    "microagg.requirements": requirements.__all__,
 }
 # Where a name is described, for links.
 HOMES = {name: page for page, own in reversed(PAGES.items()) for name in own.names} | {

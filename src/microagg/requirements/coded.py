@@ -32,6 +32,14 @@ class GroupRule:
 
     `shares` are those of the codes among all records, `amounts` what each record contributes to a
     total, `count` how many contributors dominate it.
+
+    >>> from microagg.partitions import Auto
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> Auto(k=2, random_state=0).fit(X).labels_.tolist()
+    [0, 0, 1, 1]
+    >>> two_answers = GroupRule.distinct([0, 0, 1, 1], least=2)
+    >>> Auto(k=2, random_state=0).fit(X, requirements=[two_answers]).labels_.tolist()
+    [0, 1, 0, 1]
     """
 
     kind: int

@@ -1,0 +1,27 @@
+"""Every error and warning that microagg raises on purpose, by its public name."""
+
+from microagg.core.errors import (
+    AnnotationWarning,
+    ConstraintWarning,
+    DamagedCacheWarning,
+    DataError,
+    GuaranteeError,
+    InterruptedSearchWarning,
+    ManifestWarning,
+    MicroaggError,
+    ParameterError,
+    PrivacyWarning,
+)
+
+__all__ = [
+    "AnnotationWarning",
+    "ConstraintWarning",
+    "DamagedCacheWarning",
+    "DataError",
+    "GuaranteeError",
+    "InterruptedSearchWarning",
+    "ManifestWarning",
+    "MicroaggError",
+    "ParameterError",
+    "PrivacyWarning",
+]
