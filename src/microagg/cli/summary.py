@@ -296,6 +296,8 @@ def table_rows(done: Manifest) -> Facts:
         rows += _categories(chosen, has_weights=done.weights is not None)
     if done.key is not None:
         rows.append(("random key", f"instead of {listed_names([done.key])}"))
+    if done.plan.shuffle:
+        rows.append(("order", "random"))
     return rows
 
 

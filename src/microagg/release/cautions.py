@@ -24,11 +24,11 @@ def warn_of_k(plan: Plan) -> None:
         )
 
 
-def warn_of_order(unit: str | None) -> None:
+def warn_of_order(unit: str | None, remedy: str) -> None:
     """Warn of records whose order shows which of them are of one unit."""
     warn(
         f"records of the same {unit!r} follow each other, and the released table keeps their "
-        "order: it shows which records belong together. Shuffle the records first.",
+        f"order: it shows which records belong together. {remedy}",
         PrivacyWarning,
     )
 
@@ -59,8 +59,8 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
             "unit.",
             PrivacyWarning,
         )
-    if order_links_units(records):
-        warn_of_order(unit)
+    if not plan.shuffle and order_links_units(records):
+        warn_of_order(unit, "Shuffle them (--shuffle, or shuffle=True in Python).")
     if plan.hybrid:
         warn(
             "hybrid records keep the means and covariances of groups, not k-anonymity: each has "

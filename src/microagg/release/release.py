@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Order
 from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
@@ -53,6 +54,7 @@ class Origin:
     dialect: Dialect | None
     annotations: Annotations | None
     sheet: str | None = None
+    order: Order | None = None  # the original rows of the released records, if shuffled
 
     @cached_property
     def pair(self) -> Pair:
@@ -62,7 +64,7 @@ class Origin:
     def __reduce__(self) -> tuple[Any, ...]:
         # How columns are decoded are functions, which cannot be pickled; a pair has values only.
         of_file = (self.dialect, self.annotations, self.sheet)
-        return Origin, (_Opened(self.pair), self.identifiers, *of_file)
+        return Origin, (_Opened(self.pair), self.identifiers, *of_file, self.order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +86,13 @@ class Release:
 
     Attributes
     ----------
-    table : the released table: the same kind of DataFrame as the input, with the same row order,
-        column order and column types; identifiers are dropped, sensitive columns are unchanged
-    labels : group of every record, numbered in the order of the groups' first records (read-only);
-        with several blocks, a column for each
+    table : the released table: the same kind of DataFrame as the input, with the same row order
+        (unless it was shuffled), column order and column types; identifiers are dropped, sensitive
+        columns are unchanged
+    labels : group of every record of the released table, numbered in the order of the groups' first
+        records (read-only); with several blocks, a column for each
+    order : row of the input, from 0, of every record of the released table (read-only): 0, 1, 2 and
+        so on, unless it was shuffled. Keep it internal, as the audit
     information_loss : what the released values lose, in per cent: the squared error of each
         quasi-identifier over its variance, averaged by the weights of the columns, as `utility()`
         and `measure` report it; NaN if no quasi-identifier varies but the release does
@@ -120,6 +125,14 @@ class Release:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.labels.flags.writeable = False  # a pickle does not keep that
+
+    @property
+    def order(self) -> Order:
+        """The row of the input, from 0, of every record of the released table."""
+        own = self._origin.order
+        order = np.arange(len(self.labels)) if own is None else own.copy()
+        order.flags.writeable = False
+        return order
 
     @property
     def information_loss(self) -> float:
@@ -271,9 +284,10 @@ class Release:
     ) -> Path:
         """Write which record is in which group to a file, for internal use only.
 
-        It has a line for each record: its number, from 1, its identifiers, its random key if it
-        has one, and its group, from 1, in every block. It can be used to undo the release, and a
-        `PrivacyWarning` says so. `escape_formulas` is that of `save`. Returns the path.
+        It has a line for each record: its number, from 1, its row in the released table if that was
+        shuffled, its identifiers, its random key if it has one, and its group, from 1, in every
+        block. It can be used to undo the release, and a `PrivacyWarning` says so.
+        `escape_formulas` is that of `save`. Returns the path.
         """
         target = file_name(path)
         if check_flag("escape_formulas", escape_formulas):
@@ -369,7 +383,7 @@ class Release:
         return {path: text_writer(text) for path, text in texts.items()}
 
     def _audit_writer(self, path: str, *, escape_formulas: bool) -> Writer:
-        table = audit_table(self._origin.identifiers, self.labels)
+        table = audit_table(self._origin.identifiers, self.labels, self._origin.order)
         return Private(table_writer(table, path, escape_formulas=escape_formulas))
 
     def __repr__(self) -> str:

@@ -346,4 +346,6 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         )
     if done.key is not None:
         found.append(f"Column {done.key} contains random keys instead of an identifier.")
+    if done.plan.shuffle:
+        found.append("The records are in random order, not in that of the original.")
     return found

@@ -28,6 +28,7 @@ from microagg.app.parts import (
 )
 from microagg.app.state import State, Study
 from microagg.app.steps.column_options import key_of
+from microagg.app.steps.protect import warnings_of
 from microagg.core.errors import ParameterError
 from microagg.core.registry import METHODS
 from microagg.core.validation import check_ks
@@ -49,7 +50,7 @@ def view(desk: Desk) -> TagList:
     made = desk.protected
     return TagList(
         head,
-        _release(made) if made is not None else _none_yet(desk),
+        _release(desk.state, made) if made is not None else _none_yet(desk),
         _comparison(desk),
         _details(desk.state, made) if made is not None else None,
     )
@@ -65,7 +66,7 @@ def _none_yet(desk: Desk) -> Tag:
     return card(empty(text, go), id="card-release")
 
 
-def _release(made: Protected) -> Tag:
+def _release(state: State, made: Protected) -> Tag:
     done = made.manifest
     rows: list[tuple[TagChild, TagChild]] = [
         ("Information loss", tags.span(made.loss, {"class": "big"})),
@@ -78,7 +79,8 @@ def _release(made: Protected) -> Tag:
         facts(rows),
         _loss_bar(made),
         *[tags.p(text) for text in made.loss_sentences],
-        *[notice(sentence(text), kind="caution") for text in (*made.cautions, *made.warnings)],
+        *[notice(sentence(text), kind="caution") for text in made.cautions],
+        *warnings_of(state, made.warnings),
         actions(
             button("Go to Release", "go", id="to-release", kind="primary", step="release"),
             button("Change the protection", "go", id="to-protect", kind="quiet", step="protect"),

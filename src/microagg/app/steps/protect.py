@@ -1,9 +1,17 @@
 """Protect: k and what it means here, requirements, method and effort; then the run."""
 
+from collections.abc import Sequence
+
 from htmltools import Tag, TagList, tags
 
 from microagg.app.answers import Described
-from microagg.app.changes import requirement_options, with_column_option, with_method, with_option
+from microagg.app.changes import (
+    requirement_options,
+    switches_named_in,
+    with_column_option,
+    with_method,
+    with_option,
+)
 from microagg.app.controls import control, has_meaning, label_of
 from microagg.app.desk import PROTECT, Action, Desk, Payload
 from microagg.app.estimates import estimate
@@ -35,7 +43,7 @@ from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 # Options of the plan that are shown in this step, besides k, the method and its effort.
 OPTIONS = (
     *("time_budget", "random_state", "bound", "scale", "method_options"),
-    *("valid_combinations", "keep_margins", "strict_k", "hybrid"),
+    *("valid_combinations", "keep_margins", "strict_k", "hybrid", "shuffle"),
 )
 SHOWN_FIRST = ("k", "method", "effort")
 
@@ -285,12 +293,12 @@ def _run(desk: Desk, found: Described) -> Tag:
         notice(
             tags.p(tags.b(made.verdict)),
             tags.p(made.title),
-            *[tags.p(sentence(text)) for text in made.warnings],
             kind="good",
             id="made",
         )
         if made is not None
         else None,
+        *(warnings_of(state, made.warnings) if made is not None else ()),
         actions(
             button("Explore the release", "go", id="to-explore", kind="primary", step="explore")
             if made is not None
@@ -303,6 +311,26 @@ def _run(desk: Desk, found: Described) -> Tag:
         ),
         id="card-run",
     )
+
+
+def warnings_of(state: State, texts: Sequence[str]) -> list[Tag]:
+    """Return the warnings of a run; one that names a switch of the plan can be acted upon."""
+    return [
+        notice(
+            tags.p(sentence(text)),
+            *[
+                button(
+                    f"Run it again with: {label_of(option.keyword).lower()}",
+                    "run_with",
+                    id=f"run-with-{option.keyword}",
+                    keyword=option.keyword,
+                )
+                for option in switches_named_in(state.plan, text)
+            ],
+            kind="caution",
+        )
+        for text in texts
+    ]
 
 
 def progress(status: JobStatus, task: str) -> Tag:
@@ -341,6 +369,12 @@ def run(desk: Desk, _: Payload) -> None:
     desk.start(PROTECT, desk.state.now.protect_request)
 
 
+def run_with(desk: Desk, given: Payload) -> None:
+    """Turn on a switch that a warning names, and run again."""
+    desk.choose(plan=with_option(desk.state.plan, str(given["keyword"]), True))
+    run(desk, given)
+
+
 def set_method(desk: Desk, given: Payload) -> None:
     """Choose another method; options that belong to the former one go."""
     plan, unused = with_method(desk.state.plan, str(given["value"]))
@@ -375,6 +409,7 @@ def adopt(desk: Desk, given: Payload) -> None:
 
 ACTIONS: dict[str, Action] = {
     "run": run,
+    "run_with": run_with,
     "set_method": set_method,
     "add_requirement": add_requirement,
     "remove_requirement": remove_requirement,
