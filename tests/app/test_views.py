@@ -17,7 +17,7 @@ from microagg.app.steps.column_options import key_of
 from microagg.core.registry import METHODS
 from microagg.plans.columns import ColumnPlan
 from microagg.plans.plan import Plan
-from tests.app.table import do, new_desk, open_people, with_roles
+from tests.app.table import do, new_desk, open_people, with_roles, with_visits
 
 FIELDS = {"input", "select", "textarea"}
 
@@ -70,7 +70,9 @@ def desks(tmp_path_factory):
     do(running, "run")
     fresh = new_desk(tmp_path_factory.mktemp("fresh"))
     described = open_people(tmp_path_factory.mktemp("described"))
-    return [fresh, described, made, asking, running]
+    several = with_visits(tmp_path_factory.mktemp("several"))
+    do(several, "run")
+    return [fresh, described, made, asking, running, several]
 
 
 @pytest.fixture(scope="module")

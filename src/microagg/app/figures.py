@@ -11,6 +11,7 @@ from microagg.report.bars import Bars
 from microagg.report.contents import contents_of
 from microagg.report.correlations import Correlations
 from microagg.report.summaries import ColumnSummary, Histogram
+from microagg.report.wording import ended_early
 from microagg.tables.columns import TYPE_WORDS
 
 
@@ -18,6 +19,7 @@ def figures_of(release: Release) -> answers.Protected:
     """Measure a release, and return what may be shown of it: aggregates, no record's values."""
     subject = subject_of(release)
     shown, done = contents_of(subject), release.manifest
+    ended = ended_early(done)
     is_known = shown.lost.manifest.information_loss is not None
     return answers.Protected(
         manifest=done.as_dict(),
@@ -34,7 +36,8 @@ def figures_of(release: Release) -> answers.Protected:
         risk=_rows(subject.risk_rows),
         utility=_rows(subject.utility_rows),
         group_sizes=done.group_sizes,
-        cautions=shown.cautions,
+        ended=ended,
+        cautions=tuple(text for text in shown.cautions if text != ended),
         command=done.command,
     )
 

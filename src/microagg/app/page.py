@@ -15,7 +15,7 @@ from shiny import App, Inputs, Outputs, Session, reactive, render, req
 
 import microagg
 from microagg.app.code import code_for
-from microagg.app.desk import PROTECT, Action, Desk, Payload
+from microagg.app.desk import IN_PASSING, PROTECT, Action, Desk, Payload
 from microagg.app.guard import MOST_DROPPED, TOO_LARGE
 from microagg.app.jobs import Job, Jobs
 from microagg.app.parts import button, code_block, more, notice
@@ -141,7 +141,7 @@ def cancel(desk: Desk, given: Payload) -> None:
 
 
 def _main_task(desk: Desk) -> str:
-    return next((task for task in reversed(desk.runs) if task != "violations"), "")
+    return next((task for task in reversed(desk.runs) if task not in IN_PASSING), "")
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -1,6 +1,11 @@
 """What a release warns of: requests and tables that leave somebody unprotected."""
 
-from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
+from microagg.core.errors import (
+    SEARCH_INTERRUPTED,
+    InterruptedSearchWarning,
+    PrivacyWarning,
+    warn,
+)
 from microagg.core.words import counted
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
@@ -80,10 +85,7 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
 def warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
     """Warn of what the groups leave unprotected."""
     if groups.interrupted:
-        warn(
-            "interrupted: these are the best groups so far, not those of the whole search.",
-            InterruptedSearchWarning,
-        )
+        warn(SEARCH_INTERRUPTED, InterruptedSearchWarning)
     if plan.k > 1 and (count := n_groups_of_one_weight(records, groups)):
         warn(
             f"in {counted(count, 'group')} one record has more than half of the weight in "

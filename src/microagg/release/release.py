@@ -30,7 +30,7 @@ from microagg.files.formats import (
 )
 from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
-from microagg.plans.required import units_of
+from microagg.plans.required import least_behind
 from microagg.release.saving import audit_table, file_name, save_release
 from microagg.tables.frames import to_polars
 from microagg.tables.pairs import Pair
@@ -394,11 +394,11 @@ class Release:
             said = {Promise.NOTHING: "nothing", Promise.HYBRID: "no k-anonymity (hybrid records)"}
             promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
-        unit = "" if done.units is None else f" {units_of(done)}"
+        k = str(done.k) if done.units is None else least_behind(done)
         loss = "not defined" if done.information_loss is None else percent(done.information_loss)
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}{unit}, {done.method}, {promise}information loss {loss}>"
+            f"k = {k}, {done.method}, {promise}information loss {loss}>"
         )
 
 

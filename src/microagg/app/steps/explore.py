@@ -80,7 +80,7 @@ def _release(state: State, made: Protected) -> Tag:
         _loss_bar(made),
         *[tags.p(text) for text in made.loss_sentences],
         *[notice(sentence(text), kind="caution") for text in made.cautions],
-        *warnings_of(state, made.warnings),
+        *warnings_of(state, made),
         actions(
             button("Go to Release", "go", id="to-release", kind="primary", step="release"),
             button("Change the protection", "go", id="to-protect", kind="quiet", step="protect"),

@@ -1,10 +1,8 @@
 """Protect: k and what it means here, requirements, method and effort; then the run."""
 
-from collections.abc import Sequence
-
 from htmltools import Tag, TagList, tags
 
-from microagg.app.answers import Described
+from microagg.app.answers import Described, Protected
 from microagg.app.changes import (
     requirement_options,
     switches_named_in,
@@ -34,7 +32,7 @@ from microagg.app.parts import (
 from microagg.app.state import State, effective_role
 from microagg.app.steps.roles import blocking
 from microagg.app.words import TIMES, in_words
-from microagg.core.errors import ParameterError
+from microagg.core.errors import SEARCH_INTERRUPTED, ParameterError
 from microagg.core.registry import METHODS
 from microagg.core.words import counted, percent
 from microagg.plans.columns import REQUIREMENT_OPTIONS
@@ -298,7 +296,7 @@ def _run(desk: Desk, found: Described) -> Tag:
         )
         if made is not None
         else None,
-        *(warnings_of(state, made.warnings) if made is not None else ()),
+        *(warnings_of(state, made) if made is not None else ()),
         actions(
             button("Explore the release", "go", id="to-explore", kind="primary", step="explore")
             if made is not None
@@ -313,9 +311,14 @@ def _run(desk: Desk, found: Described) -> Tag:
     )
 
 
-def warnings_of(state: State, texts: Sequence[str]) -> list[Tag]:
-    """Return the warnings of a run; one that names a switch of the plan can be acted upon."""
-    return [
+def warnings_of(state: State, made: Protected) -> list[Tag]:
+    """Return the warnings of a run; one that names a switch of the plan can be acted upon.
+
+    That a search was ended early comes first, and is said once.
+    """
+    ended = [notice(made.ended, kind="caution", id="ended")] if made.ended else []
+    texts = [text for text in made.warnings if not (ended and text == SEARCH_INTERRUPTED)]
+    return ended + [
         notice(
             tags.p(sentence(text)),
             *[

@@ -54,7 +54,8 @@ def _saving(desk: Desk) -> Tag:
     if source is None:
         go = button("Open a table", "go", id="to-data", kind="primary", step="data")
         return card(empty("There is no table yet.", go), title="Files", id="card-files")
-    if desk.protected is None:
+    made = desk.protected
+    if made is None:
         text = "There is no release of the current choices yet. Protect the table first."
         go = button("Go to Protect", "go", id="to-protect", kind="primary", step="protect")
         return card(empty(text, go), title="Files", id="card-files")
@@ -65,10 +66,11 @@ def _saving(desk: Desk) -> Tag:
         field(
             "File",
             text_input("set_target", entered(state, "target", target), id="target"),
-            help=f"The suffix sets the format: {', '.join(suffixes)}. Labels and order are kept.",
+            help=f"The suffix sets the format: {', '.join(suffixes)}. {_kept(state)} kept.",
             state=state,
             place="target",
         ),
+        notice(made.ended, kind="caution", id="ended") if made.ended else None,
         _choices(state, target),
         _listing(source, outputs),
         error_at(state, SAVE),
@@ -86,6 +88,10 @@ def _saving(desk: Desk) -> Tag:
         title="Files",
         id="card-files",
     )
+
+
+def _kept(state: State) -> str:
+    return "Labels are" if state.plan.shuffle else "Labels and order are"
 
 
 def _choices(state: State, target: str) -> Tag:
@@ -237,7 +243,7 @@ def _plan(desk: Desk) -> Tag:
             "The plan is everything that was chosen, as a file: replay it here, or with "
             "microagg protect --plan. After a run it holds the seed, so that the same plan and "
             "table give the same release, unless the search was stopped early or had a time "
-            "budget.",
+            "budget, and but for random keys and a random order.",
             {"class": "help"},
         ),
         tags.div(
