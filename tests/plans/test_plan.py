@@ -40,6 +40,7 @@ def test_what_is_left_out_has_a_default():
         ({"k": 3, "columns": {"a": {"weight": -1}}}, "column 'a': a column's weight must be"),
         ({"k": 3, "columns": {"a": 5}}, "the entry of column 'a' must be a mapping such as"),
         ({"k": 3, "columns": {"a": {"order": 5}}}, "column 'a': an order must be a list of text"),
+        ({"k": 3, "columns": {"a": {"order": ["x", "x"]}}}, "order must list every value once"),
         ({"k": 3, "columns": {"a": {"order": [[1]]}}}, "lowest first.*got a list with list"),
         ({"k": 3, "columns": {5: {}}}, "the name of a column must be text; got int"),
         ({"k": 3, "method_options": {5: 1}}, "names in method_options must be text; got int"),
