@@ -1,42 +1,37 @@
 """Release: write the table with its manifest and reports; the plan; verify any other file."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from htmltools import Tag, TagChild, TagList, tags
 
 from microagg.app.answers import Saved, SaveRequest, Source
-from microagg.app.changes import fitting
-from microagg.app.code import files_of, plan_path, target_of
+from microagg.app.code import files_of, target_of
 from microagg.app.desk import SAVE, Action, Desk, Payload
 from microagg.app.parts import (
     actions,
     button,
     card,
     checkbox,
-    code_block,
     empty,
     entered,
     error_at,
     facts,
     field,
     heading,
-    more,
     notice,
     sentence,
     text_input,
 )
 from microagg.app.paths import entered_path, is_there
 from microagg.app.state import Outputs, State
-from microagg.app.steps import verifying
+from microagg.app.steps import plan_file, verifying
+from microagg.app.steps.replacing import already_there, was_asked
 from microagg.core.errors import ParameterError
-from microagg.files.atomic import check_target
 from microagg.files.formats import FORMATS, format_of
 from microagg.plans.beside import manifest_path
-from microagg.plans.plan import Plan
 
-_OVERWRITE, _OVERWRITE_PLAN, _AUDIT = "overwrite", "overwrite-plan", "audit"
+_OVERWRITE, _AUDIT = "overwrite", "audit"
 
 
 def view(desk: Desk) -> TagList:
@@ -44,7 +39,7 @@ def view(desk: Desk) -> TagList:
     return TagList(
         heading("Release", "Write the protected table with all that documents it."),
         _saving(desk),
-        _plan(desk),
+        plan_file.view(desk),
         verifying.view(desk),
     )
 
@@ -172,16 +167,11 @@ def _path(path: str) -> Tag:
     return tags.code(path, {"class": "path", "title": path})
 
 
-def _already_there(state: State) -> Tag:
-    names = [Path(path).name for path in state.view.about]
-    return tags.p(f"Already there: {', '.join(names)}. Replace?")
-
-
 def _question(state: State) -> Tag | None:
     if state.view.asking != _OVERWRITE:
         return None
     return notice(
-        _already_there(state),
+        already_there(state),
         actions(
             button("Replace", "save_anyway", id="save-anyway", kind="danger", place=SAVE),
             button("Keep", "dismiss", id="dismiss-overwrite"),
@@ -213,58 +203,6 @@ def _saved(desk: Desk) -> Tag | None:
         *[tags.p(sentence(text)) for text in found.warnings],
         kind="good",
         id="saved",
-    )
-
-
-def _plan(desk: Desk) -> Tag:
-    state, source = desk.state, desk.state.now.source
-    place = plan_path(source, state.now.outputs) if source is not None else ""
-    question = (
-        notice(
-            _already_there(state),
-            actions(
-                button(
-                    "Replace",
-                    "save_plan_anyway",
-                    id="save-plan-anyway",
-                    kind="danger",
-                    place="plan-path",
-                ),
-                button("Keep", "dismiss", id="dismiss-plan"),
-            ),
-            kind="caution",
-            id="ask-overwrite-plan",
-        )
-        if state.view.asking == _OVERWRITE_PLAN
-        else None
-    )
-    return card(
-        tags.p(
-            "The plan is everything that was chosen, as a file: replay it here, or with "
-            "microagg protect --plan. After a run it holds the seed, so that the same plan and "
-            "table give the same release, unless the search was stopped early or had a time "
-            "budget, and but for random keys and a random order.",
-            {"class": "help"},
-        ),
-        tags.div(
-            field(
-                "Plan file",
-                text_input("", entered(state, "plan-path", place), id="plan-path"),
-                state=state,
-                place="plan-path",
-            ),
-            button("Save", "save_plan", id="save-plan", place="plan-path"),
-            button("Load", "load_plan", id="load-plan", place="plan-path"),
-            {"class": "row", "data-form": "plan"},
-        ),
-        question,
-        more(
-            "The plan as TOML",
-            code_block("Plan", str(desk.replay.plan), id="plan-toml"),
-            id="plan-text",
-        ),
-        title="Plan",
-        id="card-plan",
     )
 
 
@@ -314,17 +252,11 @@ def save_anyway(desk: Desk, given: Payload) -> None:
     """Write the release in place of the files that were asked about."""
     now = desk.state.now
     assert now.source is not None
-    if not _was_asked(desk, _OVERWRITE, existing(now.source, now.outputs)):
+    if not was_asked(desk, _OVERWRITE, existing(now.source, now.outputs)):
         save(desk, given)
         return
     desk.look(asking="")
     _write(desk, force=True)
-
-
-def _was_asked(desk: Desk, question: str, there: list[str]) -> bool:
-    """Whether a question was asked, and about all files that are there now."""
-    view = desk.state.view
-    return view.asking == question and set(there) <= set(view.about)
 
 
 def _write(desk: Desk, *, force: bool) -> None:
@@ -347,55 +279,6 @@ def _save_request(desk: Desk, *, force: bool) -> SaveRequest | None:
     )
 
 
-def save_plan(desk: Desk, given: Payload) -> None:
-    """Save the plan, or ask before a file is replaced."""
-    path = _plan_target(desk, given)
-    if is_there(path):
-        desk.look(asking=_OVERWRITE_PLAN, about=(str(path),))
-        return
-    desk.replay.plan.save(path)
-    desk.said = f"Saved {path}."
-
-
-def save_plan_anyway(desk: Desk, given: Payload) -> None:
-    """Save the plan in place of the file that was asked about."""
-    path = _plan_target(desk, given)
-    if not _was_asked(desk, _OVERWRITE_PLAN, [str(path)]):
-        save_plan(desk, given)
-        return
-    desk.look(asking="")
-    desk.replay.plan.save(path, force=True)
-    desk.said = f"Saved {path}."
-
-
-def load_plan(desk: Desk, given: Payload) -> None:
-    """Take the plan in a file, if it fits the table."""
-    plan = Plan.read(_plan_path(given))
-    now = desk.state.now
-    if now.source is None:
-        desk.choose(plan=plan)
-        return
-    if desk.described is not None:
-        fitting(plan, desk.described)
-    entered_name = str(given["fields"].get("plan-path", ""))
-    desk.adopt(lambda now: replace(now, plan=plan), "plan-path", entered_name)
-    desk.said = "The plan was loaded."
-
-
-def _plan_target(desk: Desk, given: Payload) -> Path:
-    """Return where the plan goes, which is not where the table is."""
-    path, source = _plan_path(given), desk.state.now.source
-    check_target(path, force=True, source=None if source is None else Path(source.path))
-    return path
-
-
-def _plan_path(given: Payload) -> Path:
-    text = str(given["fields"].get("plan-path", "")).strip()
-    if not text:
-        raise ParameterError("enter the name of a plan file, such as people.toml.")
-    return entered_path(text)
-
-
 ACTIONS: dict[str, Action] = {
     "set_target": set_target,
     "set_output": set_output,
@@ -403,8 +286,6 @@ ACTIONS: dict[str, Action] = {
     "dismiss": dismiss,
     "save": save,
     "save_anyway": save_anyway,
-    "save_plan": save_plan,
-    "save_plan_anyway": save_plan_anyway,
-    "load_plan": load_plan,
+    **plan_file.ACTIONS,
     **verifying.ACTIONS,
 }
