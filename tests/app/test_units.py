@@ -7,7 +7,7 @@ from microagg import verify
 from microagg.app.answers import Verified
 from microagg.app.desk import CATEGORIES, IN_PASSING, PROTECT, VERIFY, Desk
 from microagg.app.page import _main_task
-from microagg.app.steps import explore, protect, release
+from microagg.app.steps import explore, protect, release, roles
 from microagg.core.errors import SEARCH_INTERRUPTED
 from tests.app.table import do, new_desk, with_visits
 
@@ -165,3 +165,38 @@ class TestVerify:
         found = self.verified(desk, target, k=2, sensitive="cost")
         assert found.satisfied
         assert PROTECT not in desk.runs
+
+
+class TestIdentifiersThatRepeat:
+    @pytest.fixture
+    def desk(self, tmp_path):
+        desk = opened(tmp_path, name=[f"p{i // 4}" for i in range(40)], shelf=[1] * 40)
+        do(desk, "set_role", column="name", value="identifier")
+        do(desk, "set_role", column="illness", value="sensitive")
+        do(desk, "set_method", value="mdav")
+        return desk
+
+    def test_whom_k_counts_is_asked_before_the_run(self, desk):
+        for view in (roles.view, protect.view):
+            page = str(view(desk))
+            assert "name is an identifier that repeats" in page
+            assert 'id="count-by-name"' in page
+        do(desk, "run")
+        assert "repeats" in desk.state.view.refusals["protect"].message, "it is not guessed"
+
+    @pytest.mark.parametrize("unit", ["name", "rows"])
+    def test_the_answer_is_a_choice(self, desk, unit):
+        do(desk, "count_by", unit=unit)
+        assert (desk.state.plan.unit_column, desk.state.plan.counts_rows) == (
+            ("name", False) if unit == "name" else (None, True)
+        )
+        assert "repeats" not in str(protect.view(desk))
+        do(desk, "run")
+        assert desk.protected is not None
+        do(desk, "undo")
+        assert "repeats" in str(protect.view(desk))
+
+    def test_one_that_does_not_repeat_is_no_question(self, tmp_path):
+        desk = opened(tmp_path, name=[f"p{i}" for i in range(40)])
+        do(desk, "set_role", column="name", value="identifier")
+        assert "repeats" not in str(roles.view(desk))

@@ -72,7 +72,9 @@ def desks(tmp_path_factory):
     described = open_people(tmp_path_factory.mktemp("described"))
     several = with_visits(tmp_path_factory.mktemp("several"))
     do(several, "run")
-    return [fresh, described, made, asking, running, several]
+    repeats = with_visits(tmp_path_factory.mktemp("repeats"))
+    do(repeats, "set_role", column="person", value="identifier")
+    return [fresh, described, made, asking, running, several, repeats]
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def verify(_: Path, request: dict[str, Any]) -> Verified:
         audit=asked.audit,
         **asked.source.dialect,
     )
-    rows = (*found.rows(), *about)
+    rows = (("file", Path(asked.source.path).name), *found.rows(), *about)
     return Verified(satisfied=found.satisfied, title=found.verdict, facts=rows)
 
 

@@ -28,7 +28,7 @@ from microagg.app.parts import (
     select,
 )
 from microagg.app.state import State, effective_role, open_columns, undecided
-from microagg.app.steps import column_options, constraints
+from microagg.app.steps import column_options, constraints, repeating
 from microagg.app.steps.column_options import key_of, panel
 from microagg.app.steps.data import shown_columns
 from microagg.app.words import kind_of, on_the_page
@@ -99,6 +99,7 @@ def _columns(desk: Desk, found: Described) -> Tag:
     waiting = undecided(state.plan, found)
     return card(
         _proposals(waiting),
+        repeating.question(state, found),
         _toolbar(state, shown),
         error_at(state, "bulk-role"),
         tags.div(
@@ -385,5 +386,6 @@ ACTIONS: dict[str, Action] = {
     "open_column": open_column,
     "set_option": set_option,
     **column_options.ACTIONS,
+    **repeating.ACTIONS,
     **constraints.ACTIONS,
 }

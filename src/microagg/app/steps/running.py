@@ -1,5 +1,7 @@
 """The run, in the step Protect: starting it, how far it is, and what it warned of."""
 
+import re
+
 from htmltools import Tag, tags
 
 from microagg.app.answers import Described, Protected
@@ -9,6 +11,7 @@ from microagg.app.desk import PROTECT, Action, Desk, Payload
 from microagg.app.jobs import JobStatus
 from microagg.app.parts import actions, button, card, error_at, notice, sentence
 from microagg.app.state import State
+from microagg.app.steps import repeating
 from microagg.app.steps.roles import blocking
 from microagg.app.words import TIMES, in_words
 from microagg.core.errors import SEARCH_INTERRUPTED, ParameterError
@@ -26,6 +29,7 @@ def view(desk: Desk, found: Described) -> Tag:
     made = desk.protected
     return card(
         notice(blocked, kind="caution", id="blocked") if blocked else None,
+        repeating.question(state, found),
         error_at(state, PROTECT),
         notice(
             tags.p(tags.b(made.verdict)),
@@ -59,20 +63,30 @@ def warnings_of(state: State, made: Protected) -> list[Tag]:
     texts = [text for text in made.warnings if not (ended and text == SEARCH_INTERRUPTED)]
     return ended + [
         notice(
-            tags.p(sentence(text)),
+            tags.p(sentence(_without_flags(text) if switches else text)),
             *[
                 button(
-                    f"Run it again with: {label_of(option.keyword).lower()}",
+                    f"Run it again with {label_of(option.keyword).lower()}",
                     "run_with",
                     id=f"run-with-{option.keyword}",
                     keyword=option.keyword,
                 )
-                for option in switches_named_in(state.plan, text)
+                for option in switches
             ],
             kind="caution",
         )
         for text in texts
+        for switches in [switches_named_in(state.plan, text)]
     ]
+
+
+def _without_flags(text: str) -> str:
+    """Leave out how an option is given elsewhere, where a button gives it.
+
+    >>> _without_flags("Shuffle them (--shuffle, or shuffle=True in Python).")
+    'Shuffle them.'
+    """
+    return re.sub(r" \(--[^()]*\)", "", text)
 
 
 def progress(status: JobStatus, task: str) -> Tag:
