@@ -168,6 +168,7 @@ class Protected(Message):
     bound_share: float | None
     loss_sentences: tuple[str, ...] = ()
     least: int  # least number of records behind every figure
+    steps: tuple[str, str, str] = ("", "", "")  # of losses, shares and distances: rounded up to
     columns: tuple[ColumnFigures, ...] = ()
     correlations: Correlations | None = None
     risk: tuple[Figure, ...] = ()

@@ -71,6 +71,13 @@ def _release(state: State, made: Protected) -> Tag:
         facts(rows),
         _loss_bar(made),
         *[tags.p(unbroken(text)) for text in made.loss_sentences],
+        tags.p(
+            unbroken(
+                f"Losses are rounded up to multiples of {made.steps[0]} (those of single columns "
+                f"more coarsely), so that they do not tell of fewer than {made.least:,} records."
+            ),
+            {"class": "help"},
+        ),
         *[notice(sentence(text), kind="caution") for text in made.cautions],
         *warnings_of(state, made),
         actions(
@@ -103,8 +110,21 @@ def _details(state: State, made: Protected) -> TagList:
     return TagList(
         _columns(state, made),
         _correlations(made),
-        _figures("Risk", "What somebody could still find out.", made.risk, "card-risk"),
-        _figures("Utility", "How useful the table still is.", made.utility, "card-utility"),
+        _figures(
+            "Risk",
+            "What somebody could still find out. Shares that depend on the true values are rounded "
+            f"up to multiples of {made.steps[1]}, so that they do not tell of fewer than "
+            f"{made.least:,} records.",
+            made.risk,
+            "card-risk",
+        ),
+        _figures(
+            "Utility",
+            "How useful the table still is. Changes and distances are rounded up to multiples of "
+            f"{made.steps[2]}; microagg measure has them in full.",
+            made.utility,
+            "card-utility",
+        ),
         card(
             raw(
                 plots.group_sizes(
@@ -240,7 +260,7 @@ def _figures(title: str, lead: str, rows: Sequence[Figure], id_: str) -> Tag | N
         for own in rows
     ]
     return card(
-        tags.p(lead, {"class": "help"}),
+        tags.p(unbroken(lead), {"class": "help"}),
         tags.div(listed[:_MOST_FIGURES], {"class": "measures"}),
         more(
             f"{len(listed) - _MOST_FIGURES:,} further figures",
