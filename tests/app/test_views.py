@@ -232,7 +232,7 @@ def test_a_weaker_promise_is_named(tmp_path):
     assert "each block" in " ".join(protect_step.meaning_of_k(desk.state, desk.described))
     do(desk, "undo")
     do(desk, "set_role", column="name", value="unit")
-    assert "different values of name" in protect_step.meaning_of_k(desk.state, desk.described)[0]
+    assert "different units ('name')" in protect_step.meaning_of_k(desk.state, desk.described)[0]
 
 
 def test_k_above_the_number_of_units_is_noticed_before_the_run(tmp_path):

@@ -25,7 +25,8 @@ from microagg.app.answers import (
 from microagg.app.failures import sentence_about
 from microagg.app.in_passing import categories_request, violations_request, with_shared
 from microagg.app.jobs import Job, Jobs, JobStatus
-from microagg.app.state import Choices, State
+from microagg.app.paths import stamp_of
+from microagg.app.state import DATA, EXPLORE, RELEASE, Choices, State
 from microagg.app.workspace import Workspace
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.plans.plan import Plan
@@ -51,6 +52,8 @@ _PLACES = {
     VIOLATIONS: "constraints",
     CATEGORIES: "categories",
 }
+# Where the reason stands if a task fails.
+_STEPS = {DESCRIBE: DATA, PROTECT: PROTECT, COMPARE: EXPLORE, SAVE: RELEASE, VERIFY: RELEASE}
 _KEPT_RELEASES = 8
 Payload = Mapping[str, Any]
 Action = Callable[["Desk", Payload], None]
@@ -135,7 +138,7 @@ class Desk:
 
     def _forget_if_changed(self, path: str) -> None:
         """Forget what is known of a file that was written since it was read."""
-        stamp = _stamp(path)
+        stamp = stamp_of(path)
         if self._stamps.setdefault(path, stamp) == stamp:
             return
         self._stamps[path] = stamp
@@ -168,6 +171,7 @@ class Desk:
         if status.state not in ("finished", "stopped"):
             if status.state == "failed":
                 self.state = self.state.refuse(run.place, run.text, status.message)
+                self._say_where(task)
             else:
                 self.said = "Cancelled. Nothing was kept."
             return
@@ -182,6 +186,11 @@ class Desk:
             self._make(run.change, run)
         if task == PROTECT:
             self._forget_early_releases()
+
+    def _say_where(self, task: str) -> None:
+        """Say where a reason stands, if somebody has gone on to another step meanwhile."""
+        if task in _STEPS and self.state.view.step != _STEPS[task]:
+            self.said = f"Refused: the reason is in the step {_STEPS[task].capitalize()}."
 
     def _make(self, change: Change, run: Run) -> None:
         """Make a change whose file has been described, unless another file is open by now."""
@@ -373,15 +382,6 @@ def _both(first: Change, second: Change) -> Change:
 
 def _path(choices: Choices) -> str | None:
     return None if choices.source is None else choices.source.path
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    """Return what changes when a file is written."""
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def _key(request: BaseModel) -> str:

@@ -31,6 +31,15 @@ def on_the_page(reason: str) -> str:
     return reason
 
 
+def without_flags(text: str) -> str:
+    """Leave out how something is given elsewhere: here there is a control for it.
+
+    >>> without_flags("Shuffle them (--shuffle, or shuffle=True in Python).")
+    'Shuffle them.'
+    """
+    return re.sub(r" \(--?[a-z][^()]*\)", "", text)
+
+
 def unbroken(text: str) -> str:
     """Keep per cent signs on the lines of their numbers."""
     return text.replace(" %", "\N{NO-BREAK SPACE}%")

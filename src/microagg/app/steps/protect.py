@@ -27,7 +27,7 @@ from microagg.app.state import State, effective_role
 from microagg.app.steps import running
 from microagg.core.errors import ParameterError
 from microagg.core.registry import METHODS, Method
-from microagg.core.words import counted, percent
+from microagg.core.words import counted, counted_units, percent
 from microagg.plans.columns import REQUIREMENT_OPTIONS
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
@@ -108,7 +108,7 @@ def _groups(state: State, n: int) -> list[str]:
     chance = f"1 time in {k:,} ({percent(100 / k, 3)})"
     if unit is not None:
         return [
-            f"Every group holds records of at least {k:,} different values of {unit}.",
+            f"Every group holds records of at least {counted_units(k, unit)}.",
             f"Whoever knows somebody's true values finds such a group at best. A guess at who it "
             f"is succeeds {chance}, more often with those who have many of its records.",
         ]

@@ -8,7 +8,7 @@ from microagg.app.desk import Action, Desk, Payload
 from microagg.app.parts import actions, button, notice
 from microagg.app.state import State, effective_role
 from microagg.app.steps.column_options import key_of
-from microagg.core.words import listed_names
+from microagg.core.words import listed_names, short_name
 from microagg.plans.units import ROWS
 from microagg.tables.roles import IDENTIFIER, UNIT
 
@@ -38,7 +38,7 @@ def question(state: State, found: Described) -> Tag | None:
         actions(
             *[
                 button(
-                    f"Count by {own.name}",
+                    f"Count by {short_name(own.name)}",
                     "count_by",
                     id=f"count-by-{key_of(own.name)}",
                     unit=own.name,

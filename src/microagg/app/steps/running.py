@@ -1,7 +1,5 @@
 """The run, in the step Protect: starting it, how far it is, and what it warned of."""
 
-import re
-
 from htmltools import Tag, tags
 
 from microagg.app.answers import Described, Protected
@@ -63,7 +61,7 @@ def warnings_of(state: State, made: Protected) -> list[Tag]:
     texts = [text for text in made.warnings if not (ended and text == SEARCH_INTERRUPTED)]
     return ended + [
         notice(
-            tags.p(sentence(_without_flags(text) if switches else text)),
+            tags.p(sentence(text)),
             *[
                 button(
                     f"Run it again with {label_of(option.keyword).lower()}",
@@ -71,22 +69,12 @@ def warnings_of(state: State, made: Protected) -> list[Tag]:
                     id=f"run-with-{option.keyword}",
                     keyword=option.keyword,
                 )
-                for option in switches
+                for option in switches_named_in(state.plan, text)
             ],
             kind="caution",
         )
         for text in texts
-        for switches in [switches_named_in(state.plan, text)]
     ]
-
-
-def _without_flags(text: str) -> str:
-    """Leave out how an option is given elsewhere, where a button gives it.
-
-    >>> _without_flags("Shuffle them (--shuffle, or shuffle=True in Python).")
-    'Shuffle them.'
-    """
-    return re.sub(r" \(--[^()]*\)", "", text)
 
 
 def progress(status: JobStatus, task: str) -> Tag:

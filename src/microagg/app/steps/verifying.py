@@ -68,7 +68,7 @@ def view(desk: Desk) -> Tag:
         ),
         error_at(state, VERIFY),
         notice(
-            tags.p(tags.b(found.title)),
+            tags.p(tags.b(sentence(found.title))),
             facts(found.facts),
             *[tags.p(sentence(text)) for text in found.warnings],
             kind="good" if found.satisfied else "bad",
