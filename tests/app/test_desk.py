@@ -476,3 +476,13 @@ def test_a_refusal_on_another_step_says_where_it_is(desk):
     desk.look(step="data")
     do(desk, "set_option", keyword="na", value="42", id="option-na")
     assert desk.said == "", "it stands here"
+
+
+def test_the_table_itself_is_no_place_for_the_release(ready):
+    source = ready.state.now.source.path
+    do(ready, "set_target", value=source, id="target")
+    assert "table itself" in refusal(ready, "target")
+    do(ready, "set_target", value=source.replace("people", "other"), id="target")
+    assert refusal(ready, "target") == ""
+    do(ready, "set_target", value=source.replace(".csv", ".pdf"), id="target")
+    assert "outputs must end in" in refusal(ready, "target")

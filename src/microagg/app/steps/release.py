@@ -1,6 +1,7 @@
 """Release: write the table with its manifest and reports; the plan; verify any other file."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from htmltools import Tag, TagChild, TagList, tags
@@ -28,7 +29,7 @@ from microagg.app.state import Outputs, State
 from microagg.app.steps import plan_file, verifying
 from microagg.app.steps.replacing import already_there, was_asked
 from microagg.core.errors import ParameterError
-from microagg.files.formats import FORMATS, format_of
+from microagg.files.formats import FORMATS, check_output_format, format_of
 from microagg.plans.beside import manifest_path
 
 _OVERWRITE, _AUDIT = "overwrite", "audit"
@@ -211,9 +212,19 @@ def set_target(desk: Desk, given: Payload) -> None:
     text = str(given["value"]).strip()
     target = str(entered_path(text)) if text else ""
     if target:
-        format_of(target)
+        check_output_format(target)
+        _refuse_input(desk, target)
     desk.choose(outputs=replace(desk.state.now.outputs, target=target))
     desk.look(asking="")
+
+
+def _refuse_input(desk: Desk, target: str) -> None:
+    """Refuse the table itself before anybody is asked whether to replace it."""
+    source = desk.state.now.source
+    if source is None or not (is_there(target) and is_there(source.path)):
+        return
+    if Path(target).samefile(source.path):
+        raise ParameterError("this is the table itself, which is never replaced. Choose another.")
 
 
 def set_output(desk: Desk, given: Payload) -> None:
