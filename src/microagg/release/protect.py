@@ -24,8 +24,9 @@ from microagg.release.constrained import systems_of
 from microagg.release.description import describe
 from microagg.release.facts import plain_options
 from microagg.release.grouping import Groups, bound_of, group
+from microagg.release.origin import Origin
 from microagg.release.records import Records, open_records
-from microagg.release.release import Origin, Release
+from microagg.release.release import Release
 from microagg.release.released import Released, aggregate, synthesise
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source

@@ -1,15 +1,12 @@
 """What a release is: the table, its groups, what it cost, and what can be done with it."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Order
@@ -17,9 +14,7 @@ from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.core.words import percent, spread
-from microagg.files.annotations import Annotations
 from microagg.files.atomic import Private, Writer, atomic_write_all, check_distinct, check_target
-from microagg.files.dialect import Dialect
 from microagg.files.formats import (
     STANDARD,
     check_escaping,
@@ -31,50 +26,15 @@ from microagg.files.formats import (
 from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
 from microagg.plans.required import least_behind
+from microagg.release.origin import Origin
 from microagg.release.saving import audit_table, file_name, save_release
 from microagg.tables.frames import to_polars
-from microagg.tables.pairs import Pair
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Risk, Utility
     from microagg.report.contents import Subject
 
 PathName = str | PathLike[str]
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """What a release keeps of the input, for its files and for measuring.
-
-    `open_pair` opens the records before and after; that happens when somebody measures, and once.
-    """
-
-    open_pair: Callable[[], Pair]
-    identifiers: tuple[pl.Series, ...]
-    dialect: Dialect | None
-    annotations: Annotations | None
-    sheet: str | None = None
-    order: Order | None = None  # the original rows of the released records, if shuffled
-
-    @cached_property
-    def pair(self) -> Pair:
-        """The records before and after, with whatever measures have computed of them."""
-        return self.open_pair()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # How columns are decoded are functions, which cannot be pickled; a pair has values only.
-        of_file = (self.dialect, self.annotations, self.sheet)
-        return Origin, (_Opened(self.pair), self.identifiers, *of_file, self.order)
-
-
-@dataclass(frozen=True, eq=False)
-class _Opened:
-    """A pair that was opened before, as a function."""
-
-    pair: Pair
-
-    def __call__(self) -> Pair:
-        return self.pair
 
 
 @dataclass(frozen=True, repr=False, eq=False)
