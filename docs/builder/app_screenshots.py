@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from microagg.app.samples import sample_path
+
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 STEPS = ("data", "roles", "protect", "explore", "release")
 _SECONDS_TO_RUN = 300_000  # milliseconds, as Playwright counts
@@ -20,7 +23,7 @@ ROLES = {"patient_5fid": "unit", "diagnosis": "sensitive"}
 
 def app_pictures(images: Path, chromium: str) -> None:
     """Write docs/images/app-STEP-SIZE-THEME.png, from visits to a hospital."""
-    with running() as address, sync_playwright() as playwright:
+    with hospital() as source, running(source) as address, sync_playwright() as playwright:
         options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=options)
         page = browser.new_page()
@@ -43,11 +46,22 @@ def app_pictures(images: Path, chromium: str) -> None:
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Start the app with private folders of its own, and yield its address."""
+def hospital() -> Iterator[Path]:
+    """Write the sample of visits to a folder whose name may be seen in pictures."""
+    folder = Path(tempfile.gettempdir()) / "hospital"
+    folder.mkdir()
+    try:
+        yield sample_path("visits", folder).rename(folder / "visits.csv")
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def running(source: Path) -> Iterator[str]:
+    """Start the app on a file, with private folders of its own, and yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder}
-        command = [sys.executable, "-m", "microagg", "app", "--no-browser"]
+        command = [sys.executable, "-m", "microagg", "app", "--no-browser", str(source)]
         app = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=folder)
         assert app.stderr is not None
         try:
@@ -59,7 +73,6 @@ def running() -> Iterator[str]:
 
 def walk(page: Page) -> None:
     """Go the whole way, so that every step has something to show."""
-    page.click("#sample-visits")
     page.wait_for_selector("#card-described")
     page.click("#to-roles")
     page.click("#accept-all")

@@ -9,6 +9,7 @@ from microagg.app.desk import Desk
 from microagg.app.jobs import JobStatus
 from microagg.app.page import ACTIONS
 from microagg.app.tasks import TASKS
+from microagg.app.worker import warnings_heard
 from microagg.app.workspace import Workspace
 from microagg.core.errors import MicroaggError
 
@@ -71,13 +72,14 @@ class JobsAtOnce:
 
         (folder / REQUEST).write_text(json.dumps({"task": task, "request": request}))
         try:
-            found = TASKS[task](folder, request).model_dump(mode="json")
+            with warnings_heard() as heard:
+                found = TASKS[task](folder, request).model_dump(mode="json")
         except MicroaggError as error:
             return DoneJob(folder.name, task, request, None, str(error))
         except Exception:
             traceback.print_exc()
             raise
-        return DoneJob(folder.name, task, request, found)
+        return DoneJob(folder.name, task, request, {**found, "warnings": heard})
 
     def is_busy(self):
         return False
@@ -127,5 +129,21 @@ def with_roles(folder, waiting=(), **changes):
     desk = open_people(folder, waiting, **changes)
     for column, role in ROLES.items():
         do(desk, "set_role", column=column, value=role)
+    do(desk, "set_method", value="mdav")
+    return desk
+
+
+def with_visits(folder):
+    """Return a desk with several records of each person, one after the other."""
+    visits = {
+        "person": [f"p{i // 4}" for i in range(40)],
+        "age": [20 + 7 * i % 31 for i in range(40)],
+        "cost": [1000 + 37 * i for i in range(40)],
+    }
+    path = folder / "visits.csv"
+    pl.DataFrame(visits).write_csv(path)
+    desk = new_desk(folder)
+    do(desk, "open", {"path": str(path)}, place="path")
+    do(desk, "set_role", column="person", value="unit")
     do(desk, "set_method", value="mdav")
     return desk

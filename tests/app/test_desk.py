@@ -463,3 +463,26 @@ def test_a_saved_plan_holds_the_seed_of_the_release(ready, tmp_path):
 def test_a_plan_without_a_release_holds_no_seed(ready, tmp_path):
     do(ready, "save_plan", {"plan-path": str(tmp_path / "plan.toml")}, place="plan-path")
     assert microagg.Plan.read(tmp_path / "plan.toml").random_state is None
+
+
+def test_a_refusal_on_another_step_says_where_it_is(desk):
+    desk.look(step="roles")
+    do(desk, "set_option", keyword="na", value="40", id="option-na")
+    assert desk.said == ""
+    Path(desk.state.now.source.path).write_text("a,b\n1,2\n3\n")
+    do(desk, "set_option", keyword="na", value="41", id="option-na")
+    assert "option-na" in desk.state.view.refusals
+    assert desk.said == "Refused: the reason is in the step Data."
+    desk.look(step="data")
+    do(desk, "set_option", keyword="na", value="42", id="option-na")
+    assert desk.said == "", "it stands here"
+
+
+def test_the_table_itself_is_no_place_for_the_release(ready):
+    source = ready.state.now.source.path
+    do(ready, "set_target", value=source, id="target")
+    assert "table itself" in refusal(ready, "target")
+    do(ready, "set_target", value=source.replace("people", "other"), id="target")
+    assert refusal(ready, "target") == ""
+    do(ready, "set_target", value=source.replace(".csv", ".pdf"), id="target")
+    assert "outputs must end in" in refusal(ready, "target")

@@ -130,7 +130,7 @@ def test_cancel_ends_everything_within_a_second(workspace, source):
     assert group_of(leader)
     began = time.monotonic()
     job.cancel()
-    assert time.monotonic() - began < 1.0 + LATE
+    assert time.monotonic() - began < 0.5, "it is not waited for: a compiled loop hears nothing"
     assert not group_of(leader), "the processor is idle"
     assert not job.folder.exists()
     assert job.status().state == "cancelled"

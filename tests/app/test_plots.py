@@ -49,6 +49,13 @@ def test_bars():
     assert "<script>" in [own.text for own in found.iter("text")]
 
 
+def test_a_long_name_keeps_both_ends():
+    names = ("Officer-involved shooting", "Death")
+    drawn = plots.bars(Bars(names=names, before=None, after=(0.4, 0.6)), "Types")
+    assert ">Officer…shooting<title>Officer-involved shooting" in drawn
+    assert ">Death<title>" in drawn
+
+
 @pytest.mark.parametrize(
     "sizes", [{"5": 3}, {"5": 10, "6": 4, "9": 1}, {str(i): i for i in range(3, 900)}]
 )

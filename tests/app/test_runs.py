@@ -1,6 +1,7 @@
 """Runs in a browser: stopped, cancelled, reloaded, left alone; and two tabs at once."""
 
 import re
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -70,7 +71,10 @@ def test_stop_keeps_the_best_so_far(steward, long_table):
     started(steward, long_table)
     steward.page.click("#stop")
     steward.has_release()
-    assert "best groups so far" in steward.text("#made")
+    for step in ("protect", "explore", "release"):
+        steward.go(step)
+        assert "search was ended by hand" in steward.text("#ended")
+        assert steward.page.inner_text("#body").count("best groups") == 1, "it is said once"
     steward.go("explore")
     assert "k = 5" in steward.text("#verdict")
 
@@ -79,9 +83,11 @@ def test_cancel_leaves_nothing_within_a_second(steward, app, long_table):
     before = job_folders(app)
     started(steward, long_table)
     (leader,) = leaders(app)
+    began = time.monotonic()
     steward.page.click("#cancel")
-    wait_until(lambda: not group_of(leader), seconds=3)  # with the way from the page
+    wait_until(lambda: not group_of(leader), seconds=1)
     steward.see("#run")
+    assert time.monotonic() - began < 2, "with the way from the page and back"
     assert "Cancelled" in steward.text("#said")
     kept = job_folders(app) - before
     assert not [folder for folder in kept if (folder / "release.pickle").exists()]

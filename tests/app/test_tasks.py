@@ -206,3 +206,11 @@ def test_categories_of_one_person_are_not_listed(tmp_path):
     (illness,) = (own for own in found.columns if own.name == "illness")
     assert illness.categories == ("cold", "flu")
     assert illness.n_rare == 1
+
+
+def test_figures_say_what_they_are_rounded_to(protected):
+    """240 records, none of fewer than five to be seen: shares in steps of 2.5 %, so of 5 %."""
+    _, answer = protected
+    assert answer.least == 5
+    assert answer.steps[1:] == ("5 %", "0.05")
+    assert answer.steps[0].endswith(" %")

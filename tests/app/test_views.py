@@ -17,7 +17,7 @@ from microagg.app.steps.column_options import key_of
 from microagg.core.registry import METHODS
 from microagg.plans.columns import ColumnPlan
 from microagg.plans.plan import Plan
-from tests.app.table import do, new_desk, open_people, with_roles
+from tests.app.table import do, new_desk, open_people, with_roles, with_visits
 
 FIELDS = {"input", "select", "textarea"}
 
@@ -70,7 +70,11 @@ def desks(tmp_path_factory):
     do(running, "run")
     fresh = new_desk(tmp_path_factory.mktemp("fresh"))
     described = open_people(tmp_path_factory.mktemp("described"))
-    return [fresh, described, made, asking, running]
+    several = with_visits(tmp_path_factory.mktemp("several"))
+    do(several, "run")
+    repeats = with_visits(tmp_path_factory.mktemp("repeats"))
+    do(repeats, "set_role", column="person", value="identifier")
+    return [fresh, described, made, asking, running, several, repeats]
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +232,7 @@ def test_a_weaker_promise_is_named(tmp_path):
     assert "each block" in " ".join(protect_step.meaning_of_k(desk.state, desk.described))
     do(desk, "undo")
     do(desk, "set_role", column="name", value="unit")
-    assert "different values of name" in protect_step.meaning_of_k(desk.state, desk.described)[0]
+    assert "different units ('name')" in protect_step.meaning_of_k(desk.state, desk.described)[0]
 
 
 def test_k_above_the_number_of_units_is_noticed_before_the_run(tmp_path):

@@ -104,3 +104,39 @@ def test_benchmarks_and_the_plan_that_repeats_them(steward, benchmark_file, tmp_
     assert repeats(["protect", "--quiet"], source, "--plan", plan, "-o", again) == 0
     assert digest(target) == digest(again)
     assert repeats(["verify", "--quiet"], target) == 0
+
+
+def test_several_records_of_a_person(steward, tmp_path):
+    """Whom k counts is asked, the order is warned of, shuffled, and its release verified."""
+    chance = random.Random(6)
+    table = pl.DataFrame(
+        {
+            "person_id": [f"p{i // 4}" for i in range(240)],
+            "age": [chance.randint(18, 90) for _ in range(240)],
+            "visit": [f"{i:03d}" for i in range(240)],
+        }
+    )
+    table.write_csv(tmp_path / "visits.csv")
+    steward.open(tmp_path / "visits.csv")
+    steward.go("roles")
+    steward.set_role("person_id", "identifier")
+    steward.set_role("visit", "publish")
+    steward.see("#count-by-person_5fid").click()
+    steward.page.wait_for_selector("#repeating", state="detached")
+    steward.go("protect")
+    steward.page.select_option("#method", "mdav")
+    steward.run()
+    steward.has_release()
+    steward.see("#run-with-shuffle").click()
+    steward.page.wait_for_selector("#run-with-shuffle", state="detached")
+    steward.has_release()
+    target = tmp_path / "safe.csv"
+    steward.write(target)
+    steward.unfold("#command")
+    assert "--shuffle" in steward.text("#command")
+    visits = pl.read_csv(target, infer_schema=False)["visit"].to_list()
+    assert sorted(visits) == table["visit"].to_list()
+    assert visits != sorted(visits)
+    steward.page.fill("#verify-path", str(target))
+    steward.page.click("#verify")
+    assert "records were shuffled" in steward.text("#verified")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import tomllib
 
 import polars as pl
@@ -205,6 +206,26 @@ def test_an_audit_and_a_key(run):
     audit, released = table("a.csv"), table("survey-protected.csv")
     assert [row["key"] for row in audit] == [row["id"] for row in released]
     assert [row["id"] for row in audit] == [row["id"] for row in table("survey.csv")]
+
+
+def test_records_in_random_order(run):
+    argv = ("protect", "survey.csv", "-k", "4", *MDAV, *ROLES, "--shuffle", "--audit", "a.csv")
+    done = run(*argv)
+    assert done.code == 0, done.err
+    assert re.search(r"order\s+random", done.out)
+    audit, released = table("a.csv"), table("survey-protected.csv")
+    where = [int(row["released_row"]) - 1 for row in audit]
+    assert where != sorted(where)
+    ill = [row["illness"] for row in table("survey.csv")]
+    assert [released[row]["illness"] for row in where] == ill
+    assert run("verify", "survey-protected.csv").code == 0
+    done = run("measure", "survey.csv", "survey-protected.csv")
+    assert done.code == 2
+    assert "were shuffled" in done.err
+    done = run("measure", "survey.csv", "survey-protected.csv", "--audit", "a.csv")
+    assert done.code == 0, done.err
+    assert run(*argv, "--force", "--no-shuffle").code == 0
+    assert [row["illness"] for row in table("survey-protected.csv")] == ill
 
 
 def test_a_dialect_goes_in_and_out(run, folder):

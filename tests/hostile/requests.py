@@ -54,12 +54,13 @@ FIELDS: dict[str, Draw] = {
     "keep_margins": _one_of(False, True),
     "hybrid": _one_of(True),
     "keep_key": _one_of(True),
+    "shuffle": _one_of(True),
     "unit": _one_of("rows"),
     "columns": _one_of({}),
 }
 # How often one of these is asked for, out of so many times; the others are always drawn.
 RARE = {"time_budget": 6, "na": 6, "digits": 5, "dates": 3, "blocks": 6, "hybrid": 15}
-RARE |= {"keep_key": 5, "scale": 2, "bound": 2, "method_options": 1}
+RARE |= {"keep_key": 5, "shuffle": 5, "scale": 2, "bound": 2, "method_options": 1}
 
 WRONG: dict[str, tuple[Any, ...]] = {
     "k": (0, -1, 2.5, "3", True, None, 10**30, math.nan, [3]),
@@ -82,6 +83,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "keep_margins": (1, "yes"),
     "hybrid": ("yes", 1),
     "keep_key": ("yes", 1),
+    "shuffle": ("yes", 1, None),
     "unit": (3, "no such column", ["a"]),
     "columns": (3, {"no such column": {}}, {1: {}}, {"age": {"rol": "drop"}}, {"age": 3}),
 }

@@ -150,3 +150,10 @@ def test_contributions_are_checked_with_the_original():
 def test_units_that_cannot_be(unit, roles, words):
     with pytest.raises(ParameterError, match=words):
         measure(VISITS, RELEASE.table, unit=unit, **roles)
+
+
+def test_a_unit_alone_is_one_unit():
+    table = pl.DataFrame({"who": ["a", "a", "b", "b"], "x": [1, 1, 2, 2]})
+    found = measure(table, table.drop("who"), unit="who", quasi_identifiers="x")
+    figures = {row.measure: row.figure for row in found.risk.rows()}
+    assert figures["fewest units"] == "1 unit ('who')"

@@ -40,6 +40,7 @@ def test_what_is_left_out_has_a_default():
         ({"k": 3, "columns": {"a": {"weight": -1}}}, "column 'a': a column's weight must be"),
         ({"k": 3, "columns": {"a": 5}}, "the entry of column 'a' must be a mapping such as"),
         ({"k": 3, "columns": {"a": {"order": 5}}}, "column 'a': an order must be a list of text"),
+        ({"k": 3, "columns": {"a": {"order": ["x", "x"]}}}, "order must list every value once"),
         ({"k": 3, "columns": {"a": {"order": [[1]]}}}, "lowest first.*got a list with list"),
         ({"k": 3, "columns": {5: {}}}, "the name of a column must be text; got int"),
         ({"k": 3, "method_options": {5: 1}}, "names in method_options must be text; got int"),
@@ -286,3 +287,22 @@ def test_a_draft_says_which_texts_are_missing_values():
     text = draft(guessed(a=[1.5, 2.5]), Plan.of(k=2, na=["none", -9]), source="t.csv", n_records=2)
     assert 'na = ["none", "-9"]' in text
     assert Plan.of(**tomllib.loads(text)).na == ("none", "-9")
+
+
+COSTS = [f"{1000 + 7 * i},{i:02d}" for i in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "asked"),
+    [
+        (["k.A."] * 5, '; does k.A. mean missing? then na = ["k.A."] above'),
+        (["k.A."] * 5 + ["?"] * 5, '; does ? or k.A. mean missing? then na = ["?", "k.A."] above'),
+        (["k.A."] * 4, ""),  # too few records to be named
+        (["a\n"] * 2 + ["b\nc"] * 9, ""),  # it would not be a comment any more
+        ([f"x{i % 4}" for i in range(40)], ""),  # as many texts are values
+        (["none"] * 61, ""),  # and so are texts of most records
+    ],
+)
+def test_texts_among_numbers_may_mean_missing(entries, asked):
+    table = open_frame(pl.DataFrame({"cost": [*COSTS, *entries]}))
+    assert guess_columns(table)["cost"].why.partition("; does")[2] == asked.partition("; does")[2]

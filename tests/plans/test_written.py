@@ -41,6 +41,7 @@ ALL = {
     "valid_combinations": False,
     "keep_margins": True,
     "keep_key": True,
+    "shuffle": True,
     "unit": "rows",
     "digits": "all",
     "columns": COLUMNS,

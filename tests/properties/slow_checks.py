@@ -32,9 +32,10 @@ from tests.properties.whole_tables import SECRETS, Case, blocks_of, shown_of
 
 def check_release(case: Case, table: Any, release: Any) -> None:
     """Check everything that a finished release promises."""
-    check_shape(case, table, release.table)
+    check_shape(case, table, release)
     check_untouched(case, table)
-    before = {c.name: plain(table, c.name) for c in case.columns}
+    order = check_order(case, release)
+    before = {c.name: [plain(table, c.name)[at] for at in order] for c in case.columns}
     after = {c: plain(release.table, c) for c in names_of(release.table)}
     for column in case.columns:
         if column.role in (SENSITIVE, WEIGHT):
@@ -52,8 +53,17 @@ def names_of(table: Any) -> list[str]:
     return list(getattr(table, "column_names", None) or table.columns)
 
 
-def check_shape(case: Case, table: Any, released: Any) -> None:
+def check_order(case: Case, release: Any) -> list[int]:
+    """Every record is there once, where it was unless it was shuffled. Returns who is where."""
+    order: list[int] = release.order.tolist()
+    assert sorted(order) == list(range(case.n))
+    assert case.request["shuffle"] or order == sorted(order)
+    return order
+
+
+def check_shape(case: Case, table: Any, release: Any) -> None:
     """The same kind of table, columns, types and index."""
+    released = release.table
     assert type(released) is type(table)
     gone = [c.name for c in case.columns if c.role == IDENTIFIER]
     key_column = case.arguments()["identifiers"][0] if case.request["keep_key"] else None
@@ -72,7 +82,7 @@ def check_shape(case: Case, table: Any, released: Any) -> None:
     elif case.index_name in case.arguments()["identifiers"]:
         assert list(released.index) == list(range(case.n)), "the index is gone"
     elif case.backend == "pandas":
-        pd.testing.assert_index_equal(released.index, table.index)
+        pd.testing.assert_index_equal(released.index, table.index[release.order])
 
 
 def _same_type(released: Any, original: Any) -> bool:

@@ -299,6 +299,7 @@ def _request(draw, columns: list[Drawn], n: int, *, has_identifier: bool) -> dic
     request["keep_key"] = draw(st.integers(0, 3 if has_identifier else 40)) == (
         3 if has_identifier else 37
     )
+    request["shuffle"] = draw(st.integers(0, 3)) == 3
     request["blocks"] = ()
     if len(inside) > 1 and not drawn and draw(st.integers(0, 5)) == 4:
         names = [c.name for c in inside]

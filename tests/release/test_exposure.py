@@ -35,7 +35,9 @@ def warned(table, **asked):
 def test_records_in_the_order_of_units():
     (told,) = warned(VISITS.drop("code"), sensitive=["ward"])
     assert told.startswith("records of the same 'patient' follow each other")
+    assert told.endswith("Shuffle them (--shuffle, or shuffle=True in Python).")
     assert not warned(SHUFFLED.drop("code"), sensitive=["ward"])
+    assert not warned(VISITS.drop("code"), sensitive=["ward"], shuffle=True)
 
 
 @pytest.mark.parametrize("role", ["sensitive", "publish", "weights"])

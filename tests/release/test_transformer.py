@@ -302,6 +302,7 @@ class TestParameters:
         elsewhere = {
             *("unit", "keep_key", "small_strata"),  # about columns with other roles
             *("blocks", "hybrid"),  # a transformer for each block; synthetic records have no group
+            "shuffle",  # the rows of a pipeline stay beside their target
         }
         declared = {option.keyword: option.default for option in options_of(Plan)}
         own = inspect.signature(Microaggregator).parameters

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from microagg import protect
+from microagg.report.bars import bars_of
 from microagg.report.categories import ROWS, category_table
 from microagg.report.rare import can_be_worked_out, named_categories
 from microagg.tables.matching import open_pair
@@ -192,3 +193,11 @@ def test_associations_and_correlations_are_told_once(tmp_path):
     rows = re.findall(r'<th scope="row">(m.?)</th>', page)
     assert sorted(rows) == ["m", "m␣"]
     assert "pay␣" in page
+
+
+def test_one_that_nearly_all_records_have_is_not_said_to_be_rare():
+    table = pl.DataFrame({"country": ["USA"] * 50 + list("abcd"), "x": range(54)})
+    column = open_pair(table, table, quasi_identifiers="country").columns["country"]
+    found, note = bars_of(column, 5, public=False)
+    assert found is None
+    assert note == "Not shown: shares of its categories would tell of fewer than 5 records."

@@ -73,6 +73,23 @@ class Described(Message):
     columns: tuple[Column, ...]
     proposals: tuple[Proposal, ...] = ()
     dialect: dict[str, str] = {}  # as detected, for people: {"delimiter": ";", "encoding": ...}
+    people: tuple[str, ...] = ()  # identifiers that repeat: categories are counted by their values
+    warnings: tuple[str, ...] = ()
+
+
+class CategoriesRequest(Message):
+    """Task `categories`: which categories of columns enough units share."""
+
+    source: Source
+    na: tuple[str, ...] = ()
+    unit: str
+    columns: tuple[str, ...]
+
+
+class Categories(Message):
+    """The categories of each column that enough units share."""
+
+    shared: dict[str, tuple[str | int | float | bool, ...]]
     warnings: tuple[str, ...] = ()
 
 
@@ -151,12 +168,14 @@ class Protected(Message):
     bound_share: float | None
     loss_sentences: tuple[str, ...] = ()
     least: int  # least number of records behind every figure
+    steps: tuple[str, str, str] = ("", "", "")  # of losses, shares and distances: rounded up to
     columns: tuple[ColumnFigures, ...] = ()
     correlations: Correlations | None = None
     risk: tuple[Figure, ...] = ()
     utility: tuple[Figure, ...] = ()
     group_sizes: dict[str, int] = {}
-    cautions: tuple[str, ...] = ()
+    ended: str = ""  # that the search was ended early, if it was
+    cautions: tuple[str, ...] = ()  # what else a reader must know
     warnings: tuple[str, ...] = ()  # of the run
     command: str = ""
 
@@ -214,6 +233,8 @@ class VerifyRequest(Message):
     plan: dict[str, Any] | None = None
     sensitive: tuple[str, ...] = ()
     original: str | None = None
+    audit: str | None = None
+    opened: Source | None = None  # the open table: the original, if the manifest names it
 
 
 class Verified(Message):

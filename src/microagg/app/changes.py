@@ -67,6 +67,18 @@ def written(option: Option, plan: Plan) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def switches_named_in(plan: Plan, text: str) -> list[Option]:
+    """Return the switches that a warning names by their flags, and that are off.
+
+    >>> [own.keyword for own in switches_named_in(Plan(k=5), "Shuffle them (--shuffle).")]
+    ['shuffle']
+    """
+    words = text.replace("(", " ").replace(")", " ").replace(",", " ").split()
+    switches = (own for own in OPTIONS.values() if own.kind is Kind.SWITCH)
+    named = [own for own in switches if own.flag.name in words]
+    return [own for own in named if not getattr(plan, own.keyword)]
+
+
 def with_method(plan: Plan, method: str) -> tuple[Plan, list[str]]:
     """Return the plan with another method, and the options of the former that are left out.
 

@@ -24,6 +24,7 @@ _LABELS = {
     "digits": "Decimals",
     "unit": "Records",
     "keep_key": "Keep a key",
+    "shuffle": "Random order",
     "l_diversity": "l-diversity",
     "t_closeness": "t-closeness",
     "p_percent": "p %",

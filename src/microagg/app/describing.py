@@ -6,7 +6,15 @@ from pathlib import Path
 import narwhals as nw
 import polars as pl
 
-from microagg.app.answers import Column, Described, DescribeRequest, Proposal
+from microagg.app.answers import (
+    Categories,
+    CategoriesRequest,
+    Column,
+    Described,
+    DescribeRequest,
+    Proposal,
+    Source,
+)
 from microagg.core.errors import DataError
 from microagg.core.progress import report
 from microagg.files.dialect import Dialect
@@ -20,6 +28,7 @@ from microagg.tables.judging import judge_type
 from microagg.tables.markers import without_entries
 from microagg.tables.roles import IDENTIFIER
 from microagg.tables.typed import types_of
+from microagg.tables.units import naming_column
 
 # More categories than this are not put in order by hand.
 _MOST_CATEGORIES = 50
@@ -29,13 +38,9 @@ _STEPS = 4
 def described(asked: DescribeRequest) -> Described:
     """Read a file and judge its columns."""
     path = asked.source.path
-    check_source(path)
-    report("reading", 0, _STEPS)
-    file = open_table(path, dialect=Dialect(**asked.source.dialect, na=asked.na))
-    frame = open_frame(file.table())
+    file, frame = _opened(asked.source, asked.na)
     if not len(frame):
         raise DataError(f"{Path(path).name!r} has no records.")
-    frame, _ = without_entries(frame, frame.columns, asked.na)
     report("judging columns", 1, _STEPS)
     guesses = guess_columns(frame, file.annotations, dates=asked.dates)
     report("looking for constraints", 2, _STEPS)
@@ -47,10 +52,32 @@ def described(asked: DescribeRequest) -> Described:
         format=format_of(path).name,
         n_bytes=Path(path).stat().st_size,
         n_records=len(frame),
-        columns=tuple(_column(frame, name, guess, people) for name, guess in guesses.items()),
+        columns=tuple(
+            _column(frame, name, guess, [*people.values()]) for name, guess in guesses.items()
+        ),
         proposals=tuple(Proposal(text=own.text, comment=own.comment) for own in proposals),
         dialect=_detected(file),
+        people=tuple(people),
     )
+
+
+def shared_categories(asked: CategoriesRequest) -> Categories:
+    """Return the categories of columns that enough units share, as the listed ones must be."""
+    _, frame = _opened(asked.source, asked.na)
+    units = naming_column(frame, asked.unit)
+    columns = {name: polars_column(frame[name]) for name in asked.columns}
+    return Categories(
+        shared={name: tuple(_categories(own, [units])[0]) for name, own in columns.items()}
+    )
+
+
+def _opened(source: Source, na: tuple[str, ...]) -> tuple[Reader, Frame]:
+    """Read a file, with missing values for what means one."""
+    check_source(source.path)
+    report("reading", 0, _STEPS)
+    file = open_table(source.path, dialect=Dialect(**source.dialect, na=na))
+    frame = open_frame(file.table())
+    return file, without_entries(frame, frame.columns, na)[0]
 
 
 def _detected(file: Reader) -> dict[str, str]:
@@ -62,10 +89,11 @@ def _detected(file: Reader) -> dict[str, str]:
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
-def _people(frame: Frame, guesses: Mapping[str, Guess]) -> list[pl.Series]:
+def _people(frame: Frame, guesses: Mapping[str, Guess]) -> dict[str, pl.Series]:
     """Return the identifiers that repeat: several records may be of one person."""
-    found = [polars_column(frame[n]) for n, guess in guesses.items() if guess.role == IDENTIFIER]
-    return [own for own in found if own.n_unique() < len(own)]
+    named = [name for name, guess in guesses.items() if guess.role == IDENTIFIER]
+    found = {name: polars_column(frame[name]) for name in named}
+    return {name: own for name, own in found.items() if own.n_unique() < len(own)}
 
 
 def _column(frame: Frame, name: str, guess: Guess, people: Sequence[pl.Series]) -> Column:

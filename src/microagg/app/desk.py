@@ -12,25 +12,29 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from microagg.app.answers import (
+    Categories,
+    CategoriesRequest,
     Compared,
     Described,
     Protected,
     ProtectRequest,
     Saved,
-    Source,
     Verified,
     Violations,
-    ViolationsRequest,
 )
 from microagg.app.failures import sentence_about
+from microagg.app.in_passing import categories_request, violations_request, with_shared
 from microagg.app.jobs import Job, Jobs, JobStatus
-from microagg.app.state import Choices, State
+from microagg.app.paths import stamp_of
+from microagg.app.state import DATA, EXPLORE, RELEASE, Choices, State
 from microagg.app.workspace import Workspace
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.plans.plan import Plan
 
 DESCRIBE, PROTECT, COMPARE = "describe", "protect", "compare"
-SAVE, VERIFY, VIOLATIONS = "save", "verify", "violations"
+SAVE, VERIFY = "save", "verify"
+VIOLATIONS, CATEGORIES = "violations", "categories"
+IN_PASSING = (VIOLATIONS, CATEGORIES)  # nobody has asked for them
 _MODELS: Mapping[str, type[BaseModel]] = {
     DESCRIBE: Described,
     PROTECT: Protected,
@@ -38,9 +42,18 @@ _MODELS: Mapping[str, type[BaseModel]] = {
     SAVE: Saved,
     VERIFY: Verified,
     VIOLATIONS: Violations,
+    CATEGORIES: Categories,
 }
 # Where the failure of a task is shown, unless another place is named.
-_PLACES = {COMPARE: "compare", SAVE: "save", VERIFY: "verify", VIOLATIONS: "constraints"}
+_PLACES = {
+    COMPARE: "compare",
+    SAVE: "save",
+    VERIFY: "verify",
+    VIOLATIONS: "constraints",
+    CATEGORIES: "categories",
+}
+# Where the reason stands if a task fails.
+_STEPS = {DESCRIBE: DATA, PROTECT: PROTECT, COMPARE: EXPLORE, SAVE: RELEASE, VERIFY: RELEASE}
 _KEPT_RELEASES = 8
 Payload = Mapping[str, Any]
 Action = Callable[["Desk", Payload], None]
@@ -125,7 +138,7 @@ class Desk:
 
     def _forget_if_changed(self, path: str) -> None:
         """Forget what is known of a file that was written since it was read."""
-        stamp = _stamp(path)
+        stamp = stamp_of(path)
         if self._stamps.setdefault(path, stamp) == stamp:
             return
         self._stamps[path] = stamp
@@ -158,6 +171,7 @@ class Desk:
         if status.state not in ("finished", "stopped"):
             if status.state == "failed":
                 self.state = self.state.refuse(run.place, run.text, status.message)
+                self._say_where(task)
             else:
                 self.said = "Cancelled. Nothing was kept."
             return
@@ -172,6 +186,11 @@ class Desk:
             self._make(run.change, run)
         if task == PROTECT:
             self._forget_early_releases()
+
+    def _say_where(self, task: str) -> None:
+        """Say where a reason stands, if somebody has gone on to another step meanwhile."""
+        if task in _STEPS and self.state.view.step != _STEPS[task]:
+            self.said = f"Refused: the reason is in the step {_STEPS[task].capitalize()}."
 
     def _make(self, change: Change, run: Run) -> None:
         """Make a change whose file has been described, unless another file is open by now."""
@@ -211,10 +230,16 @@ class Desk:
                 self.start(DESCRIBE, now.describe_request, "path")
             return
         if now.plan.constraints and self.violations is None:
-            request = _violations_request(now)
-            run = self.runs.get(VIOLATIONS)
-            if (run is None or run.key != _key(request)) and not self._has_failed(VIOLATIONS):
-                self.start(VIOLATIONS, request)
+            self._start_in_passing(VIOLATIONS, violations_request(now))
+        wanted = self._categories_request
+        if wanted is not None and self._found(CATEGORIES, wanted, Categories) is None:
+            self._start_in_passing(CATEGORIES, wanted)
+
+    def _start_in_passing(self, task: str, request: BaseModel) -> None:
+        """Start what nobody has asked for, unless it is under way or has failed."""
+        run = self.runs.get(task)
+        if (run is None or run.key != _key(request)) and not self._has_failed(task):
+            self.start(task, request)
 
     def _has_failed(self, task: str) -> bool:
         ended = self._ended.get(task)
@@ -263,11 +288,26 @@ class Desk:
 
     @property
     def described(self) -> Described | None:
-        """The file that was chosen, if it has been described."""
+        """The file that was chosen, if it has been described.
+
+        Of its categories those are listed that enough units share, once a unit was chosen.
+        """
+        found, wanted = self._description, self._categories_request
+        if found is None or wanted is None:
+            return found
+        return with_shared(found, self._found(CATEGORIES, wanted, Categories))
+
+    @property
+    def _description(self) -> Described | None:
         now = self.state.now
         return (
             None if now.source is None else self._found(DESCRIBE, now.describe_request, Described)
         )
+
+    @property
+    def _categories_request(self) -> CategoriesRequest | None:
+        found = self._description
+        return None if found is None else categories_request(self.state.now, found)
 
     @property
     def known(self) -> Described:
@@ -320,7 +360,7 @@ class Desk:
         now = self.state.now
         if now.source is None:
             return None
-        return self._found(VIOLATIONS, _violations_request(now), Violations)
+        return self._found(VIOLATIONS, violations_request(now), Violations)
 
     def answer_to(self, task: str, request: BaseModel, model: type[Answer]) -> Answer | None:
         """Return the answer to a request, if it has come."""
@@ -336,30 +376,12 @@ class Desk:
         return of_task[-1] if of_task and isinstance(of_task[-1], model) else None
 
 
-def _violations_request(now: Choices) -> ViolationsRequest:
-    """Return what counts violations: of the plan, what they depend on."""
-    asked = now.plan.as_dict()
-    needed = ("constraints", "na", "dates", "missing", "columns")
-    assert isinstance(now.source, Source)
-    plan = {"k": 1, **{name: asked[name] for name in needed if name in asked}}
-    return ViolationsRequest(source=now.source, plan=plan)
-
-
 def _both(first: Change, second: Change) -> Change:
     return lambda choices: second(first(choices))
 
 
 def _path(choices: Choices) -> str | None:
     return None if choices.source is None else choices.source.path
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    """Return what changes when a file is written."""
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def _key(request: BaseModel) -> str:

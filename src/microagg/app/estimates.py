@@ -52,10 +52,10 @@ class Estimate:
     def words(self) -> str:
         """The estimate for people, as rough as it is.
 
-        >>> Estimate(3.0, 4e8).words, Estimate(200.0, 4e8).words
+        >>> Estimate(3.0, 4.01e8).words, Estimate(200.0, 4e8).words
         ('a few seconds, about 400 MB of memory', '1.7 min to 6.7 min, about 400 MB of memory')
         """
-        memory = f"about {in_words(self.n_bytes, SIZES)} of memory"
+        memory = f"about {in_words(float(f'{self.n_bytes:.2g}'), SIZES)} of memory"
         if self.seconds is None:
             return memory
         if self.seconds < 5.0:

@@ -5,12 +5,15 @@ from collections.abc import Iterable
 
 from microagg.app import answers
 from microagg.core.arrays import Floats
+from microagg.core.words import percent
 from microagg.measures.wording import FigureRow
 from microagg.release.release import Release, subject_of
 from microagg.report.bars import Bars
 from microagg.report.contents import contents_of
 from microagg.report.correlations import Correlations
+from microagg.report.steps import Steps
 from microagg.report.summaries import ColumnSummary, Histogram
+from microagg.report.wording import ended_early
 from microagg.tables.columns import TYPE_WORDS
 
 
@@ -18,6 +21,7 @@ def figures_of(release: Release) -> answers.Protected:
     """Measure a release, and return what may be shown of it: aggregates, no record's values."""
     subject = subject_of(release)
     shown, done = contents_of(subject), release.manifest
+    ended, steps = ended_early(done), Steps.of(subject.least, done.n_records)
     is_known = shown.lost.manifest.information_loss is not None
     return answers.Protected(
         manifest=done.as_dict(),
@@ -29,12 +33,14 @@ def figures_of(release: Release) -> answers.Protected:
         bound_share=shown.bound_share,
         loss_sentences=shown.loss_sentences,
         least=subject.least,
+        steps=(percent(shown.lost.step), percent(100.0 * steps.size), f"{steps.size:.3g}"),
         columns=tuple(_column(summary, done.strata) for summary in shown.summaries),
         correlations=None if shown.relations is None else _correlations(shown.relations),
         risk=_rows(subject.risk_rows),
         utility=_rows(subject.utility_rows),
         group_sizes=done.group_sizes,
-        cautions=shown.cautions,
+        ended=ended,
+        cautions=tuple(text for text in shown.cautions if text != ended),
         command=done.command,
     )
 

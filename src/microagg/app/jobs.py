@@ -28,9 +28,12 @@ REQUEST, STATUS, RESULT = "request.json", "status.json", "result.json"
 STOP = b"stop\n"
 PREPARING = "preparing"
 CANCELLED = "cancelled; nothing was kept."
-# Time to remove temporary files after a job was told to end, before it is killed.
+# Tasks that write outside of their folder are told to end, and have this time to remove what they
+# wrote. The others are killed at once: a compiled loop hears nothing.
+_WRITES_ELSEWHERE = ("save",)
 _SECONDS_TO_END = 0.5
 _SECONDS_TO_DIE = 5.0
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")  # where temporary files go: with the folder, they are gone
 _KILLED = (
     "the run was ended by the system, most likely because there is not enough memory. Choose "
     "effort fast or another method, drop columns, or use a machine with more memory."
@@ -81,6 +84,7 @@ class Job:
             stdout=subprocess.DEVNULL,
             start_new_session=True,
             cwd=folder,
+            env={**os.environ, **dict.fromkeys(_TEMPORARY, str(folder))},
         )
         self._reaper = Thread(target=self._reap, daemon=True)
         self._reaper.start()
@@ -134,8 +138,9 @@ class Job:
         rmtree(self.folder, ignore_errors=True)
 
     def _end(self) -> None:
-        self._send(getattr(signal, "SIGTERM", None))
-        self._reaper.join(_SECONDS_TO_END)
+        if self.task in _WRITES_ELSEWHERE:
+            self._send(getattr(signal, "SIGTERM", None))
+            self._reaper.join(_SECONDS_TO_END)
         if self._reaper.is_alive():
             self._send(getattr(signal, "SIGKILL", None))
             self._reaper.join(_SECONDS_TO_DIE)

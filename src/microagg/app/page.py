@@ -15,12 +15,12 @@ from shiny import App, Inputs, Outputs, Session, reactive, render, req
 
 import microagg
 from microagg.app.code import code_for
-from microagg.app.desk import PROTECT, Action, Desk, Payload
+from microagg.app.desk import IN_PASSING, PROTECT, Action, Desk, Payload
 from microagg.app.guard import MOST_DROPPED, TOO_LARGE
 from microagg.app.jobs import Job, Jobs
 from microagg.app.parts import button, code_block, more, notice
 from microagg.app.state import EXPLORE, STEPS, State
-from microagg.app.steps import data, explore, protect, release, roles
+from microagg.app.steps import data, explore, protect, release, roles, running
 from microagg.app.workspace import Workspace
 
 _VIEWS = {
@@ -141,7 +141,7 @@ def cancel(desk: Desk, given: Payload) -> None:
 
 
 def _main_task(desk: Desk) -> str:
-    return next((task for task in reversed(desk.runs) if task != "violations"), "")
+    return next((task for task in reversed(desk.runs) if task not in IN_PASSING), "")
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -233,7 +233,7 @@ def steps(desk: Desk) -> TagList:
         tags.li(
             tags.button(
                 tags.span(str(at), {"class": "number"}),
-                tags.span(name.capitalize()),
+                tags.span(name.capitalize(), {"data-label": name.capitalize()}),
                 {"type": "button", "id": f"step-{name}", "data-do": "go", "data-step": name},
                 {"aria-current": "step"} if name == now else {},
                 {"class": "done"} if _is_done(desk, name) else {},
@@ -279,7 +279,7 @@ def progress(desks: Desks, desk: Desk) -> TagChild:
     task = _main_task(desk)
     status = desk.status(task) if task else None
     if status is not None:
-        return protect.progress(status, task)
+        return running.progress(status, task)
     if (other := desks.abandoned()) is not None:
         return notice(
             tags.p("The page of a run was closed."),

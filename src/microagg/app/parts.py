@@ -10,6 +10,7 @@ from typing import Any
 from htmltools import HTML, Tag, TagAttrs, TagChild, TagList, tags
 
 from microagg.app.state import Refusal, State
+from microagg.app.words import without_flags
 from microagg.core.words import printable
 
 
@@ -83,10 +84,10 @@ def sentence(text: str) -> str:
     'k must be a whole number.'
     >>> sentence("k, the least number of records, is missing.")
     'k, the least number of records, is missing.'
-    >>> sentence("the table has no records.")
-    'The table has no records.'
+    >>> sentence("the decimal mark is missing. Give it (--decimal, or decimal= in Python).")
+    'The decimal mark is missing. Give it.'
     """
-    shown = printable(text)
+    shown = without_flags(printable(text))
     first = shown.split(maxsplit=1)[0] if shown.strip() else ""
     names = ("k", "l", "t", "na", "unit", "digits")
     is_name = "_" in first or first.partition("-")[0].rstrip(",") in names

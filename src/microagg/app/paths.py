@@ -27,3 +27,12 @@ def is_there(path: str | Path) -> bool:
         return Path(path).exists()
     except OSError:  # a name that is too long, a folder that may not be entered
         return False
+
+
+def stamp_of(path: str) -> tuple[int, int] | None:
+    """Return what changes when a file is written."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

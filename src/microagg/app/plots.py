@@ -18,6 +18,7 @@ from microagg.report.rounding import MINUS, share_word, with_minus
 WIDTH = 320
 _HEIGHT, _AXIS, _EDGE = 120, 18, 6
 _BAR, _BETWEEN, _NAMES = 9, 7, 110
+_LETTERS = 18  # that a name has room for
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
 _CELL = 26
 _MOST_SIZES = 40
@@ -90,7 +91,7 @@ def bars(found: Bars, label: str) -> str:
         middle = top + (height - _BETWEEN) / 2
         parts.append(
             f'<text x="{_NAMES - 6}" y="{middle:.1f}" text-anchor="end" '
-            f'dominant-baseline="central">{escape(shortened(name)[:18])}<title>{escape(name)}'
+            f'dominant-baseline="central">{escape(shortened(name, _LETTERS))}<title>{escape(name)}'
             "</title></text>"
         )
         for place, (side, shares) in enumerate(sides):

@@ -10,8 +10,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from microagg.app.answers import (
+    Categories,
+    CategoriesRequest,
     Compared,
     CompareRequest,
     Described,
@@ -41,6 +44,13 @@ def describe(_: Path, request: dict[str, Any]) -> Described:
     from microagg.app.describing import described
 
     return described(DescribeRequest(**request))
+
+
+def categories(_: Path, request: dict[str, Any]) -> Categories:
+    """Find the categories that enough units share."""
+    from microagg.app.describing import shared_categories
+
+    return shared_categories(CategoriesRequest(**request))
 
 
 def protect(folder: Path, request: dict[str, Any]) -> Protected:
@@ -127,15 +137,41 @@ def verify(_: Path, request: dict[str, Any]) -> Verified:
     from microagg.plans.plan import Plan
 
     asked = VerifyRequest(**request)
+    original, about = (asked.original, ()) if asked.original else _open_original(asked)
     found = verified(
         asked.source.path,
         asked.k,
         sensitive=asked.sensitive or None,
         plan=None if asked.plan is None else Plan.of(**asked.plan),
-        original=asked.original,
+        original=original,
+        audit=asked.audit,
         **asked.source.dialect,
     )
-    return Verified(satisfied=found.satisfied, title=found.verdict, facts=tuple(found.rows()))
+    rows = (("file", Path(asked.source.path).name), *found.rows(), *about)
+    return Verified(satisfied=found.satisfied, title=found.verdict, facts=rows)
+
+
+def _open_original(asked: VerifyRequest) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+    """Return the table that is open, if what is verified was made from it and takes it to check.
+
+    With what is to be said of that.
+    """
+    from microagg.files.formats import open_table
+    from microagg.plans.beside import manifest_beside
+
+    if asked.opened is None or asked.sensitive or not Path(asked.source.path).is_file():
+        return None, ()
+    with catch_warnings():  # they come when the file is verified
+        simplefilter("ignore")
+        manifest = manifest_beside(asked.source.path)
+    if manifest is None or not manifest.plan.needs_original:
+        return None, ()
+    if open_table(asked.opened.path).sha256 != manifest.input.sha256:
+        return None, ()
+    if manifest.plan.shuffle and asked.audit is None:
+        words = "not used: the records were shuffled, and only the audit says which is which"
+        return None, (("open table", words),)
+    return asked.opened.path, (("original", f"{Path(asked.opened.path).name}, which is open"),)
 
 
 def violations(_: Path, request: dict[str, Any]) -> Violations:
@@ -160,6 +196,7 @@ def violations(_: Path, request: dict[str, Any]) -> Violations:
 
 TASKS: dict[str, Callable[[Path, dict[str, Any]], Message]] = {
     "describe": describe,
+    "categories": categories,
     "protect": protect,
     "compare": compare,
     "save": save,

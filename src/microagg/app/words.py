@@ -1,5 +1,6 @@
 """Words of the page that no other part of the library has: types, sizes and times for people."""
 
+import re
 from collections.abc import Sequence
 
 from microagg.app.answers import Column
@@ -9,13 +10,39 @@ SIZES = ((1, "bytes"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
 TIMES = ((1, "s"), (60, "min"), (3600, "h"), (86400, "days"))
 
 
-def where(reason: str) -> str:
-    """Say where on the page something is that is above in the draft of a plan.
+# What is written into the draft of a plan is chosen on the page.
+_ON_THE_PAGE = (
+    (r'use role = "(\w+)"', r"choose the role \1"),
+    (r'say dates = "eu" or "us" above', "say so in the step Data, under how the file is written"),
+    (r"then na = \[(.*)\] above", r"then enter \1 in the step Data, under how the file is written"),
+)
 
-    >>> where('does NA mean missing? then na = ["NA"] above')
-    'does NA mean missing? then na = ["NA"] in the step Data, how the file is written'
+
+def on_the_page(reason: str) -> str:
+    """Say what to do on the page where the draft of a plan says what to write.
+
+    >>> on_the_page('does NA mean missing? then na = ["NA"] above')
+    'does NA mean missing? then enter "NA" in the step Data, under how the file is written'
+    >>> on_the_page('survey weights? then use role = "weight" alone')
+    'survey weights? then choose the role weight alone'
     """
-    return reason.replace(" above", " in the step Data, how the file is written")
+    for written, chosen in _ON_THE_PAGE:
+        reason = re.sub(written, chosen, reason)
+    return reason
+
+
+def without_flags(text: str) -> str:
+    """Leave out how something is given elsewhere: here there is a control for it.
+
+    >>> without_flags("Shuffle them (--shuffle, or shuffle=True in Python).")
+    'Shuffle them.'
+    """
+    return re.sub(r" \(--?[a-z][^()]*\)", "", text)
+
+
+def unbroken(text: str) -> str:
+    """Keep per cent signs on the lines of their numbers."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def kind_of(column: Column) -> str:

@@ -86,7 +86,7 @@ def main(folder: Path) -> int:
     threading.Thread(target=_listen_to_app, args=(reporter,), daemon=True).start()
     state, message, code = "finished", "", 0
     try:
-        with listening(reporter.hear), best_heard_by(reporter.hear_best), _heard() as heard:
+        with listening(reporter.hear), best_heard_by(reporter.hear_best), warnings_heard() as heard:
             result = _run(folder)
         write_json(folder / RESULT, {**result, "warnings": heard})
         state = "stopped" if result.get("manifest", {}).get("interrupted") else "finished"
@@ -111,7 +111,7 @@ def _run(folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _heard() -> Iterator[list[str]]:
+def warnings_heard() -> Iterator[list[str]]:
     """Collect the warnings that the command line would print."""
     heard: list[str] = []
     with warnings.catch_warnings():

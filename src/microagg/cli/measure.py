@@ -12,6 +12,7 @@ from microagg.cli.options import (
     QUIET,
     Memory,
     WorkDir,
+    audit_file,
     column_options,
     dialect_of,
     parameters,
@@ -36,6 +37,7 @@ _SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), rol
 
 @takes(
     plan_file("The plan of the release: its roles and types. Columns named beside it are refused."),
+    audit_file("The audit of the release, needed to match records if they were shuffled."),
     parameters(
         _ROLES,
         quasi_identifiers="Columns that an intruder may know. Default: all that were changed.",
@@ -85,13 +87,13 @@ def measure(
 ) -> None:
     """Measure how safe a protected file is, and how useful it still is.
 
-    It may come from any tool. Records are matched by their order or by --key. If the manifest of
-    the release lies beside the file, roles and types of columns are read from it, and what it asks
-    of every combination is checked. Columns that only the original has are left out. Options for
-    columns can be repeated. Up to 100,000 records all figures are exact; above that, some come from
-    a sample, and say so. Two folders of the same files and rows, or two files with --memory, need
-    not fit in memory. The figures are for internal use only: --json has quantiles of the
-    original.
+    It may come from any tool. Records are matched by their order, by --key, or, if they were
+    shuffled, by --audit. If the manifest of the release lies beside the file, roles and types of
+    columns are read from it, and what it asks of every combination is checked. Columns that only
+    the original has are left out. Options for columns can be repeated. Up to 100,000 records all
+    figures are exact; above that, some come from a sample, and say so. Two folders of the same
+    files and rows, or two files with --memory, need not fit in memory. The figures are for internal
+    use only: --json has quantiles of the original.
     """
     from microagg.doors.datasets import is_dataset
     from microagg.release.saving import check_source
@@ -107,6 +109,7 @@ def measure(
             original,
             protected,
             key=key,
+            audit=given["audit"],
             **parsed(_ROLES, given),
             **parsed(_UNIT, given),
             **parsed(_WEIGHTS, given),

@@ -83,6 +83,11 @@ def original_file(help_: str) -> tuple[Parameter, ...]:
     return (_text("original", "--original", "FILE", FILES_SECTION, help_),)
 
 
+def audit_file(help_: str) -> tuple[Parameter, ...]:
+    """Return the option for the audit of a protected file; the help says what it is for."""
+    return (_text("audit", "--audit", "FILE", FILES_SECTION, help_),)
+
+
 JSON = _switch("json", "--json", help_="Print one JSON object on standard output.")
 QUIET = _switch("quiet", "--quiet", "-q", help_="Print nothing but errors.")
 FORCE = _switch("force", "--force", help_="Replace an existing output (never the input).")

@@ -6,6 +6,7 @@ from microagg.core.words import (
     at_least,
     at_most,
     counted,
+    counted_units,
     grouping_loss_of,
     judged_words,
     listed_names,
@@ -30,7 +31,6 @@ from microagg.plans.required import (
     may_have_lost_others,
     required_rows,
     shared_words,
-    units_of,
 )
 from microagg.requirements.units import KUnits
 
@@ -43,7 +43,7 @@ NEGLIGIBLE = 1e-6
 def title(done: Manifest, subjects: str) -> str:
     """Return the title of a summary; `subjects` are the records, counted."""
     if done.units is not None:
-        subjects += f" of {done.units.count:,} {units_of(done)}"
+        subjects += f" of {counted_units(done.units.count, done.units.column)}"
     if done.k == 1:
         return f"Nobody is protected: {subjects} written at k = 1 with {done.method}"
     if done.draw is not None and done.is_drawn:
@@ -77,7 +77,8 @@ def outcome(done: Manifest) -> Facts:
     if done.draw is None or not done.is_drawn:
         where = "in each block " if len(done.blocks) > 1 else ""
         if done.units is not None:
-            least = f"{done.units.fewest:,} {units_of(done)}, and {least}"
+            units = counted_units(done.units.fewest, done.units.column)
+            least = f"{units}, and {least}"
         verified = f"{where}every released combination stands for at least {least}"
         return [*rows, ("verified", verified), *_required(done), ("protected", columns)]
     return [*rows, *_drawn(done, done.draw), ("drawn for", columns)]
@@ -296,6 +297,8 @@ def table_rows(done: Manifest) -> Facts:
         rows += _categories(chosen, has_weights=done.weights is not None)
     if done.key is not None:
         rows.append(("random key", f"instead of {listed_names([done.key])}"))
+    if done.plan.shuffle:
+        rows.append(("order", "random"))
     return rows
 
 

@@ -12,6 +12,7 @@ from microagg.cli.options import (
     QUIET,
     Memory,
     WorkDir,
+    audit_file,
     column_options,
     dialect_of,
     original_file,
@@ -40,6 +41,7 @@ _REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
         "overrides it; columns, requirements and constraints beside it are refused."
     ),
     original_file(f"The table before it was protected, to check {NEED_ORIGINAL}."),
+    audit_file("The audit of the release, needed beside the original if records were shuffled."),
     parameters(
         _OPTIONS,
         unit="Column of the original that says whom a record is about; K then counts units.",
@@ -75,6 +77,7 @@ def verify(
             **parsed(_OPTIONS, given),
             **_required(given),
             original=given["original"],
+            audit=given["audit"],
             plan=given["plan"],
             memory=memory,
             work_dir=work_dir,

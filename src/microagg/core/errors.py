@@ -86,6 +86,9 @@ class PrivacyWarning(UserWarning):
     """
 
 
+# Of a search, as an `InterruptedSearchWarning`.
+SEARCH_INTERRUPTED = "interrupted: these are the best groups so far, not those of the whole search."
+
 # Warnings that users are shown; others are for developers.
 SHOWN_WARNINGS = (
     AnnotationWarning,

@@ -214,6 +214,16 @@ def short_name(column: str) -> str:
     return column if len(column) <= _LONGEST_NAME else f"{column[: _LONGEST_NAME - 1]}…"
 
 
+def counted_units(number: int, column: str) -> str:
+    """Write a count of those whom records are about, with the column that names them.
+
+    >>> counted_units(1, "patient"), counted_units(5, "patient")
+    ("1 unit ('patient')", "5 different units ('patient')")
+    """
+    units = "1 unit" if number == 1 else f"{number:,} different units"
+    return f"{units} ({short_name(column)!r})"
+
+
 def _shown(column: str) -> str:
     short = short_name(" ".join(column.split()) if column.strip() == column else column)
     # Quotes show where an ambiguous name begins and ends.

@@ -23,6 +23,7 @@ def measure(
     protected: Any,
     *,
     key: str | None = None,
+    audit: PathName | None = None,
     quasi_identifiers: Names = None,
     identifiers: Names = (),
     sensitive: Names = (),
@@ -43,8 +44,9 @@ def measure(
 ) -> Measures:
     """Return how safe a protected table is and what it is still good for, whatever made it.
 
-    Both tables have the same records in the same order, or a key to match them by. Print the result
-    to read it.
+    Both tables have the same records in the same order, or a key to match them by, or the protected
+    one was shuffled by microagg and the audit says which record is where. Print the result to read
+    it.
 
     Parameters
     ----------
@@ -54,6 +56,8 @@ def measure(
         or folder says which columns are which.
     key : column to match records by; the protected table may have fewer records then. It is not
         measured
+    audit : file that `Release.save_audit` or `microagg protect --audit` wrote, needed to match the
+        records of a release that was shuffled
     quasi_identifiers : columns that an intruder may know; by default all that were changed
     identifiers : columns to leave out
     sensitive : columns that an intruder wants to know; unchanged columns without a role count as
@@ -98,16 +102,18 @@ def measure(
     are_datasets = [is_dataset(own, memory, work_dir) for own in (original, protected)]
     if not any(are_datasets):
         with listener:
-            return measure_tables(original, protected, given, plan, dialect, key=key, **asked)
+            return measure_tables(
+                original, protected, given, plan, dialect, key=key, audit=audit, **asked
+            )
     if not all(are_datasets):
         raise ParameterError(
             "the original and the protected table must both be folders, or both be files; one of "
             "them is a folder."
         )
-    if key is not None:
+    if key is not None or audit is not None:
         raise ParameterError(
             "records of datasets are matched by their files and their order in them, not by a key "
-            "(--key, key=). Leave it out."
+            "(--key, key=) or an audit (--audit, audit=). Leave it out."
         )
     from microagg.scale.measuring import measure_datasets
 

@@ -29,6 +29,7 @@ def verify(
     constraints: Iterable[str] | str | None = None,
     dates: str | None = None,
     original: Any = None,
+    audit: PathName | None = None,
     plan: Plan | PathName | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -64,6 +65,8 @@ def verify(
         "eu" (day first)
     original : the table before it was protected, or its file or folder, with the same records in
         the same order; that of a dataset must be the one that its manifest names
+    audit : file that `Release.save_audit` or `microagg protect --audit` wrote, needed beside the
+        original if the records were shuffled
     plan : a `Plan`, or the path of a plan file, that defines the columns to leave out, the blocks,
         k, the constraints and the requirements
     delimiter, decimal, encoding : how a CSV file is written; detected where not given
@@ -94,8 +97,18 @@ def verify(
     dialect = Dialect(delimiter, decimal, encoding, sheet=sheet, max_expanded=max_expanded)
     by_column = {"unit": unit, **required}
     given = Asked.given(k, quasi_identifiers, sensitive, constraints, by_column)
+    if audit is not None and original is None:
+        raise ParameterError(
+            "the audit (--audit, audit=) says which record of the original is where, and no "
+            "original (--original, original=) is given. Give both, or leave it out."
+        )
     if not is_dataset(table, memory, work_dir):
-        return verify_table(table, given, plan, original, dialect, dates)
+        return verify_table(table, given, plan, original, audit, dialect, dates)
+    if audit is not None:
+        raise ParameterError(
+            "records of datasets are matched by their files and their order in them, not by an "
+            "audit (--audit, audit=). Leave it out."
+        )
     from microagg.scale.verifying import verify_dataset
 
     return verify_dataset(

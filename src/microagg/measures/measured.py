@@ -117,7 +117,7 @@ class Measures:
             yield (
                 "The released records resemble the original ones no more than if they had been "
                 "shuffled. Match them by a column that identifies records (--key, or key= in "
-                "Python)."
+                "Python), or by the audit if microagg shuffled them (--audit, or audit=)."
             )
         if self.weights in self.unique_columns:
             yield (
@@ -180,6 +180,7 @@ def measure_tables(
     dialect: Dialect,
     *,
     key: str | None,
+    audit: str | PathLike[str] | None,
     unit: str | None,
     weights: str | None,
     target: str | None,
@@ -187,7 +188,9 @@ def measure_tables(
 ) -> Measures:
     """Measure two DataFrames or files, as `microagg.measure` does."""
     began = time.perf_counter()
-    pair, known, found = open_subject(original, protected, given, plan, dialect, key, unit, weights)
+    pair, known, found = open_subject(
+        original, protected, given, plan, dialect, key, unit, weights, audit
+    )
     utility = measure_utility(pair, target=target, seed=seed)
     risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
     return measures_of(pair, known, risk, utility, found, seed, began)

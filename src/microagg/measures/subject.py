@@ -7,10 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from microagg.core.arrays import Order
 from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
 from microagg.files.formats import dialect_for
 from microagg.measures.required import required_of
+from microagg.plans.audits import order_of
 from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.columns import ColumnPlan, columns_by_name
 from microagg.plans.manifest import Manifest
@@ -190,11 +192,17 @@ def open_subject(
     key: str | None,
     unit: str | None = None,
     weights: str | None = None,
+    audit: str | PathLike[str] | None = None,
 ) -> Opened:
     """Pair two tables, each a DataFrame or a file, and return what is known about their columns.
 
     Where neither arguments nor a plan say anything, the manifest beside the protected file does.
     """
+    if key is not None and audit is not None:
+        raise ParameterError(
+            "records are matched by a key (--key, key=) or by the audit of a shuffled release "
+            "(--audit, audit=); got both. Leave one of them out."
+        )
     _check_two_files(original, protected)
     own = dialect_for(original, dialect, protected)
     sides = [_Side(original, own), _Side(protected, dialect_for(protected, dialect, original))]
@@ -208,7 +216,9 @@ def open_subject(
         sides[0] = sides[0].without(roles.plan, own)
     before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
     after = sides[1].frame()
-    pair = pair_of(before, after, roles, unit, shown, key)
+    is_shuffled = key is None and roles.plan is not None and roles.plan.shuffle
+    order = order_of(audit, len(after), is_shuffled=is_shuffled)
+    pair = pair_of(before, after, roles, unit, shown, key, order)
     required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
     return Opened(pair, roles, required)
 
@@ -257,6 +267,7 @@ def pair_of(
     unit: str | None,
     shown: Sequence[str],
     key: str | None = None,
+    order: Order | None = None,
 ) -> Pair:
     """Pair the records of two tables, of whose columns this is known."""
     return open_pair(
@@ -269,6 +280,7 @@ def pair_of(
         column_options=roles.column_options,
         unit=unit,
         weights=roles.weights,
+        order=order,
     )
 
 

@@ -120,6 +120,8 @@ def _as_order(order: object) -> tuple[str | int | float | bool, ...]:
     for entry in listed:
         if not isinstance(entry, (str, int, float)):
             raise ParameterError(f"{expected}; got a list with {type(entry).__name__}.")
+    if len({(type(entry), entry) for entry in listed}) < len(listed):  # True is not 1 here
+        raise ParameterError("an order must list every value once; got one twice. List it once.")
     return listed
 
 

@@ -55,6 +55,11 @@ _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
 _NEARLY_ALL, _ENOUGH = 0.95, 20
 # So many of the columns that are the same in all records of a person are named.
 _N_TOLD = 3
+# Numbers as files have them: 1200, -3.5, 1.234,56.
+_NUMERAL = r"^[+-]?\d[\d.,]*$"
+_MARK = r"^[^\pC]{1,20}$"  # in a comment of the draft: a line, and not a long one
+# So few texts among numbers may mean that a value is missing, if each is in so many records.
+_FEW_MARKS, _FREQUENT = 3, 5
 _WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
@@ -116,7 +121,7 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     why = _why_identifier(frame, name, different, n - absent)
     if why and label is None:
         shared = _SHARED if different < n - absent else ""
-        return Guess(IDENTIFIER, None, f"{why}{holes}{shared}")
+        return Guess(IDENTIFIER, None, f"{why}{holes}{shared}{_marks(frame, name)}")
     judged = judge_type(frame, name, label=label, dates=dates)
     if judged.is_ambiguous:
         return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
@@ -129,11 +134,23 @@ def _marks(frame: Frame, name: str) -> str:
     """Ask whether entries such as NA in a column of text are values or missing."""
     if dtype_of(frame, name) != nw.String:
         return ""
-    texts = pl.Series(frame[name].drop_nulls().unique().to_list(), dtype=pl.String)
-    found = sorted(texts.filter(is_marked(texts)).str.strip_chars().unique())
+    entries = pl.Series(frame[name].drop_nulls().to_list(), dtype=pl.String).str.strip_chars()
+    texts = entries.unique()
+    found = sorted({*texts.filter(is_marked(texts)), *_among_numbers(entries)})
     if not found:
         return ""
     return f"; does {' or '.join(found)} mean missing? then na = {toml_value(found)} above"
+
+
+def _among_numbers(entries: pl.Series) -> list[str]:
+    """Return the texts in a column that is otherwise of numbers, if they are few and frequent."""
+    is_number = entries.str.contains(_NUMERAL)
+    others = entries.filter(~is_number & (entries != "")).value_counts(name="n")
+    is_few = 0 < len(others) <= _FEW_MARKS and 2 * int(is_number.sum()) > len(entries)
+    if not is_few or int(others["n"].min()) < _FREQUENT:  # type: ignore[arg-type]
+        return []
+    found = others[entries.name]
+    return found.to_list() if found.str.contains(_MARK).all() else []
 
 
 def _why_identifier(frame: Frame, name: str, different: int, present: int) -> str:

@@ -220,6 +220,13 @@ class PlanFields(Model):
         Section.COLUMNS,
         "Replace the table's first identifier by a random key instead of dropping it.",
     )
+    shuffle: Annotated[bool, checked(check_flag)] = option(
+        False,
+        "--shuffle",
+        "",
+        Section.PROTECTION,
+        "Release the records in random order.",
+    )
     unit: UnitOfRecords = option(
         None,
         "--unit",

@@ -3,7 +3,7 @@
 from math import inf
 from typing import NamedTuple
 
-from microagg.core.words import counted, short_name
+from microagg.core.words import counted, counted_units, short_name
 from microagg.plans.columns import names_about
 from microagg.plans.commands import quoted_name
 from microagg.plans.manifest import Manifest, RequirementFacts
@@ -29,15 +29,11 @@ class Required(NamedTuple):
     is_confidential: bool
 
 
-def units_of(done: Manifest) -> str | None:
-    """Return what k counts, such as "different units ('patient')"; None for records."""
-    return None if done.units is None else f"different units ({short_name(done.units.column)!r})"
-
-
 def least_behind(done: Manifest) -> str:
     """Return what is behind every combination at least: k records, or k different units."""
-    unit = units_of(done)
-    return counted(done.k, "record") if unit is None else f"{done.k:,} {unit}"
+    if done.units is None:
+        return counted(done.k, "record")
+    return counted_units(done.k, done.units.column)
 
 
 def left_out(done: Manifest) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class Asked:
     plan: Plan | None = None
     manifest: str | None = None
     source: FileFacts = field(default_factory=FileFacts)  # of the original, in the manifest
+    is_shuffled: bool = False  # records are not in the order of the original
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -88,6 +89,7 @@ class Asked:
             dropped=tuple(name for name in plan.not_published if name != key),
             present=tuple(name for name in plan.columns if name not in plan.not_published),
             plan=plan,
+            is_shuffled=plan.shuffle,
         )
 
     @classmethod
@@ -105,6 +107,7 @@ class Asked:
             plan=found.plan,
             manifest=path,
             source=found.input,
+            is_shuffled=found.plan.shuffle,
         )
 
 
@@ -185,7 +188,9 @@ def _complete(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Aske
     if names_columns:
         opened.warn_of_manifest()
         found = opened.manifest(warns=False)  # it names the original, whatever is asked
-        return given if found is None else replace(given, source=found.input)
+        if found is None:
+            return given
+        return replace(given, source=found.input, is_shuffled=found.plan.shuffle)
     found = opened.manifest(warns=given.k is not None)
     if found is None:
         return given

@@ -1,6 +1,11 @@
 """What a release warns of: requests and tables that leave somebody unprotected."""
 
-from microagg.core.errors import InterruptedSearchWarning, PrivacyWarning, warn
+from microagg.core.errors import (
+    SEARCH_INTERRUPTED,
+    InterruptedSearchWarning,
+    PrivacyWarning,
+    warn,
+)
 from microagg.core.words import counted
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
@@ -24,11 +29,11 @@ def warn_of_k(plan: Plan) -> None:
         )
 
 
-def warn_of_order(unit: str | None) -> None:
+def warn_of_order(unit: str | None, remedy: str) -> None:
     """Warn of records whose order shows which of them are of one unit."""
     warn(
         f"records of the same {unit!r} follow each other, and the released table keeps their "
-        "order: it shows which records belong together. Shuffle the records first.",
+        f"order: it shows which records belong together. {remedy}",
         PrivacyWarning,
     )
 
@@ -59,8 +64,8 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
             "unit.",
             PrivacyWarning,
         )
-    if order_links_units(records):
-        warn_of_order(unit)
+    if not plan.shuffle and order_links_units(records):
+        warn_of_order(unit, "Shuffle them (--shuffle, or shuffle=True in Python).")
     if plan.hybrid:
         warn(
             "hybrid records keep the means and covariances of groups, not k-anonymity: each has "
@@ -80,10 +85,7 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
 def warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
     """Warn of what the groups leave unprotected."""
     if groups.interrupted:
-        warn(
-            "interrupted: these are the best groups so far, not those of the whole search.",
-            InterruptedSearchWarning,
-        )
+        warn(SEARCH_INTERRUPTED, InterruptedSearchWarning)
     if plan.k > 1 and (count := n_groups_of_one_weight(records, groups)):
         warn(
             f"in {counted(count, 'group')} one record has more than half of the weight in "

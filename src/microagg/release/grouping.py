@@ -9,7 +9,7 @@ import numpy as np
 from microagg.bounds.choice import Bound, find_bound
 from microagg.bounds.choices import AUTO, NONE
 from microagg.constraints.system import System
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Labels, Order
 from microagg.core.errors import DataError, InterruptedSearchWarning, warn
 from microagg.core.estimator import Estimator
 from microagg.core.registry import DEFAULT, Method, find
@@ -82,9 +82,15 @@ class Groups:
         """The sizes of the groups of all blocks."""
         return np.concatenate([np.bincount(labels) for labels in self.labels])
 
-    def labels_as_array(self) -> Labels:
-        """Return the group of every record, read-only; with several blocks, a column for each."""
-        labels = self.labels[0] if len(self.labels) == 1 else np.column_stack(self.labels)
+    def labels_as_array(self, order: Order | None = None) -> Labels:
+        """Return the group of every record, read-only; with several blocks, a column for each.
+
+        If the records come in another `order`, groups are numbered by the first records there.
+        """
+        each = self.labels
+        if order is not None:
+            each = tuple(summarise(np.zeros((len(own), 1)), own[order]).labels for own in each)
+        labels = each[0] if len(each) == 1 else np.column_stack(each)
         labels.flags.writeable = False
         return labels
 

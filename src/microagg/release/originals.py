@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats, Order, Rows
 from microagg.core.errors import DataError
 from microagg.core.words import counted
 from microagg.files.dialect import Dialect
@@ -28,13 +28,19 @@ _SAME = "Give the table that was protected, with the same records in the same or
 
 
 def original_columns(
-    original: Any, plan: Plan, blocks: Sequence[Evidence], named: FileFacts, dialect: Dialect
+    original: Any,
+    plan: Plan,
+    blocks: Sequence[Evidence],
+    named: FileFacts,
+    dialect: Dialect,
+    order: Order | None = None,
 ) -> pl.DataFrame:
     """Return the unit and the contributions of every record, if the table is the original.
 
     It is if it has the SHA-256 that a manifest `named`, or, where there is none or it is one of a
     file and this is a DataFrame or the other way round, as many records, the same values where they
-    are published unchanged, and numbers from which the released ones may have been made.
+    are published unchanged, and numbers from which the released ones may have been made. `order`
+    are the original rows of records that were shuffled, which the values must agree with.
     """
     protected = open_frame(blocks[0].table)
     contributions = [name for name, own in plan.columns.items() if own.is_about_contributions]
@@ -58,12 +64,16 @@ def original_columns(
         found = table_digest(frame) if sha256 is not None else None
     if sha256 is not None and found != sha256:
         raise DataError(f"the original is not the table that the manifest names. {_SAME}")
-    _check_records(frame, protected, unchanged if sha256 is None else [])
-    if sha256 is None:
+    is_known = sha256 is not None and order is None
+    _check_number(frame, protected)
+    if order is not None:
+        frame = frame[order]
+    if not is_known:
+        _check_unchanged(frame, protected, unchanged)
         matched = any(name in frame.columns for name in unchanged)
         for block in blocks:
             matched |= _matches_groups(frame, block, plan)
-        if not matched:
+        if not matched and sha256 is None:
             raise DataError(
                 "nothing shows that the original has the records of the protected table: no number "
                 "and no unchanged column. Verify the file beside its manifest."
@@ -86,12 +96,15 @@ def _check_columns(needed: list[str], columns: Any) -> None:
             raise DataError(missing.replace("the table", "the original", 1))
 
 
-def _check_records(frame: Frame, protected: Frame, unchanged: list[str]) -> None:
+def _check_number(frame: Frame, protected: Frame) -> None:
     if len(frame) != len(protected):
         raise DataError(
             f"the original has {counted(len(frame), 'record')}, the protected table has "
             f"{len(protected):,}. {_SAME}"
         )
+
+
+def _check_unchanged(frame: Frame, protected: Frame, unchanged: list[str]) -> None:
     for name in unchanged:
         if name not in frame.columns:
             continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypedDict
 
+import numpy as np
 import polars as pl
 
 from microagg.bounds.choices import AUTO
@@ -23,8 +24,9 @@ from microagg.release.constrained import systems_of
 from microagg.release.description import describe
 from microagg.release.facts import plain_options
 from microagg.release.grouping import Groups, bound_of, group
+from microagg.release.origin import Origin
 from microagg.release.records import Records, open_records
-from microagg.release.release import Origin, Release
+from microagg.release.release import Release
 from microagg.release.released import Released, aggregate, synthesise
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
@@ -112,6 +114,7 @@ def protect(
     keep_margins: bool = False,
     hybrid: bool = False,
     keep_key: bool = False,
+    shuffle: bool = False,
     random_state: SeedLike = None,
     effort: str = "balanced",
     time_budget: float | None = None,
@@ -200,6 +203,9 @@ def protect(
         at least 2d + 1 for d of them (in a block). Equalities among constraints are kept; whole
         numbers are rounded, and the manifest says how far that moved means and covariances.
     keep_key : Replace the table's first identifier by a random key instead of dropping it.
+    shuffle : Release the records in random order. Their order may show which of them belong
+        together, or who they are. It comes from the operating system, not from the seed, so that
+        nobody can undo it; only `Release.order` and the audit say which record is where.
     random_state : Seed of a method that uses randomness, and of hybrid records. A whole number
         below 2**32; the same seed gives the same groups and records. None draws one. The manifest
         records it, or None if nothing uses randomness.
@@ -312,7 +318,7 @@ def go_through(
         seconds=time.perf_counter() - began,
     )
     origin = _origin(records, released, verified)
-    release = Release(verified.table, groups.labels_as_array(), manifest, origin)
+    release = Release(verified.table, groups.labels_as_array(verified.order), manifest, origin)
     return Stages(records, groups, release)
 
 
@@ -324,6 +330,7 @@ def _origin(records: Records, released: Released, verified: Verified) -> Origin:
         records.source.dialect,
         records.source.annotations,
         records.source.sheet,
+        verified.order,
     )
 
 
@@ -332,4 +339,5 @@ def _identifiers(verified: Verified) -> Iterator[pl.Series]:
     if verified.identifiers is not None:
         yield from verified.identifiers.get_columns()
     if verified.key is not None:
-        yield polars_column(open_frame(verified.table)[verified.key]).alias("key")
+        keys = polars_column(open_frame(verified.table)[verified.key]).alias("key")
+        yield keys if verified.order is None else keys.gather(np.argsort(verified.order))

@@ -1,24 +1,20 @@
 """What a release is: the table, its groups, what it cost, and what can be done with it."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Order
 from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.core.words import percent, spread
-from microagg.files.annotations import Annotations
 from microagg.files.atomic import Private, Writer, atomic_write_all, check_distinct, check_target
-from microagg.files.dialect import Dialect
 from microagg.files.formats import (
     STANDARD,
     check_escaping,
@@ -29,50 +25,16 @@ from microagg.files.formats import (
 )
 from microagg.files.writing import text_writer
 from microagg.plans.manifest import Manifest, Promise
-from microagg.plans.required import units_of
+from microagg.plans.required import least_behind
+from microagg.release.origin import Origin
 from microagg.release.saving import audit_table, file_name, save_release
 from microagg.tables.frames import to_polars
-from microagg.tables.pairs import Pair
 
 if TYPE_CHECKING:
     from microagg.measures.measure import Risk, Utility
     from microagg.report.contents import Subject
 
 PathName = str | PathLike[str]
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """What a release keeps of the input, for its files and for measuring.
-
-    `open_pair` opens the records before and after; that happens when somebody measures, and once.
-    """
-
-    open_pair: Callable[[], Pair]
-    identifiers: tuple[pl.Series, ...]
-    dialect: Dialect | None
-    annotations: Annotations | None
-    sheet: str | None = None
-
-    @cached_property
-    def pair(self) -> Pair:
-        """The records before and after, with whatever measures have computed of them."""
-        return self.open_pair()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # How columns are decoded are functions, which cannot be pickled; a pair has values only.
-        of_file = (self.dialect, self.annotations, self.sheet)
-        return Origin, (_Opened(self.pair), self.identifiers, *of_file)
-
-
-@dataclass(frozen=True, eq=False)
-class _Opened:
-    """A pair that was opened before, as a function."""
-
-    pair: Pair
-
-    def __call__(self) -> Pair:
-        return self.pair
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -84,10 +46,13 @@ class Release:
 
     Attributes
     ----------
-    table : the released table: the same kind of DataFrame as the input, with the same row order,
-        column order and column types; identifiers are dropped, sensitive columns are unchanged
-    labels : group of every record, numbered in the order of the groups' first records (read-only);
-        with several blocks, a column for each
+    table : the released table: the same kind of DataFrame as the input, with the same row order
+        (unless it was shuffled), column order and column types; identifiers are dropped, sensitive
+        columns are unchanged
+    labels : group of every record of the released table, numbered in the order of the groups' first
+        records (read-only); with several blocks, a column for each
+    order : row of the input, from 0, of every record of the released table (read-only): 0, 1, 2 and
+        so on, unless it was shuffled. Keep it internal, as the audit
     information_loss : what the released values lose, in per cent: the squared error of each
         quasi-identifier over its variance, averaged by the weights of the columns, as `utility()`
         and `measure` report it; NaN if no quasi-identifier varies but the release does
@@ -120,6 +85,14 @@ class Release:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.labels.flags.writeable = False  # a pickle does not keep that
+
+    @property
+    def order(self) -> Order:
+        """The row of the input, from 0, of every record of the released table."""
+        own = self._origin.order
+        order = np.arange(len(self.labels)) if own is None else own.copy()
+        order.flags.writeable = False
+        return order
 
     @property
     def information_loss(self) -> float:
@@ -271,9 +244,10 @@ class Release:
     ) -> Path:
         """Write which record is in which group to a file, for internal use only.
 
-        It has a line for each record: its number, from 1, its identifiers, its random key if it
-        has one, and its group, from 1, in every block. It can be used to undo the release, and a
-        `PrivacyWarning` says so. `escape_formulas` is that of `save`. Returns the path.
+        It has a line for each record: its number, from 1, its row in the released table if that was
+        shuffled, its identifiers, its random key if it has one, and its group, from 1, in every
+        block. It can be used to undo the release, and a `PrivacyWarning` says so.
+        `escape_formulas` is that of `save`. Returns the path.
         """
         target = file_name(path)
         if check_flag("escape_formulas", escape_formulas):
@@ -369,7 +343,7 @@ class Release:
         return {path: text_writer(text) for path, text in texts.items()}
 
     def _audit_writer(self, path: str, *, escape_formulas: bool) -> Writer:
-        table = audit_table(self._origin.identifiers, self.labels)
+        table = audit_table(self._origin.identifiers, self.labels, self._origin.order)
         return Private(table_writer(table, path, escape_formulas=escape_formulas))
 
     def __repr__(self) -> str:
@@ -380,11 +354,11 @@ class Release:
             said = {Promise.NOTHING: "nothing", Promise.HYBRID: "no k-anonymity (hybrid records)"}
             promised = said.get(done.promise, done.promise)
             promise = f"promises {promised}, "
-        unit = "" if done.units is None else f" {units_of(done)}"
+        k = str(done.k) if done.units is None else least_behind(done)
         loss = "not defined" if done.information_loss is None else percent(done.information_loss)
         return (
             f"<Release of {done.n_records} records in {done.n_groups} groups of {sizes}: "
-            f"k = {done.k}{unit}, {done.method}, {promise}information loss {loss}>"
+            f"k = {k}, {done.method}, {promise}information loss {loss}>"
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Order
 from microagg.core.errors import (
     ManifestWarning,
     MicroaggError,
@@ -26,6 +27,7 @@ from microagg.files.formats import STANDARD, check_output_format, format_of, tab
 from microagg.files.reading import check_readable, sha256_of
 from microagg.files.regular import text_of_small_file
 from microagg.files.writing import json_writer
+from microagg.plans.audits import RECORD, RELEASED_ROW
 from microagg.plans.beside import SUFFIX, earlier_manifest_path, manifest_path
 from microagg.plans.manifest import MOST_BYTES, Manifest
 from microagg.plans.plan import Plan
@@ -165,11 +167,22 @@ def save_release(
     return saved
 
 
-def audit_table(identifiers: Sequence[pl.Series], labels: NDArray[np.intp]) -> pl.DataFrame:
-    """Return which record is in which group, in every block; names in use get an underscore."""
+def audit_table(
+    identifiers: Sequence[pl.Series], labels: NDArray[np.intp], order: Order | None = None
+) -> pl.DataFrame:
+    """Return which record is in which group, in every block; names in use get an underscore.
+
+    `order` are the original rows of the released records, of which `labels` are the groups, if they
+    were shuffled; the audit then says where each record went.
+    """
+    columns = [pl.Series(RECORD, np.arange(1, len(labels) + 1))]
+    if order is not None:
+        rows = np.argsort(order)
+        labels = labels[rows]
+        columns.append(pl.Series(RELEASED_ROW, rows + 1))
+    columns += identifiers
     groups = labels.reshape(len(labels), -1).T + 1
     names = ["group"] if len(groups) == 1 else [f"group_{at + 1}" for at in range(len(groups))]
-    columns = [pl.Series("record", np.arange(1, len(labels) + 1)), *identifiers]
     columns += [pl.Series(name, own) for name, own in zip(names, groups, strict=True)]
     found: dict[str, pl.Series] = {}
     for column in columns:

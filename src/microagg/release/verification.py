@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from microagg.core.arrays import Order
 from microagg.core.errors import DataError, GuaranteeError
 from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
@@ -20,7 +22,7 @@ from microagg.requirements.keys import RandomKeys
 from microagg.requirements.records import Classes
 from microagg.requirements.shared import SharedValues, shared_values
 from microagg.tables.frames import Frame, open_frame, polars_column, with_released
-from microagg.tables.keys import random_keys
+from microagg.tables.keys import random_keys, random_order
 from microagg.tables.units import naming_column
 
 
@@ -33,6 +35,7 @@ class Verified:
     the records, as they were; None if they were not read. `moved` says how far the means and
     covariances of hybrid records are from those of the original ones. `shared` counts for sensitive
     columns the combinations whose records all have the same value, in the block with most of them.
+    `order` are the original rows of the table's records, if they were shuffled.
     """
 
     table: Any
@@ -42,6 +45,7 @@ class Verified:
     identifiers: pl.DataFrame | None
     moved: MovedMoments | None = None
     shared: tuple[SharedValues, ...] = ()
+    order: Order | None = None
 
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
@@ -57,19 +61,23 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         key = records.roles.identifiers[0]  # in the order of the table
         dropped.remove(key)
         columns[key] = random_keys(records.frame, key)
-    table = with_released(records.frame, columns, dropped=dropped)
+    order = random_order(len(records.frame)) if plan.shuffle else None
+    table = with_released(records.frame, columns, dropped=dropped, order=order)
+    unpublished = unpublished_for(plan, records)
+    if order is not None and unpublished.width:
+        unpublished = unpublished[order]
     blocks = [(*block.names, *records.roles.strata) for block in records.blocks]
     each = evidence_on(
         open_frame(table),
         blocks,
-        unpublished_for(plan, records),
+        unpublished,
         needed=plan.judged_columns,
         decimal=decimal_of(records.source),
         na=plan.na,
     )
     in_blocks = [[judge.judge(own) for own in each] for judge in plan.requirements]
     findings = [found for blocks in in_blocks for found in blocks]
-    moved = _moved_moments(records, groups, each[0].table) if plan.hybrid else None
+    moved = _moved_moments(records, groups, each[0].table, order) if plan.hybrid else None
     if groups.hold_k and not plan.hybrid:
         _refuse_unless_satisfied(findings)
     if key is not None:
@@ -91,6 +99,7 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         _identifiers(records),
         moved,
         () if plan.hybrid else _shared(each, records.roles.sensitive),
+        order,
     )
 
 
@@ -104,8 +113,12 @@ def _shared(each: Iterable[Evidence], sensitive: Iterable[str]) -> tuple[SharedV
     return tuple(most.values())
 
 
-def _moved_moments(records: Records, groups: Groups, table: pl.DataFrame) -> MovedMoments:
+def _moved_moments(
+    records: Records, groups: Groups, table: pl.DataFrame, order: Order | None
+) -> MovedMoments:
     """Return how far means and covariances of groups moved, if rounding explains it."""
+    if order is not None:
+        table = table[np.argsort(order)]
     found = MovedMoments.together(
         moved_moments(
             [records.columns[name].values.numbers for name in block.names],

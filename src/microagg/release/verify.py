@@ -13,6 +13,7 @@ from microagg.constraints.grammar import Constraint
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.dialect import Dialect
 from microagg.files.formats import dialect_for
+from microagg.plans.audits import order_of
 from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
@@ -36,6 +37,7 @@ def verify_table(
     given: Asked,
     plan: Plan | PathName | None,
     original: Any,
+    audit: PathName | None,
     dialect: Dialect,
     dates: str | None,
 ) -> Verification:
@@ -44,7 +46,7 @@ def verify_table(
     request = requested(given, plan, opened)
     asked = request.asked
     own = dialect_for(original, dialect, table)
-    evidence = _evidence(opened, asked, request.combinations, original, own)
+    evidence = _evidence(opened, asked, request.combinations, original, audit, own)
     findings = [[judge.judge(own) for judge in asked.requirements] for own in evidence]
     on_table: list[Finding] = []
     if asked.dropped:
@@ -122,6 +124,7 @@ def _evidence(
     asked: Asked,
     blocks: Iterable[Sequence[str]],
     original: Any,
+    audit: PathName | None,
     dialect: Dialect,
 ) -> list[Evidence]:
     frame = opened.as_written()
@@ -134,7 +137,8 @@ def _evidence(
         return published
     check_original_is_needed(asked)
     assert asked.plan is not None
-    known = original_columns(original, asked.plan, published, asked.source, dialect)
+    order = order_of(audit, len(frame), is_shuffled=asked.is_shuffled)
+    known = original_columns(original, asked.plan, published, asked.source, dialect, order)
     return [replace(own, unpublished=known) for own in published]
 
 

@@ -47,7 +47,10 @@ def bars_of(
     if not counts[0, :-1].any():
         return None, "Every value is missing."
     if not kept:
-        return None, f"No category has the {least:,} records it takes to be named."
+        return (
+            None,
+            f"Not shown: shares of its categories would tell of fewer than {least:,} records.",
+        )
     if column.type is ColumnType.NOMINAL:
         last = counts.shape[1] - 1
         kept = sorted(kept, key=lambda code: (code == last, -held[0, code], code))

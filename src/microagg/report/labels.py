@@ -31,16 +31,16 @@ class Names:
         return mark
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, longest: int = _LONGEST_NAME) -> str:
     r"""Return a name for an axis: without unprintable characters, and shortened if long.
 
     >>> shortened("a\tb"), shortened("one of many long names of columns")
     ('ab', 'one of many…s of columns')
     """
     name = "".join(sign for sign in with_blanks(name) if unicodedata.category(sign)[0] != "C")
-    if width_of(name) <= _LONGEST_NAME:
+    if width_of(name) <= longest:
         return name
-    half = _LONGEST_NAME // 2
+    half = longest // 2
     return f"{_fitting(name, half - 1).rstrip()}…{_fitting(name[::-1], half)[::-1].lstrip()}"
 
 

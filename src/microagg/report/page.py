@@ -13,10 +13,17 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from microagg.core.progress import report
-from microagg.core.words import counted, percent, short_name, with_blanks, without_controls
+from microagg.core.words import (
+    counted,
+    counted_units,
+    percent,
+    short_name,
+    with_blanks,
+    without_controls,
+)
 from microagg.measures.wording import FigureRow
 from microagg.plans.manifest import Manifest
-from microagg.plans.required import left_out, units_of
+from microagg.plans.required import left_out
 from microagg.report import plots
 from microagg.report.bars import Bars
 from microagg.report.categories import categories_of
@@ -82,7 +89,9 @@ def render(subject: Subject) -> str:
         "verdict": shown.verdict,
         "required": shown.required,
         "unit": "" if done.units is None else short_name(done.units.column),
-        "least_units": "" if done.units is None else f"{max(done.k, FLOOR):,} {units_of(done)}",
+        "least_units": ""
+        if done.units is None
+        else counted_units(max(done.k, FLOOR), done.units.column),
         "why_no_loss": lost.why_not,
         "loss": shown.loss,
         "loss_share": shown.loss_share,

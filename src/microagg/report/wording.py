@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from microagg.core.words import counted, short_name
+from microagg.core.words import counted, counted_units, short_name
 from microagg.plans.manifest import HybridFacts, Manifest, Promise
 from microagg.plans.required import (
     WHY_LOST,
@@ -13,7 +13,6 @@ from microagg.plans.required import (
     lost_columns,
     may_have_lost_others,
     required_rows,
-    units_of,
 )
 from microagg.requirements.diversity import LDiversity
 
@@ -40,7 +39,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def what_was_done(done: Manifest, n_columns: int) -> str:
     """Describe in two sentences what was done, and what follows."""
     columns = "one column" if n_columns == 1 else counted(n_columns, "column")
-    promise, unit = done.promise, units_of(done)
+    promise, units = done.promise, done.units
     blocks = ", separately for each block of columns" if promise == Promise.BLOCKWISE else ""
     those = f"the {columns} that could reveal who a record is about"
     if done.draw is not None and done.is_drawn:
@@ -56,7 +55,7 @@ def what_was_done(done: Manifest, n_columns: int) -> str:
             "synthetic ones with the same means, variances and correlations."
         )
     else:
-        about = "" if done.units is None else f" of {done.units.count:,} {unit}"
+        about = "" if units is None else f" of {counted_units(units.count, units.column)}"
         first = (
             f"The {done.n_records:,} records{about} were put into {done.n_groups:,} groups of "
             f"similar records{blocks}, and in {those}, every value was replaced by one that the "
@@ -126,7 +125,8 @@ def _rarest(done: Manifest) -> str:
     records = counted(done.smallest_class, "record")
     if done.units is None:
         return f"The rarest stands for {records}."
-    return f"None stands for fewer than {done.units.fewest:,} {units_of(done)}, or {records}."
+    units = counted_units(done.units.fewest, done.units.column)
+    return f"None stands for fewer than {units}, or {records}."
 
 
 def _k(done: Manifest) -> str:
@@ -298,6 +298,14 @@ def _may_repeat_people(done: Manifest) -> bool:
     return done.unit is None and not done.identifiers and not done.plan.counts_rows
 
 
+def ended_early(done: Manifest) -> str:
+    """Say that the search was ended before it was through; empty if it was not."""
+    if not (done.interrupted or done.timed_out):
+        return ""
+    by = "by hand" if done.interrupted else "by the time budget"
+    return f"The search was ended {by}: these are the best groups found by then."
+
+
 def cautions(done: Manifest, *, public: bool) -> list[str]:
     """List what a reader must know before relying on the release."""
     found = []
@@ -335,9 +343,8 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
             "Released values are no closer to the true ones than an overall average: "
             f"{listed(lost)}{others}. {WHY_LOST}"
         )
-    if done.interrupted or done.timed_out:
-        by = "by hand" if done.interrupted else "by the time budget"
-        found.append(f"The search was ended {by}: these are the best groups found by then.")
+    if ended := ended_early(done):
+        found.append(ended)
     if assumed := done.assumed_quasi_identifiers:
         were = "was" if len(assumed) == 1 else "were"
         found.append(
@@ -346,4 +353,6 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         )
     if done.key is not None:
         found.append(f"Column {done.key} contains random keys instead of an identifier.")
+    if done.plan.shuffle:
+        found.append("The records are in random order, not in that of the original.")
     return found

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from microagg.core.words import counted_units
 from microagg.requirements.base import Evidence, GroupFacts
 from microagg.requirements.found import GroupFinding, Wording
 
@@ -26,7 +27,7 @@ class KUnits:
     @property
     def wording(self) -> Wording:
         """The requirement in words."""
-        units = f"{self.k:,} different unit{'' if self.k == 1 else 's'} ({self.column!r})"
+        units = counted_units(self.k, self.column)
         return Wording(
             name=self.name,
             column=self.column,

@@ -19,6 +19,7 @@ from microagg.measures.subject import (
     roles_of,
     with_weights_and_unit,
 )
+from microagg.plans.audits import refuse_shuffled
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.release.asked import Asked
@@ -61,6 +62,7 @@ def measure_datasets(
         columns = before.listing.columns
         shown = after.listing.columns
         roles = roles_of(given, plan, shown, lambda: _beside(after))
+        refuse_shuffled(is_shuffled=roles.plan is not None and roles.plan.shuffle)
         roles = roles.within(tuple(dict.fromkeys((*columns, *shown))))
         roles, unit = with_weights_and_unit(roles, weights, unit, columns, columns)
         check_room(work, 2 * after.listing.n_rows * row_bytes(after.listing, len(shown)))

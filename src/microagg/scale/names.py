@@ -128,7 +128,7 @@ def check_names(passes: Passes, setting: Setting, facts: Facts) -> int:
     if setting.roles.unit is not None:
         units = found[setting.roles.unit]
         if is_order_telling(facts.n_following / n_rows, units.squares / n_rows**2):
-            warn_of_order(setting.roles.unit)
+            warn_of_order(setting.roles.unit, "Shuffle the records first.")
         return units.different
     refuse_shared({name: found[name].shared for name in identifiers if found[name].shared})
     for name in published:

@@ -28,6 +28,8 @@ def _not_there(plan: Plan) -> Iterator[str]:
         yield "blocks of columns (--block) are"
     if plan.keep_margins:
         yield "keeping the totals of categories (--keep-margins) is"
+    if plan.shuffle:
+        yield "a random order of the records (--shuffle) is"
     if plan.time_budget is not None:
         yield "a time budget (--time-budget), with which no two runs are alike, is"
     if plan.bound not in (AUTO, NONE):

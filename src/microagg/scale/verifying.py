@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.dialect import Dialect
+from microagg.plans.audits import refuse_shuffled
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.release.asked import Asked, Shown, check_original_is_needed, requested
@@ -115,6 +116,7 @@ def verify_dataset(
         known = None
         if original is not None:
             check_original_is_needed(asked)
+            refuse_shuffled(is_shuffled=asked.is_shuffled)
             known = _original(passes, original, asked, dialect, opened.listing)
         findings = judged_blocks(opened.dataset, known, asked, request.combinations)
         on_table: list[Finding] = []

@@ -253,6 +253,7 @@ class _Trial:
             bound="none",
             hybrid=False,
             keep_key=False,
+            shuffle=False,
         )
 
     def run(self, method: Method, k: int) -> Row:

@@ -8,6 +8,7 @@ import polars as pl
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoDType
 
+from microagg.core.arrays import Order
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables import used_categories
 from microagg.tables.polars_columns import as_polars
@@ -118,13 +119,20 @@ def _check_levels(names: list[Any], columns: Collection[str]) -> tuple[str, ...]
     return tuple(names)
 
 
-def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collection[str]) -> Any:
+def with_released(
+    frame: Frame,
+    released: Mapping[str, Any],
+    *,
+    dropped: Collection[str],
+    order: Order | None = None,
+) -> Any:
     """Return a new native table with the `released` columns in place and `dropped` left out.
 
-    The order of columns and rows stays. What lies beside the values does not, as it may say
-    anything: `attrs`, the name of the columns, attributes of subclasses and row numbers of pandas,
-    metadata of Arrow, categories that no record holds. Levels of an index that have a name are
-    columns. The released columns are native ones. The original table is not touched.
+    The order of columns stays, and that of rows, unless `order` lists the rows in another. What
+    lies beside the values does not, as it may say anything: `attrs`, the name of the columns,
+    attributes of subclasses and row numbers of pandas, metadata of Arrow, categories that no record
+    holds. Levels of an index that have a name are columns. The released columns are native ones, in
+    the order of the original. The original table is not touched.
     """
     native = frame.to_native()
     left_out = set(dropped)
@@ -137,6 +145,8 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
             table[name] = column
         # A key is in a column with the name of the index level that it replaces.
         gone = {*dropped, *released}
+        if order is not None:
+            table = table.iloc[order]
         if levels := [name for name in table.index.names if name is not None and name in gone]:
             table = table.reset_index(level=levels, drop=True)
         if list(table.index.names) == [None]:
@@ -145,7 +155,8 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
     columns = [released.get(name, native[name]) for name in kept]
     if isinstance(native, pl.DataFrame):
         own = map(used_categories.of_polars, columns)
-        return pl.DataFrame(dict(zip(kept, own, strict=True)))
+        table = pl.DataFrame(dict(zip(kept, own, strict=True)))
+        return table if order is None else table[order]
     columns = [used_categories.of_arrow(column) for column in columns]
     # A key that replaces an identifier has its own type.
     fields = [
@@ -153,7 +164,8 @@ def with_released(frame: Frame, released: Mapping[str, Any], *, dropped: Collect
         for name, column in zip(kept, columns, strict=True)
     ]
     schema = frame.implementation.to_native_namespace().schema(fields)
-    return type(native).from_arrays(columns, schema=schema)
+    table = type(native).from_arrays(columns, schema=schema)
+    return table if order is None else table.take(order)
 
 
 def new_table(like: Frame, values: Mapping[str, list[Any]], schema: Mapping[str, IntoDType]) -> Any:

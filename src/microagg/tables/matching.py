@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Labels, Order
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.date_texts import find_writing, parsed
@@ -33,8 +33,11 @@ def open_pair(
     column_options: Mapping[str, ColumnOptions] | None = None,
     unit: str | None = None,
     weights: str | None = None,
+    order: Order | None = None,
 ) -> Pair:
     """Pair the records of two tables: in their order, or by a key that both have.
+
+    `order` are the original rows of protected records that were shuffled, if that is known.
 
     Quasi-identifiers are the columns named as such, or else all that were changed; unchanged
     columns without a role are sensitive. `identifiers` are left out, and so is the `unit`, which
@@ -56,8 +59,9 @@ def open_pair(
     check_named(known, quasi_identifiers=tuple(said))  # they must be columns
     common = _common_columns(before, after, left_out)
     _check_released(common, named)
-    _check_indexes(before, after, key)
-    rows = _matched(before, after, key)
+    if key is None and order is None:
+        _check_indexes(before, after)
+    rows = _matched(before, after, key, order)
     units = None if unit is None else _units(before, rows, unit)
     keys = _random_keys(before, after, common, named)
     measured = [name for name in common if name not in keys]
@@ -150,8 +154,11 @@ def _common_columns(before: Frame, after: Frame, left_out: set[str]) -> list[str
     return common
 
 
-def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
-    """Return the record of the original behind every protected one; None if in their order."""
+def _matched(before: Frame, after: Frame, key: str | None, order: Order | None) -> Labels | None:
+    """Return the record of the original behind every protected one; None if in their order.
+
+    `order` are those records, if that is known.
+    """
     if not len(before) or not len(after):
         raise DataError("a table has no records.")
     if key is None:
@@ -161,7 +168,7 @@ def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
                 f"{len(before):,} and the protected one {len(after):,}. Name a column to match "
                 "them by (--key, or key= in Python)."
             )
-        return None
+        return order
     ids = []
     for word, frame in (("original", before), ("protected", after)):
         if key not in frame.columns:
@@ -184,9 +191,9 @@ def _matched(before: Frame, after: Frame, key: str | None) -> Labels | None:
     return found.cast(pl.Int64).to_numpy().astype(np.intp)
 
 
-def _check_indexes(before: Frame, after: Frame, key: str | None) -> None:
+def _check_indexes(before: Frame, after: Frame) -> None:
     """Refuse pandas tables with the same index in a different order."""
-    if key is not None or not all(f.implementation.is_pandas_like() for f in (before, after)):
+    if not all(f.implementation.is_pandas_like() for f in (before, after)):
         return
     first, second = (frame.to_native().index for frame in (before, after))
     same = len(first) == len(second) and not first.equals(second)

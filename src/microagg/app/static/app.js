@@ -235,8 +235,12 @@
   let dragged = null;
   document.addEventListener("dragstart", (event) => {
     dragged = closest(event, "[data-drag]");
-    if (dragged) event.dataTransfer.effectAllowed = "move";
+    if (dragged) {
+      event.dataTransfer.effectAllowed = "move";
+      event.dataTransfer.setData("text/plain", dragged.dataset.drag); // Firefox drags nothing else
+    }
   });
+  document.addEventListener("dragend", () => { dragged = null; });
   document.addEventListener("dragover", (event) => {
     const over = closest(event, "[data-drag]");
     if (dragged && over && over.parentElement === dragged.parentElement) event.preventDefault();

@@ -27,11 +27,19 @@ from microagg.app.parts import (
 from microagg.app.paths import entered_path
 from microagg.app.samples import SAMPLES, sample_path
 from microagg.app.state import Choices, Outputs, State
-from microagg.app.words import SIZES, in_words, kind_of, where
+from microagg.app.words import SIZES, in_words, kind_of, on_the_page
 from microagg.core.errors import ParameterError
 from microagg.files.formats import DIALECT_OPTIONS, protected_name, suffix_list
 from microagg.plans.plan import Plan
 
+_MARKS = {
+    "\t": "tab",
+    " ": "blank",
+    ",": "comma (,)",
+    ";": "semicolon (;)",
+    ".": "point (.)",
+    "|": "bar (|)",
+}
 OPTIONS = ("na", "dates")  # they say how entries of the file are read
 
 
@@ -179,7 +187,7 @@ def _described(desk: Desk, found: Described) -> Tag:
 
 
 def _shown_mark(value: str) -> str:
-    return {"\t": "tab", " ": "blank"}.get(value, value)
+    return _MARKS.get(value, value)
 
 
 def _search(state: State) -> Tag:
@@ -206,7 +214,7 @@ def _row(column: Column, n: int) -> tuple[Any, ...]:
         kind_of(column),
         f"{column.missing:,}{share}" if column.missing else "none",
         f"{column.distinct:,}",
-        tags.span(column.why or where(column.reason), {"class": "why"}),
+        tags.span(column.why or on_the_page(column.reason), {"class": "why"}),
     )
 
 

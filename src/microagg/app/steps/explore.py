@@ -1,38 +1,31 @@
 """Explore: methods on one map of risk and loss, and what a release has changed."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from htmltools import Tag, TagChild, TagList, tags
 
 from microagg.app import plots
-from microagg.app.answers import ColumnFigures, Compared, Figure, Protected
-from microagg.app.desk import COMPARE, PROTECT, Action, Desk, Payload
+from microagg.app.answers import ColumnFigures, Figure, Protected
+from microagg.app.desk import PROTECT, Action, Desk
 from microagg.app.parts import (
     actions,
     button,
     card,
     does,
     empty,
-    entered,
-    error_at,
     facts,
-    field,
     heading,
     more,
     notice,
     raw,
     sentence,
     table,
-    text_input,
 )
-from microagg.app.state import State, Study
+from microagg.app.state import State
+from microagg.app.steps import comparing
 from microagg.app.steps.column_options import key_of
-from microagg.core.errors import ParameterError
-from microagg.core.registry import METHODS
-from microagg.core.validation import check_ks
-from microagg.core.words import percent, short_seconds
-from microagg.plans.texts import listed_ks
+from microagg.app.steps.running import warnings_of
+from microagg.app.words import unbroken
 
 _MOST_CARDS = 12
 _MOST_CELLS = 30
@@ -49,8 +42,8 @@ def view(desk: Desk) -> TagList:
     made = desk.protected
     return TagList(
         head,
-        _release(made) if made is not None else _none_yet(desk),
-        _comparison(desk),
+        _release(desk.state, made) if made is not None else _none_yet(desk),
+        comparing.view(desk),
         _details(desk.state, made) if made is not None else None,
     )
 
@@ -65,10 +58,10 @@ def _none_yet(desk: Desk) -> Tag:
     return card(empty(text, go), id="card-release")
 
 
-def _release(made: Protected) -> Tag:
+def _release(state: State, made: Protected) -> Tag:
     done = made.manifest
     rows: list[tuple[TagChild, TagChild]] = [
-        ("Information loss", tags.span(made.loss, {"class": "big"})),
+        ("Information loss", tags.span(unbroken(made.loss), {"class": "big"})),
         *made.required,
         ("Groups", f"{done['n_groups']:,} of {done['min_group']:,} to {done['max_group']:,}"),
     ]
@@ -77,8 +70,16 @@ def _release(made: Protected) -> Tag:
         notice(made.verdict, kind="good", id="verdict"),
         facts(rows),
         _loss_bar(made),
-        *[tags.p(text) for text in made.loss_sentences],
-        *[notice(sentence(text), kind="caution") for text in (*made.cautions, *made.warnings)],
+        *[tags.p(unbroken(text)) for text in made.loss_sentences],
+        tags.p(
+            unbroken(
+                f"Losses are rounded up to multiples of {made.steps[0]} (those of single columns "
+                f"more coarsely), so that they do not tell of fewer than {made.least:,} records."
+            ),
+            {"class": "help"},
+        ),
+        *[notice(sentence(text), kind="caution") for text in made.cautions],
+        *warnings_of(state, made),
         actions(
             button("Go to Release", "go", id="to-release", kind="primary", step="release"),
             button("Change the protection", "go", id="to-protect", kind="quiet", step="protect"),
@@ -105,132 +106,25 @@ def _loss_bar(made: Protected) -> Tag | None:
     return tags.div(raw(svg))
 
 
-def _comparison(desk: Desk) -> Tag:
-    state, found = desk.state, desk.compared
-    study = state.now.study
-    is_running = desk.is_running(COMPARE)
-    return card(
-        tags.p("What each method would lose at each k. Nothing is released.", {"class": "help"}),
-        tags.div(
-            field(
-                "Values of k",
-                text_input(
-                    "set_ks",
-                    entered(state, "ks", ", ".join(map(str, study.ks))),
-                    id="ks",
-                    hint="3, 5, 10",
-                ),
-                state=state,
-                place="ks",
-            ),
-            button(
-                "Compare",
-                "compare",
-                id="compare",
-                kind="primary" if desk.protected is None else "plain",
-                disabled=is_running,
-            ),
-            {"class": "row"},
-        ),
-        more(
-            "Methods to compare",
-            tags.div(
-                [_method_box(study, name) for name in METHODS if not METHODS[name].single_column],
-                {"class": "grid tight"},
-            ),
-            id="methods",
-            note=", ".join(study.methods),
-        ),
-        error_at(state, "methods"),
-        error_at(state, COMPARE),
-        _map(state, found) if found is not None else _no_map(desk),
-        title="Compare methods",
-        id="card-compare",
-    )
-
-
-def _method_box(study: Study, name: str) -> Tag:
-    box = tags.input(
-        {
-            "type": "checkbox",
-            "id": f"method-{name}",
-            **does("set_methods", method=name, place="methods"),
-        },
-        {"checked": ""} if name in study.methods else {},
-    )
-    return tags.label(box, tags.span(name), {"class": "check", "title": METHODS[name].summary})
-
-
-def _no_map(desk: Desk) -> Tag:
-    earlier = desk.last(COMPARE, Compared)
-    text = (
-        "The choices have changed since the last comparison. Compare again, or undo."
-        if earlier is not None
-        else "Not compared yet. The map shows which choices no other beats on both risk and loss."
-    )
-    return tags.p(text, {"class": "help"})
-
-
-def _map(state: State, found: Compared) -> Tag:
-    drawn = [row for row in found.rows if row["information_loss"] is not None]
-    chosen = (state.plan.method, state.plan.k)
-    rows = [_row(row, chosen) for row in found.rows if row["error"] is None]
-    return tags.div(
-        tags.div(raw(plots.risk_utility_map(drawn, chosen)), {"class": "wide-figure"})
-        if drawn
-        else None,
-        tags.p(
-            "Lower left is better. Filled marks are not beaten by any other; choose one with a "
-            "click, or with Enter.",
-            {"class": "help"},
-        )
-        if drawn
-        else None,
-        more(
-            "As a table",
-            table(
-                ("Method", "k", "Loss", "Linked", "Groups", "Seconds", "Choice"),
-                rows,
-                caption="Comparison of methods",
-            ),
-            *[tags.p(text, {"class": "help"}) for text in found.notes],
-            id="compare-table",
-        ),
-        *[notice(sentence(text), kind="caution") for text in (*found.failures, *found.warnings)],
-        {"id": "compared"},
-    )
-
-
-def _row(row: dict[str, Any], chosen: tuple[str, int]) -> tuple[Any, ...]:
-    method, k = row["method"], row["k"]
-    loss = row["information_loss"]
-    return (
-        method,
-        f"{k:,}",
-        "" if loss is None else percent(loss, 4),
-        percent(row["linkage"], 3),
-        f"{row['n_groups']:,}",
-        short_seconds(row["seconds"] or 0.0),
-        "chosen"
-        if (method, k) == chosen
-        else button(
-            "Choose",
-            "adopt",
-            id=f"adopt-{method}-{k}",
-            kind="small",
-            method=method,
-            k=k,
-            title=f"Choose {method} with k = {k}",
-        ),
-    )
-
-
 def _details(state: State, made: Protected) -> TagList:
     return TagList(
         _columns(state, made),
         _correlations(made),
-        _figures("Risk", "What somebody could still find out.", made.risk, "card-risk"),
-        _figures("Utility", "How useful the table still is.", made.utility, "card-utility"),
+        _figures(
+            "Risk",
+            "What somebody could still find out. Shares that depend on the true values are rounded "
+            f"up to multiples of {made.steps[1]}, so that they do not tell of fewer than "
+            f"{made.least:,} records.",
+            made.risk,
+            "card-risk",
+        ),
+        _figures(
+            "Utility",
+            "How useful the table still is. Changes and distances are rounded up to multiples of "
+            f"{made.steps[2]}; microagg measure has them in full.",
+            made.utility,
+            "card-utility",
+        ),
         card(
             raw(
                 plots.group_sizes(
@@ -359,14 +253,14 @@ def _figures(title: str, lead: str, rows: Sequence[Figure], id_: str) -> Tag | N
     listed = [
         tags.div(
             tags.h3(own.measure),
-            tags.p(own.figure, {"class": "big"}),
-            tags.p(own.meaning, {"class": "help"}),
+            tags.p(unbroken(own.figure), {"class": "big"}),
+            tags.p(unbroken(own.meaning), {"class": "help"}),
             {"class": "measure"},
         )
         for own in rows
     ]
     return card(
-        tags.p(lead, {"class": "help"}),
+        tags.p(unbroken(lead), {"class": "help"}),
         tags.div(listed[:_MOST_FIGURES], {"class": "measures"}),
         more(
             f"{len(listed) - _MOST_FIGURES:,} further figures",
@@ -380,30 +274,4 @@ def _figures(title: str, lead: str, rows: Sequence[Figure], id_: str) -> Tag | N
     )
 
 
-def compare(desk: Desk, _: Payload) -> None:
-    """Start the comparison."""
-    if desk.state.now.source is None:
-        raise ParameterError("open a table first.")
-    desk.start(COMPARE, desk.state.now.compare_request)
-
-
-def set_ks(desk: Desk, given: Payload) -> None:
-    """Choose the values of k to compare."""
-    ks = tuple(check_ks(listed_ks(str(given["value"]))))
-    desk.choose(study=Study(ks, desk.state.now.study.methods))
-
-
-def set_methods(desk: Desk, given: Payload) -> None:
-    """Compare a method as well, or no longer."""
-    study, name = desk.state.now.study, str(given["method"])
-    chosen = {*study.methods, name} if given["value"] else set(study.methods) - {name}
-    if not chosen:
-        raise ParameterError("methods must name at least one method.")
-    desk.choose(study=Study(study.ks, tuple(own for own in METHODS if own in chosen)))
-
-
-ACTIONS: dict[str, Action] = {
-    "compare": compare,
-    "set_ks": set_ks,
-    "set_methods": set_methods,
-}
+ACTIONS: dict[str, Action] = comparing.ACTIONS

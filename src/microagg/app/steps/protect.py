@@ -3,13 +3,15 @@
 from htmltools import Tag, TagList, tags
 
 from microagg.app.answers import Described
-from microagg.app.changes import requirement_options, with_column_option, with_method, with_option
+from microagg.app.changes import (
+    requirement_options,
+    with_column_option,
+    with_method,
+)
 from microagg.app.controls import control, has_meaning, label_of
-from microagg.app.desk import PROTECT, Action, Desk, Payload
+from microagg.app.desk import Action, Desk, Payload
 from microagg.app.estimates import estimate
-from microagg.app.jobs import JobStatus
 from microagg.app.parts import (
-    actions,
     button,
     card,
     empty,
@@ -18,24 +20,21 @@ from microagg.app.parts import (
     field,
     heading,
     more,
-    notice,
     select,
-    sentence,
     text_input,
 )
 from microagg.app.state import State, effective_role
-from microagg.app.steps.roles import blocking
-from microagg.app.words import TIMES, in_words
+from microagg.app.steps import running
 from microagg.core.errors import ParameterError
-from microagg.core.registry import METHODS
-from microagg.core.words import counted, percent
+from microagg.core.registry import METHODS, Method
+from microagg.core.words import counted, counted_units, percent
 from microagg.plans.columns import REQUIREMENT_OPTIONS
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
 # Options of the plan that are shown in this step, besides k, the method and its effort.
 OPTIONS = (
     *("time_budget", "random_state", "bound", "scale", "method_options"),
-    *("valid_combinations", "keep_margins", "strict_k", "hybrid"),
+    *("valid_combinations", "keep_margins", "strict_k", "hybrid", "shuffle"),
 )
 SHOWN_FIRST = ("k", "method", "effort")
 
@@ -57,7 +56,7 @@ def view(desk: Desk) -> TagList:
         _protection(desk.state, found),
         _requirements(desk.state, found),
         _method(desk.state, found),
-        _run(desk, found),
+        running.view(desk, found),
     )
 
 
@@ -109,7 +108,7 @@ def _groups(state: State, n: int) -> list[str]:
     chance = f"1 time in {k:,} ({percent(100 / k, 3)})"
     if unit is not None:
         return [
-            f"Every group holds records of at least {k:,} different values of {unit}.",
+            f"Every group holds records of at least {counted_units(k, unit)}.",
             f"Whoever knows somebody's true values finds such a group at best. A guess at who it "
             f"is succeeds {chance}, more often with those who have many of its records.",
         ]
@@ -242,7 +241,8 @@ def _method(state: State, found: Described) -> Tag:
         field(
             "Method",
             select("set_method", methods, plan.method, id="method"),
-            help=f"Guarantees {chosen.guarantee.value}. Time {chosen.cost}. From {chosen.source}.",
+            help=f"Guarantees {chosen.guarantee.value}. Time {chosen.cost}. "
+            f"From {_source(chosen)}.",
             state=state,
             place="method",
         ),
@@ -265,80 +265,15 @@ def _method(state: State, found: Described) -> Tag:
     )
 
 
+def _source(method: Method) -> str:
+    """Return where a method is from, for those who have no docs folder at hand."""
+    return method.source.replace(f"docs/methods/{method.name}.md", "this project")
+
+
 def n_protected(state: State, found: Described) -> int:
     """Return how many columns are protected."""
     roles = (effective_role(state.plan, own) for own in found.columns)
     return sum(role == QUASI_IDENTIFIER for role in roles)
-
-
-def _run(desk: Desk, found: Described) -> Tag:
-    state = desk.state
-    blocked = blocking(state, found)
-    if desk.is_running(PROTECT):
-        return card(
-            tags.p("The run goes on if you close this page.", {"class": "help"}), id="card-run"
-        )
-    made = desk.protected
-    return card(
-        notice(blocked, kind="caution", id="blocked") if blocked else None,
-        error_at(state, PROTECT),
-        notice(
-            tags.p(tags.b(made.verdict)),
-            tags.p(made.title),
-            *[tags.p(sentence(text)) for text in made.warnings],
-            kind="good",
-            id="made",
-        )
-        if made is not None
-        else None,
-        actions(
-            button("Explore the release", "go", id="to-explore", kind="primary", step="explore")
-            if made is not None
-            else button(
-                "Protect the table", "run", id="run", kind="primary", disabled=bool(blocked)
-            ),
-            button("Compare methods first", "go", id="to-compare", kind="quiet", step="explore")
-            if made is None
-            else button("Run it again", "run", id="run", kind="quiet"),
-        ),
-        id="card-run",
-    )
-
-
-def progress(status: JobStatus, task: str) -> Tag:
-    """Return how far a run is, with the ways to end it."""
-    share = status.done / status.total if status.total else None
-    loss = "" if status.loss is None else f"loss so far {percent(status.loss, 3)}"
-    per_cent = "" if share is None else f"{100 * share:.0f} %"
-    is_stopping = status.state == "stopping"
-    phase = "stopping with the best so far" if is_stopping else status.phase
-    words = [phase, per_cent, loss, in_words(max(status.seconds, 0.1), TIMES)]
-    return tags.div(
-        tags.progress(
-            {"max": "1", "aria-label": "How far the run is", "id": "progress-bar"},
-            {"value": f"{share:.3f}"} if share is not None else {},
-        ),
-        tags.p(" · ".join(filter(None, words)), {"id": "progress-words"}),
-        actions(
-            button(
-                "Stop and keep the best so far", "stop", id="stop", disabled=is_stopping, task=task
-            )
-            if task == PROTECT
-            else None,
-            button("Cancel", "cancel", id="cancel", kind="danger", task=task),
-        ),
-        {"class": "progress", "role": "status"},
-    )
-
-
-def run(desk: Desk, _: Payload) -> None:
-    """Start the run."""
-    found = desk.described
-    if found is None:
-        raise ParameterError("open a table first.")
-    if blocked := blocking(desk.state, found):
-        raise ParameterError(blocked)
-    desk.start(PROTECT, desk.state.now.protect_request)
 
 
 def set_method(desk: Desk, given: Payload) -> None:
@@ -365,18 +300,9 @@ def remove_requirement(desk: Desk, given: Payload) -> None:
     desk.choose(plan=with_column_option(desk.state.plan, name, keyword, ""))
 
 
-def adopt(desk: Desk, given: Payload) -> None:
-    """Choose a method and a k of the comparison."""
-    plan, _ = with_method(desk.state.plan, str(given["method"]))
-    plan = with_option(plan, "k", str(given["k"]))
-    desk.choose(plan=plan)
-    desk.said = f"Chosen: {plan.method} with k = {plan.k:,}."
-
-
 ACTIONS: dict[str, Action] = {
-    "run": run,
     "set_method": set_method,
     "add_requirement": add_requirement,
     "remove_requirement": remove_requirement,
-    "adopt": adopt,
+    **running.ACTIONS,
 }

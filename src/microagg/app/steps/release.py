@@ -7,36 +7,32 @@ from typing import Any
 from htmltools import Tag, TagChild, TagList, tags
 
 from microagg.app.answers import Saved, SaveRequest, Source
-from microagg.app.changes import fitting
-from microagg.app.code import files_of, plan_path, target_of
+from microagg.app.code import files_of, target_of
 from microagg.app.desk import SAVE, Action, Desk, Payload
 from microagg.app.parts import (
     actions,
     button,
     card,
     checkbox,
-    code_block,
     empty,
     entered,
     error_at,
     facts,
     field,
     heading,
-    more,
     notice,
     sentence,
     text_input,
 )
 from microagg.app.paths import entered_path, is_there
 from microagg.app.state import Outputs, State
-from microagg.app.steps import verifying
+from microagg.app.steps import plan_file, verifying
+from microagg.app.steps.replacing import already_there, was_asked
 from microagg.core.errors import ParameterError
-from microagg.files.atomic import check_target
-from microagg.files.formats import FORMATS, format_of
+from microagg.files.formats import FORMATS, check_output_format, format_of
 from microagg.plans.beside import manifest_path
-from microagg.plans.plan import Plan
 
-_OVERWRITE, _OVERWRITE_PLAN, _AUDIT = "overwrite", "overwrite-plan", "audit"
+_OVERWRITE, _AUDIT = "overwrite", "audit"
 
 
 def view(desk: Desk) -> TagList:
@@ -44,7 +40,7 @@ def view(desk: Desk) -> TagList:
     return TagList(
         heading("Release", "Write the protected table with all that documents it."),
         _saving(desk),
-        _plan(desk),
+        plan_file.view(desk),
         verifying.view(desk),
     )
 
@@ -54,7 +50,8 @@ def _saving(desk: Desk) -> Tag:
     if source is None:
         go = button("Open a table", "go", id="to-data", kind="primary", step="data")
         return card(empty("There is no table yet.", go), title="Files", id="card-files")
-    if desk.protected is None:
+    made = desk.protected
+    if made is None:
         text = "There is no release of the current choices yet. Protect the table first."
         go = button("Go to Protect", "go", id="to-protect", kind="primary", step="protect")
         return card(empty(text, go), title="Files", id="card-files")
@@ -65,10 +62,11 @@ def _saving(desk: Desk) -> Tag:
         field(
             "File",
             text_input("set_target", entered(state, "target", target), id="target"),
-            help=f"The suffix sets the format: {', '.join(suffixes)}. Labels and order are kept.",
+            help=f"The suffix sets the format: {', '.join(suffixes)}. {_kept(state)} kept.",
             state=state,
             place="target",
         ),
+        notice(made.ended, kind="caution", id="ended") if made.ended else None,
         _choices(state, target),
         _listing(source, outputs),
         error_at(state, SAVE),
@@ -86,6 +84,10 @@ def _saving(desk: Desk) -> Tag:
         title="Files",
         id="card-files",
     )
+
+
+def _kept(state: State) -> str:
+    return "Labels are" if state.plan.shuffle else "Labels and order are"
 
 
 def _choices(state: State, target: str) -> Tag:
@@ -166,16 +168,11 @@ def _path(path: str) -> Tag:
     return tags.code(path, {"class": "path", "title": path})
 
 
-def _already_there(state: State) -> Tag:
-    names = [Path(path).name for path in state.view.about]
-    return tags.p(f"Already there: {', '.join(names)}. Replace?")
-
-
 def _question(state: State) -> Tag | None:
     if state.view.asking != _OVERWRITE:
         return None
     return notice(
-        _already_there(state),
+        already_there(state),
         actions(
             button("Replace", "save_anyway", id="save-anyway", kind="danger", place=SAVE),
             button("Keep", "dismiss", id="dismiss-overwrite"),
@@ -210,66 +207,24 @@ def _saved(desk: Desk) -> Tag | None:
     )
 
 
-def _plan(desk: Desk) -> Tag:
-    state, source = desk.state, desk.state.now.source
-    place = plan_path(source, state.now.outputs) if source is not None else ""
-    question = (
-        notice(
-            _already_there(state),
-            actions(
-                button(
-                    "Replace",
-                    "save_plan_anyway",
-                    id="save-plan-anyway",
-                    kind="danger",
-                    place="plan-path",
-                ),
-                button("Keep", "dismiss", id="dismiss-plan"),
-            ),
-            kind="caution",
-            id="ask-overwrite-plan",
-        )
-        if state.view.asking == _OVERWRITE_PLAN
-        else None
-    )
-    return card(
-        tags.p(
-            "The plan is everything that was chosen, as a file: replay it here, or with "
-            "microagg protect --plan. After a run it holds the seed, so that the same plan and "
-            "table give the same release, unless the search was stopped early or had a time "
-            "budget.",
-            {"class": "help"},
-        ),
-        tags.div(
-            field(
-                "Plan file",
-                text_input("", entered(state, "plan-path", place), id="plan-path"),
-                state=state,
-                place="plan-path",
-            ),
-            button("Save", "save_plan", id="save-plan", place="plan-path"),
-            button("Load", "load_plan", id="load-plan", place="plan-path"),
-            {"class": "row", "data-form": "plan"},
-        ),
-        question,
-        more(
-            "The plan as TOML",
-            code_block("Plan", str(desk.replay.plan), id="plan-toml"),
-            id="plan-text",
-        ),
-        title="Plan",
-        id="card-plan",
-    )
-
-
 def set_target(desk: Desk, given: Payload) -> None:
     """Choose where the table goes."""
     text = str(given["value"]).strip()
     target = str(entered_path(text)) if text else ""
     if target:
-        format_of(target)
+        check_output_format(target)
+        _refuse_input(desk, target)
     desk.choose(outputs=replace(desk.state.now.outputs, target=target))
     desk.look(asking="")
+
+
+def _refuse_input(desk: Desk, target: str) -> None:
+    """Refuse the table itself before anybody is asked whether to replace it."""
+    source = desk.state.now.source
+    if source is None or not (is_there(target) and is_there(source.path)):
+        return
+    if Path(target).samefile(source.path):
+        raise ParameterError("this is the table itself, which is never replaced. Choose another.")
 
 
 def set_output(desk: Desk, given: Payload) -> None:
@@ -308,17 +263,11 @@ def save_anyway(desk: Desk, given: Payload) -> None:
     """Write the release in place of the files that were asked about."""
     now = desk.state.now
     assert now.source is not None
-    if not _was_asked(desk, _OVERWRITE, existing(now.source, now.outputs)):
+    if not was_asked(desk, _OVERWRITE, existing(now.source, now.outputs)):
         save(desk, given)
         return
     desk.look(asking="")
     _write(desk, force=True)
-
-
-def _was_asked(desk: Desk, question: str, there: list[str]) -> bool:
-    """Whether a question was asked, and about all files that are there now."""
-    view = desk.state.view
-    return view.asking == question and set(there) <= set(view.about)
 
 
 def _write(desk: Desk, *, force: bool) -> None:
@@ -341,55 +290,6 @@ def _save_request(desk: Desk, *, force: bool) -> SaveRequest | None:
     )
 
 
-def save_plan(desk: Desk, given: Payload) -> None:
-    """Save the plan, or ask before a file is replaced."""
-    path = _plan_target(desk, given)
-    if is_there(path):
-        desk.look(asking=_OVERWRITE_PLAN, about=(str(path),))
-        return
-    desk.replay.plan.save(path)
-    desk.said = f"Saved {path}."
-
-
-def save_plan_anyway(desk: Desk, given: Payload) -> None:
-    """Save the plan in place of the file that was asked about."""
-    path = _plan_target(desk, given)
-    if not _was_asked(desk, _OVERWRITE_PLAN, [str(path)]):
-        save_plan(desk, given)
-        return
-    desk.look(asking="")
-    desk.replay.plan.save(path, force=True)
-    desk.said = f"Saved {path}."
-
-
-def load_plan(desk: Desk, given: Payload) -> None:
-    """Take the plan in a file, if it fits the table."""
-    plan = Plan.read(_plan_path(given))
-    now = desk.state.now
-    if now.source is None:
-        desk.choose(plan=plan)
-        return
-    if desk.described is not None:
-        fitting(plan, desk.described)
-    entered_name = str(given["fields"].get("plan-path", ""))
-    desk.adopt(lambda now: replace(now, plan=plan), "plan-path", entered_name)
-    desk.said = "The plan was loaded."
-
-
-def _plan_target(desk: Desk, given: Payload) -> Path:
-    """Return where the plan goes, which is not where the table is."""
-    path, source = _plan_path(given), desk.state.now.source
-    check_target(path, force=True, source=None if source is None else Path(source.path))
-    return path
-
-
-def _plan_path(given: Payload) -> Path:
-    text = str(given["fields"].get("plan-path", "")).strip()
-    if not text:
-        raise ParameterError("enter the name of a plan file, such as people.toml.")
-    return entered_path(text)
-
-
 ACTIONS: dict[str, Action] = {
     "set_target": set_target,
     "set_output": set_output,
@@ -397,8 +297,6 @@ ACTIONS: dict[str, Action] = {
     "dismiss": dismiss,
     "save": save,
     "save_anyway": save_anyway,
-    "save_plan": save_plan,
-    "save_plan_anyway": save_plan_anyway,
-    "load_plan": load_plan,
+    **plan_file.ACTIONS,
     **verifying.ACTIONS,
 }

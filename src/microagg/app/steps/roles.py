@@ -28,10 +28,10 @@ from microagg.app.parts import (
     select,
 )
 from microagg.app.state import State, effective_role, open_columns, undecided
-from microagg.app.steps import column_options, constraints
+from microagg.app.steps import column_options, constraints, repeating
 from microagg.app.steps.column_options import key_of, panel
 from microagg.app.steps.data import shown_columns
-from microagg.app.words import kind_of, where
+from microagg.app.words import kind_of, on_the_page
 from microagg.core.words import counted, listed_names
 from microagg.plans.drafting import ROLE_HELP
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
@@ -99,6 +99,7 @@ def _columns(desk: Desk, found: Described) -> Tag:
     waiting = undecided(state.plan, found)
     return card(
         _proposals(waiting),
+        repeating.question(state, found),
         _toolbar(state, shown),
         error_at(state, "bulk-role"),
         tags.div(
@@ -267,13 +268,13 @@ def _rows(state: State, column: Column) -> list[Tag]:
 
 def _proposal(column: Column, own: str | None, key: str) -> TagChild:
     if own == column.role:
-        return tags.span("as proposed: ", where(column.reason), {"class": "why"})
+        return tags.span("as proposed: ", on_the_page(column.reason), {"class": "why"})
     accept = button(
         f"Accept {column.role}", "accept", id=f"accept-{key}", kind="small", column=column.name
     )
     return tags.div(
         accept if own is None else tags.span(f"{column.role}? ", {"class": "why"}),
-        tags.span(where(column.reason), {"class": "why"}),
+        tags.span(on_the_page(column.reason), {"class": "why"}),
     )
 
 
@@ -385,5 +386,6 @@ ACTIONS: dict[str, Action] = {
     "open_column": open_column,
     "set_option": set_option,
     **column_options.ACTIONS,
+    **repeating.ACTIONS,
     **constraints.ACTIONS,
 }

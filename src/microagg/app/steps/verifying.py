@@ -29,7 +29,14 @@ def view(desk: Desk) -> Tag:
         ("path", "File to check", "/data/people-protected.csv", "Any file, by any tool."),
         ("k", "k", "5", "Without it, the manifest beside the file says what to check."),
         ("sensitive", "Columns to leave out", "diagnosis", "Sensitive ones, separated by commas."),
-        ("original", "Original", "", "The table before, to check units and contributions."),
+        (
+            "original",
+            "Original",
+            "",
+            "The table before, to check units and contributions. Without it, the one that is open, "
+            "if it is the right one.",
+        ),
+        ("audit", "Audit", "", "Of a release that was shuffled: which record is where."),
     ]
     return card(
         tags.p("Count again what a file promises, as a stranger would.", {"class": "help"}),
@@ -61,7 +68,7 @@ def view(desk: Desk) -> Tag:
         ),
         error_at(state, VERIFY),
         notice(
-            tags.p(tags.b(found.title)),
+            tags.p(tags.b(sentence(found.title))),
             facts(found.facts),
             *[tags.p(sentence(text)) for text in found.warnings],
             kind="good" if found.satisfied else "bad",
@@ -78,7 +85,7 @@ def verify(desk: Desk, given: Payload) -> None:
     """Verify a file."""
     said = {
         name: str(given["fields"].get(f"verify-{name}", "")).strip()
-        for name in ("path", "k", "sensitive", "original")
+        for name in ("path", "k", "sensitive", "original", "audit")
     }
     if not said["path"]:
         raise ParameterError("enter the path of the file to check.")
@@ -92,6 +99,8 @@ def verify(desk: Desk, given: Payload) -> None:
         plan=desk.state.plan.as_dict() if by_plan else None,
         sensitive=tuple(names_in(said["sensitive"])) if said["sensitive"] else (),
         original=str(entered_path(said["original"])) if said["original"] else None,
+        audit=str(entered_path(said["audit"])) if said["audit"] else None,
+        opened=desk.state.now.source,
     )
     desk.forget(VERIFY)
     desk.start(VERIFY, request)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from microagg.core.words import counted, short_name
+from microagg.core.words import counted, counted_units, short_name
 from microagg.measures.risk.attributes import AttributeDisclosure, ColumnDisclosure
 from microagg.measures.risk.classes import ClassSizes
 from microagg.measures.risk.drisk import DRisk
@@ -42,12 +42,12 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
     """Word how many units are behind the groups; nothing if nobody says whom records are about."""
     if found is None:
         return
-    classes, unit = found.classes, f"different units ({short_name(found.column)!r})"
+    classes = found.classes
     others = classes.fewest - 1
     unique = in_per_cent(classes.unique_after)
     yield FigureRow(
         "fewest units",
-        f"{classes.fewest:,} {unit}",
+        counted_units(classes.fewest, found.column),
         f"Every combination of quasi-identifiers stands for records of at least {classes.fewest:,} "
         "units; a unit may have several of them."
         if others > 0
