@@ -46,16 +46,19 @@ EFFORTS = {
         islands=2,
         rounds=1,
     ),
+    # Several searches whose groups are recombined end lower than a long one; and the more trials a
+    # search has, the hotter it may be.
     "best": Effort(
-        trials_per_record=1_200,
-        most_trials=1_200_000,
+        trials_per_record=2_400,
+        most_trials=2_600_000,
         least_trials=120_000,
         trials_per_further_record=20,
-        islands=4,
-        rounds=2,
+        islands=10,
+        rounds=1,
+        temperatures=(2e-2, 5e-4),
+        growth=1.6,
     ),
 }
-
 
 # Under requirements a trial is a fixed amount of work, whatever k is.
 _under_rules = partial(Effort, temperatures=(1.0, 3e-3), growth=0.0)
