@@ -73,9 +73,9 @@ def bound_on(
     neighbours = None if near is None else near.exact(X, n_listed(k), check_jobs(-1))
     if tightness == "fast":
         return neighbour_shares(X, k, neighbours).bound
-    from microagg.bounds.tight import generated_bound
+    from microagg.bounds.tight import bound_within
 
-    return generated_bound(X, k, seconds, labels, neighbours)
+    return bound_within(X, k, seconds, labels, neighbours)
 
 
 def proves_optimal(sse: float, bound: float) -> bool:
