@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from microagg.bounds import proof, regions, semidefinite
 from microagg.bounds.fast import list_for_bound, neighbour_shares, prices_among
-from microagg.bounds.proof import Cuts, RegionProof, proved_shares
+from microagg.bounds.proof import Cuts, RegionProof, RegionSets, prove
 from microagg.bounds.semidefinite import Relaxation, Start
+from microagg.bounds.sets import find_sets, no_sets
 from microagg.core.progress import listening
 from microagg.kernels.bounds.semidefinite import (
     Pairs,
     find_cuts,
     least_shares,
     move_multipliers,
+    move_set_multipliers,
     project_rows,
 )
 from microagg.partitions import ICSM, MDAV
@@ -59,6 +61,13 @@ def test_thousands_are_not_above_the_optimum():
         check_relaxed(X, k)
 
 
+def some_sets(m, scale, rng):
+    members = [np.flatnonzero(rng.random(m) < rng.random()) for _ in range(rng.integers(0, 4))]
+    sizes = np.array([len(own) for own in members], dtype=np.intp)
+    joined = np.concatenate([np.empty(0, dtype=np.intp), *members])
+    return RegionSets(sizes, joined, scale * rng.exponential(size=len(sizes)) / m)
+
+
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(2, 3),
@@ -90,9 +99,12 @@ def test_any_multipliers_give_a_bound(seed, k, more, unit, one_region):
         factor = math.sqrt(scale) * rng.normal(size=(m, m))
         asymmetric = np.subtract.outer(prices[own], prices[own])
         asymmetric += scale * rng.normal(size=(m, m))
-        proofs.append(RegionProof(own, factor, asymmetric, Cuts(cuts, multipliers)))
-    shares = proved_shares(X, k, proofs, listed)
-    assert shares.bound <= optimum
+        sets = some_sets(m, scale, rng)
+        proofs.append(RegionProof(own, factor, asymmetric, Cuts(cuts, multipliers), sets))
+    assert prove(X, k, proofs, listed).bound <= optimum
+    without = prove(X, k, [own._replace(sets=no_sets()) for own in proofs], listed)
+    assert without.gained == 0.0
+    shares = without.shares
     for group in combinations(range(len(X)), k):
         own = X[list(group)]
         sse = float(np.square(own - own.mean(axis=0)).sum())
@@ -119,10 +131,58 @@ def test_the_proof_is_the_formula():
         min((A[i, i] + np.sort(np.delete(A[i], i))[: s - 1].sum()) / s for s in range(k, 2 * k))
         for i in range(12)
     ]
-    whole = RegionProof(np.arange(12), factor, asymmetric, cuts)
-    shares = proved_shares(X, k, [whole], regions.no_pairs(12))
+    whole = RegionProof(np.arange(12), factor, asymmetric, cuts, no_sets())
+    shares = prove(X, k, [whole], regions.no_pairs(12)).shares
     assert shares.values == pytest.approx(expected, rel=1e-12)
     assert np.all(shares.values < expected)
+
+
+def test_a_set_adds_to_its_pairs_and_takes_a_constant():
+    X, k, members = np.zeros((9, 1)), 3, np.array([0, 2, 3, 5, 8])
+    sets = RegionSets(np.array([5]), members, np.array([0.5]))
+    nothing = Cuts(np.empty((0, 5), dtype=np.intp), np.empty(0))
+    whole = RegionProof(np.arange(9), np.zeros((9, 1)), np.zeros((9, 9)), nothing, sets)
+    costs, gained = proof.region_costs(X, k, whole)
+    expected = np.zeros((9, 9))
+    expected[np.ix_(members, members)] = 0.5
+    expected[members, members] = 0.5 * (1 + 1)  # one record is lacking to a second group
+    assert costs == pytest.approx(expected, abs=1e-12)
+    assert gained == 0.5 * (1 * 1 + 5)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_sets_hold_for_all_partitions(seed, k):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(6), rng.integers(k, 2 * k + 2, size=6))
+    Z = (labels[:, None] == labels) / np.bincount(labels)[labels]
+    whole_groups = np.isin(labels, np.flatnonzero(rng.random(6) < 0.5))
+    inside = np.flatnonzero(whole_groups ^ (rng.random(len(labels)) < rng.choice([0.02, 0.1, 0.5])))
+    terms = RegionSets(np.array([len(inside)]), inside, np.empty(1)).terms(k)
+    total = terms.lacking[0] * Z[inside, inside].sum() + Z[np.ix_(inside, inside)].sum()
+    assert total <= terms.limits[0] + 1e-9
+    assert len(find_sets(Z, k, no_sets()).sizes) == 0
+
+
+def test_sets_that_are_found_are_violated():
+    """Seven records far from all others cannot be one and a half groups of five."""
+    Z = np.zeros((17, 17))
+    Z[:7, :7], Z[7:, 7:] = 0.8 / 6, 0.8 / 9
+    np.fill_diagonal(Z, 0.2)
+    found = find_sets(Z, 5, no_sets())
+    sets = np.split(found.members, np.cumsum(found.sizes)[:-1])
+    assert any(np.array_equal(own, np.arange(7)) for own in sets)
+    assert not found.multipliers.any()
+    terms = found.terms(5)
+    for own, lacking, limit in zip(sets, terms.lacking, terms.limits, strict=True):
+        assert lacking * Z[own, own].sum() + Z[np.ix_(own, own)].sum() > limit
+    used = found._replace(multipliers=np.arange(len(sets), dtype=float))
+    again = find_sets(Z, 5, used)
+    assert sorted(again.multipliers) == sorted(used.multipliers)
+    for function in (move_set_multipliers, move_set_multipliers.py_func):
+        multipliers, costs = np.zeros(len(sets)), np.zeros((17, 17))
+        function(terms, Z, np.ones(17), 1.0, multipliers, costs)
+        assert np.all(multipliers > 0.0)
+        assert costs[0, 0] > costs[0, 1] > 0.0
 
 
 def test_cuts_hold_for_all_groups():
@@ -225,7 +285,7 @@ def test_sums_of_rounded_multipliers_are_exact():
     drawn = np.random.default_rng(7).exponential(size=5000) * 10.0 ** np.arange(5000)[::-1].clip(
         0, 6
     )
-    rounded = proof._without_rounding(drawn)
+    rounded = proof.rounded_down(drawn, drawn.max())
     assert np.all((rounded >= 0.0) & (rounded <= drawn))
     assert rounded.sum() == math.fsum(rounded)
     assert rounded[::-1].sum() == math.fsum(rounded)

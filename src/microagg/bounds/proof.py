@@ -6,11 +6,24 @@ Let Z be the matrix of a partition: z_ij = 1/s if i and j are in the same group 
 
 - minus S, for any positive semidefinite S: Z is positive semidefinite, so that costs no less;
 - any K with k_ij = -k_ji: as Z is symmetric, it cancels;
-- for any cut, an amount that partitions cannot gain from.
+- for any cut, an amount that partitions cannot gain from;
+- for any set of records, an amount by which partitions gain at most a constant.
 
 Call the result A. Row by row, a partition pays (a_ii + the sum of a_ij over the s-1 others) / s, at
-least the smallest such value over all s and all others. These shares bound the SSE of every
-partition, however the multipliers were found, and within every group they sum to at most its SSE.
+least the smallest such value over all s and all others. The sum of these shares, less the
+constants, bounds the SSE of every partition, however the multipliers were found. Without sets, the
+shares of a group's members sum to at most its SSE.
+
+What a set Q of mk + r records (0 < r < k) says is that it holds m groups at most. With f_G the
+share of group G that lies in Q, the sum of all f_G is the sum of z_ii in Q; groups across its
+border count for the more, the fewer of their records are outside, and
+
+    sum of z_ii in Q  <=  m + (sum of z_ij, i in Q, j not in Q) / (k - r).
+
+For a group of s >= k records with q in Q, the difference of both sums is (q/s) (1 - (s-q) / (k-r)),
+which falls as s grows, and for s = k is convex in q with the values 0, 0, 1 at q = 0, r, k. So over
+all groups it is largest with m groups of k in Q and one that has the other r, and then it is m. As
+rows sum to 1, the last sum is |Q| less that of z_ij within Q, which is the form used here.
 
 S is block diagonal, with a factor F for each region of records: F F' is positive semidefinite
 whatever F is. Pairs of records of different regions have prices, k_ij = m_i - m_j, and those listed
@@ -25,7 +38,7 @@ import numpy as np
 
 from microagg.bounds.fast import Shares
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.bounds.semidefinite import Pairs, add_cuts, least_shares
+from microagg.kernels.bounds.semidefinite import Pairs, Sets, add_cuts, add_sets, least_shares
 
 _EPS = float(np.finfo(np.float64).eps)
 # Multipliers of cuts are multiples of a power of two, this many bits below the largest: then sums
@@ -43,6 +56,22 @@ class Cuts(NamedTuple):
     multipliers: Floats
 
 
+class RegionSets(NamedTuple):
+    """Sets of records of a region, by their places in it, one after another, and multipliers."""
+
+    sizes: Rows
+    members: Rows
+    multipliers: Floats
+
+    def terms(self, k: int) -> Sets:
+        """Return the sets with what is lacking to another group, and limits: all are whole."""
+        n_groups, beyond = np.divmod(self.sizes, k)
+        lacking = k - beyond
+        begins = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
+        limits = lacking * n_groups + self.sizes
+        return Sets(begins, self.members, lacking.astype(np.float64), limits.astype(np.float64))
+
+
 class RegionProof(NamedTuple):
     """The multipliers of a region: a factor of S, a matrix whose antisymmetric part is K, cuts."""
 
@@ -50,6 +79,19 @@ class RegionProof(NamedTuple):
     factor: Floats
     asymmetric: Floats
     cuts: Cuts
+    sets: RegionSets
+
+
+class Proof(NamedTuple):
+    """What each record pays at least, and what partitions gain from sets at most."""
+
+    shares: Shares
+    gained: float
+
+    @property
+    def bound(self) -> float:
+        """A lower bound on the SSE of every partition."""
+        return max(0.0, math.fsum([*self.shares.values, -self.shares.margin, -self.gained]))
 
 
 class Listed(NamedTuple):
@@ -77,28 +119,31 @@ def half_squares(X: Floats, Y: Floats) -> Floats:
     return out
 
 
-def proved_shares(X: Floats, k: int, regions: Iterable[RegionProof], listed: Listed) -> Shares:
+def prove(X: Floats, k: int, regions: Iterable[RegionProof], listed: Listed) -> Proof:
     """Return what each record pays at least; every record must be in one of the regions."""
     pairs = Pairs(listed.begins, listed.ends, _pair_costs(X, listed))
-    shares = np.empty(len(X))
+    shares, gained = np.empty(len(X)), []
     for region in regions:
-        least_shares(region_costs(X, region), region.rows, pairs, listed.others, k, shares)
-    return Shares(shares, 2.0 * _EPS * abs(math.fsum(shares)))
+        costs, gain = region_costs(X, k, region)
+        least_shares(costs, region.rows, pairs, listed.others, k, shares)
+        gained.append(gain)
+    margin = 4.0 * _EPS * (abs(math.fsum(shares)) + math.fsum(gained))
+    return Proof(Shares(shares, margin), math.fsum(gained))
 
 
-def region_costs(X: Floats, region: RegionProof) -> Floats:
-    """Return the costs A of pairs in a region, lowered by more than rounding can have raised them.
+def region_costs(X: Floats, k: int, region: RegionProof) -> tuple[Floats, float]:
+    """Return the costs A of pairs in a region, and what partitions gain from its sets at most.
 
-    An entry of F F' is a sum of products: its error is at most their number times the rounding unit
-    times the lengths of both rows of F. Other terms have relative errors, and sums of cuts none.
+    The costs are lowered by more than rounding can have raised them. An entry of F F' is a sum of
+    products: its error is at most their number times the rounding unit times the lengths of both
+    rows of F. Other terms have relative errors, and sums over cuts and sets have none.
     """
     X, n_terms = X[region.rows], region.factor.shape[1] + 8
     costs = half_squares(X, X)
     sizes = costs.copy()
-    cut_costs = np.zeros_like(costs)
-    add_cuts(region.cuts.of, _without_rounding(region.cuts.multipliers), np.ones(len(X)), cut_costs)
-    costs += cut_costs
-    sizes += np.abs(cut_costs, out=cut_costs)
+    terms, gain = _terms_without_rounding(region, k)
+    costs += terms
+    sizes += np.abs(terms, out=terms)
     asymmetric = region.asymmetric.astype(np.float64)
     antisymmetric = asymmetric - asymmetric.T
     antisymmetric *= 0.5
@@ -109,7 +154,22 @@ def region_costs(X: Floats, region: RegionProof) -> Floats:
     lengths = np.sqrt(np.square(region.factor).sum(axis=1)) * (1.0 + n_terms * _EPS)
     sizes += np.multiply.outer(_EPS * n_terms * lengths, lengths)
     costs -= sizes
-    return costs
+    return costs, gain
+
+
+def _terms_without_rounding(region: RegionProof, k: int) -> tuple[Floats, float]:
+    """Return what cuts and sets add to the costs, and what partitions gain from sets at most.
+
+    All multipliers are rounded to multiples of the same power of two, so that no sum is rounded.
+    """
+    cuts, sets = region.cuts, region.sets
+    largest = max(cuts.multipliers.max(initial=0.0), k * sets.multipliers.max(initial=0.0))
+    of_cuts, of_sets = (rounded_down(own, largest) for own in (cuts.multipliers, sets.multipliers))
+    costs, ones = np.zeros((len(region.rows),) * 2), np.ones(len(region.rows))
+    add_cuts(cuts.of, of_cuts, ones, costs)
+    terms = sets.terms(k)
+    add_sets(terms, of_sets, ones, costs)
+    return costs, math.fsum(of_sets * terms.limits)
 
 
 def _pair_costs(X: Floats, listed: Listed) -> Floats:
@@ -122,9 +182,8 @@ def _pair_costs(X: Floats, listed: Listed) -> Floats:
     return lowered
 
 
-def _without_rounding(multipliers: Floats) -> Floats:
-    """Round multipliers, so that no sum of them is rounded; none is below zero."""
-    largest = float(multipliers.max(initial=0.0))
+def rounded_down(multipliers: Floats, largest: float) -> Floats:
+    """Round multipliers down to multiples of a power of two; none is below zero."""
     if largest <= 0.0:
         return np.zeros_like(multipliers)
     unit = math.ldexp(1.0, math.frexp(largest)[1] - _BITS)

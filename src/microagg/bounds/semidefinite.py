@@ -18,7 +18,8 @@ import numpy as np
 
 from microagg.bounds.choices import tight_task
 from microagg.bounds.fast import Shares
-from microagg.bounds.proof import Cuts, Listed, RegionProof, half_squares, proved_shares
+from microagg.bounds.proof import Cuts, Listed, RegionProof, half_squares, prove
+from microagg.bounds.sets import find_sets, no_sets
 from microagg.core.arrays import Floats, Labels, Rows
 from microagg.core.parallel import one_thread_each, side_by_side
 from microagg.core.progress import report
@@ -28,6 +29,7 @@ from microagg.kernels.bounds.semidefinite import (
     Pairs,
     find_cuts,
     move_multipliers,
+    move_set_multipliers,
     project_rows,
 )
 
@@ -83,6 +85,7 @@ class Region:
         self.U = (np.subtract.outer(prices, prices) / pair_scales).astype(np.float32)
         self.proposed = self.U
         self.cuts = Cuts(np.empty((0, 1 + _OTHERS_IN_CUT), dtype=np.intp), np.empty(0))
+        self.sets = no_sets()
 
     def advance(self, setting: Setting, out_pairs: Floats, *, propose: bool) -> None:
         """Project the rows, then the matrix, and move the multipliers."""
@@ -95,6 +98,9 @@ class Region:
         )
         step = _CUT_STEP * setting.penalty
         move_multipliers(*(self.cuts.of, Y, self.scales, step), self.cuts.multipliers, self.costs)
+        move_set_multipliers(
+            *(self.sets.terms(setting.k), Y, self.scales, step, self.sets.multipliers, self.costs)
+        )
         np.multiply(self.U, weight, out=V)
         V += Y
         self.Z = nearest_semidefinite(V)
@@ -107,7 +113,7 @@ class Region:
         self.U += Y
 
     def find_cuts(self, k: int) -> None:
-        """Add cuts that Z violates, and drop those without effect."""
+        """Add cuts and sets that Z violates, and drop those without effect."""
         Z = self.Z / np.multiply.outer(self.scales, self.scales)
         found = np.empty((_CUTS_PER_RECORD * len(Z), 1 + _OTHERS_IN_CUT), dtype=np.intp)
         count = find_cuts(Z, _LEAST_EXCESS / k, found, np.empty(len(found)))
@@ -117,6 +123,7 @@ class Region:
         multipliers[: np.count_nonzero(used)] = self.cuts.multipliers[used]
         first = np.sort(np.unique(both, axis=0, return_index=True)[1])
         self.cuts = Cuts(both[first], multipliers[first])
+        self.sets = find_sets(Z, k, self.sets)
 
     def proof(self) -> RegionProof:
         """Return the proposed multipliers in the units of the costs."""
@@ -124,9 +131,9 @@ class Region:
         factor = factor_of(-0.5 * (U + U.T))
         factor *= (self.scales * math.sqrt(self.unit))[:, None]
         U *= np.multiply.outer(self.unit * self.scales, self.scales)
-        return RegionProof(
-            *(self.rows, factor, U), Cuts(self.cuts.of, self.cuts.multipliers * self.unit)
-        )
+        cuts = self.cuts._replace(multipliers=self.cuts.multipliers * self.unit)
+        sets = self.sets._replace(multipliers=self.sets.multipliers * self.unit)
+        return RegionProof(self.rows, factor, U, cuts, sets)
 
 
 def nearest_semidefinite(M: Any) -> Any:
@@ -161,7 +168,7 @@ def factor_of(S: Floats) -> Floats:
 
 
 class Relaxation:
-    """The search in progress, the best bound so far, and the shares that prove it."""
+    """The search in progress, and the best bound so far."""
 
     def __init__(
         self,
@@ -175,7 +182,7 @@ class Relaxation:
         self.X, self.k, self.listed, self.deadline = X, k, listed, deadline
         groups = summarise(X, start.labels)
         self.target, self.unit = groups.sse, groups.sse / len(X)
-        self.bound, self.shares = 0.0, Shares(np.zeros(len(X)), 0.0)
+        self.bound = 0.0
         self.bounds: list[float] = []
         self.n_steps, self.step_seconds, self.proof_seconds = 0, 0.0, 0.0
         self.penalty = _PENALTY * k
@@ -251,7 +258,17 @@ class Relaxation:
 
     def _prove(self, pair_U: Floats) -> None:
         listed = self.listed._replace(asymmetric=pair_U * self.pair_scales * self.unit)
-        shares = proved_shares(self.X, self.k, (own.proof() for own in self.regions), listed)
-        self.bounds.append(shares.bound)
-        if shares.bound > self.bound:
-            self.bound, self.shares = min(shares.bound, self.target), shares
+        proof = prove(self.X, self.k, (own.proof() for own in self.regions), listed)
+        self.bounds.append(proof.bound)
+        self.bound = max(self.bound, min(proof.bound, self.target))
+        self.proved_listed = listed
+
+    def shares(self) -> Shares:
+        """Return shares of records that sum to at most the error of any group they are in.
+
+        Those of the last proof without its sets: these say nothing about a group alone.
+        """
+        if not self.bounds:
+            return Shares(np.zeros(len(self.X)), 0.0)
+        without = (own.proof()._replace(sets=no_sets()) for own in self.regions)
+        return prove(self.X, self.k, without, self.proved_listed).shares

@@ -26,8 +26,10 @@ from microagg.partitions.splitting import split_large
 # Share of the time for finding an initial partition.
 _SHARE_OF_SEARCH = 0.1
 # Share of the time after which column generation goes on, up to this k and above it.
-_SMALL_K = 5
-_SHARE_AT_SMALL_K, _SHARE_AT_LARGE_K = 0.2, 0.8
+_SMALL_K, _SHARE_AT_SMALL_K, _SHARE_AT_LARGE_K = 5, 0.2, 0.8
+# Above it, column generation ends unless it closes this share of the gap in as many seconds as the
+# semidefinite bound took, or in these.
+_HELPS, _PATIENCE = 0.03, 10.0
 
 
 def bound_within(
@@ -77,21 +79,30 @@ def tight_bound(
     if neighbours is None:
         neighbours = list_for_bound(X, k)
     stages: list[Relaxation | Generation] = []
+    began = time.monotonic()
     try:
         for relaxation in _relaxations(X, k, labels, neighbours, deadline):
             stages.append(relaxation)
             while relaxation.advance():
                 pass
-            shares = max(shares, relaxation.shares, key=lambda own: own.bound)
+            shares = max(shares, relaxation.shares(), key=lambda own: own.bound)
         generation = Generation(X, k, labels, shares, deadline, neighbours)
         stages.append(generation)
-        while generation.advance():
-            pass
+        patience = math.inf if k <= _SMALL_K else max(_PATIENCE, time.monotonic() - began)
+        _advance(generation, patience)
     except KeyboardInterrupt:
         warnings.warn(
             "interrupted: this is the best bound so far.", InterruptedSearchWarning, stacklevel=2
         )
     return max(shares.bound, *(stage.bound for stage in stages))
+
+
+def _advance(generation: Generation, patience: float) -> None:
+    """Generate columns until the end, or until they have not helped for so many seconds."""
+    reached, since = generation.bound, time.monotonic()
+    while generation.advance() and time.monotonic() - since < patience:
+        if generation.bound - reached >= _HELPS * (generation.target - reached):
+            reached, since = generation.bound, time.monotonic()
 
 
 def _relaxations(

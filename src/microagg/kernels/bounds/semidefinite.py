@@ -29,6 +29,18 @@ class Pairs(NamedTuple):
     values: Floats
 
 
+class Sets(NamedTuple):
+    """Sets Q of records of a region: those of set q are at `begins[q]` to `begins[q + 1]`.
+
+    With `lacking` L and `limits`: L (sum of z_ii in Q) + (sum of z_ij in Q) is at most the limit.
+    """
+
+    begins: Rows
+    members: Rows
+    lacking: Floats
+    limits: Floats
+
+
 @kernel
 def project_rows(
     goal: Matrix,
@@ -368,3 +380,43 @@ def add_cuts(cuts: Rows, multipliers: Floats, scales: Floats, out_costs: Matrix)
     """Add what all cuts change in the costs of a region."""
     for c in range(cuts.shape[0]):
         add_cut(cuts[c], multipliers[c], scales, out_costs)
+
+
+@kernel
+def move_set_multipliers(
+    sets: Sets, Y: Matrix, scales: Floats, step: float, multipliers: Floats, out_costs: Matrix
+) -> None:
+    """As `move_multipliers`, for sets."""
+    for q in range(multipliers.shape[0]):
+        members = sets.members[sets.begins[q] : sets.begins[q + 1]]
+        total, stiffness = 0.0, 0.0
+        for i in members:
+            total += sets.lacking[q] * Y[i, i] / scales[i] ** 2
+            stiffness += (sets.lacking[q] * (2.0 + sets.lacking[q])) / scales[i] ** 4
+            for j in members:
+                total += Y[i, j] / (scales[i] * scales[j])
+                stiffness += 1.0 / (scales[i] * scales[j]) ** 2
+        moved = max(0.0, multipliers[q] + step / stiffness * (total - sets.limits[q]))
+        change = moved - multipliers[q]
+        if change != 0.0:
+            multipliers[q] = moved
+            add_set(members, sets.lacking[q], change, scales, out_costs)
+
+
+@inner_kernel
+def add_set(
+    members: Rows, lacking: float, amount: float, scales: Floats, out_costs: Matrix
+) -> None:
+    """Add what a set with this multiplier changes in the costs of a region."""
+    for i in members:
+        out_costs[i, i] += lacking * amount / scales[i] ** 2
+        for j in members:
+            out_costs[i, j] += amount / (scales[i] * scales[j])
+
+
+@kernel
+def add_sets(sets: Sets, multipliers: Floats, scales: Floats, out_costs: Matrix) -> None:
+    """Add what all sets change in the costs of a region."""
+    for q in range(multipliers.shape[0]):
+        members = sets.members[sets.begins[q] : sets.begins[q + 1]]
+        add_set(members, sets.lacking[q], multipliers[q], scales, out_costs)
