@@ -57,7 +57,7 @@ def test_not_above_the_optimum():
 
 @pytest.mark.slow
 def test_thousands_are_not_above_the_optimum():
-    for X, k in splittable(7000, seed=2):
+    for X, k in splittable(3000, seed=2):
         check_relaxed(X, k)
 
 
@@ -336,7 +336,7 @@ def test_the_deadline_is_kept_and_progress_shows_the_gap():
     assert work.bound > 0.0
     tasks = {task for task, *_ in heard if task.startswith("tight bound")}
     assert any("gap" in task for task in tasks)
-    assert all(1 <= done <= total for task, done, total in heard if task in tasks)
+    assert all(0 <= done <= total for task, done, total in heard if task in tasks)
 
 
 def test_regions_hold_every_record_once_and_whole_groups():

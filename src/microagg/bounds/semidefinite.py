@@ -12,6 +12,7 @@ mean error in the record's group, one penalty suits all; a scaled Z is semidefin
 
 import math
 import time
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,14 +207,9 @@ class Relaxation:
         """Take a few steps and prove a bound; False at the end."""
         if self._reached() or self._is_late() or self._is_stuck():
             return False
-        for step in range(_STEPS_PER_PROOF):
-            is_last = step == _STEPS_PER_PROOF - 1 or self._is_late()
-            began = time.monotonic()
-            proposed = self._step(propose=is_last)
-            self.step_seconds = time.monotonic() - began
-            report(tight_task(self.target, self.bound), step + 1, _STEPS_PER_PROOF)
-            if is_last:
-                break
+        # One region leaves it to linear algebra to use several threads.
+        with nullcontext() if len(self.regions) == 1 else one_thread_each():
+            proposed = self._steps()
         began = time.monotonic()
         self._prove(proposed)
         self.proof_seconds = time.monotonic() - began
@@ -221,6 +217,18 @@ class Relaxation:
             for region in self.regions:
                 region.find_cuts(self.k)
         return True
+
+    def _steps(self) -> Floats:
+        """Take steps until the next proof; return its multipliers of pairs across regions."""
+        while True:
+            began = time.monotonic()
+            is_last = (self.n_steps + 1) % _STEPS_PER_PROOF == 0 or self._is_late()
+            proposed = self._step(propose=is_last)
+            self.step_seconds = time.monotonic() - began
+            done = (self.n_steps - 1) % _STEPS_PER_PROOF + 1
+            report(tight_task(self.target, self.bound), done, _STEPS_PER_PROOF)
+            if is_last:
+                return proposed
 
     def _is_late(self) -> bool:
         """Whether there is no time for more than another step and its proof."""
@@ -239,17 +247,14 @@ class Relaxation:
         least = -self.listed.others / (self.unit * self.penalty * self.scales**2)
         setting = Setting(self.k, self.penalty, self.scales, pairs, least)
         Y = np.empty_like(goal)
-        if len(self.regions) == 1:  # linear algebra has threads of its own
-            self.regions[0].advance(setting, Y, propose=propose)
-        else:
-            with one_thread_each():
-                side_by_side(
-                    lambda region: region.advance(setting, Y, propose=propose),
-                    self.regions,
-                    n_jobs=check_jobs(-1),
-                    task=tight_task(self.target, self.bound),
-                    needs_threads=True,
-                )
+        side_by_side(
+            lambda region: region.advance(setting, Y, propose=propose),
+            self.regions,
+            n_jobs=check_jobs(-1),
+            task=tight_task(self.target, self.bound),
+            progress=lambda: (self.n_steps % _STEPS_PER_PROOF, _STEPS_PER_PROOF),
+            needs_threads=True,
+        )
         self.pair_Z = 0.5 * (Y + Y[self.listed.mirrors])
         apart = self.penalty * (Y - self.pair_Z)
         proposed: Floats = self.pair_U + apart
