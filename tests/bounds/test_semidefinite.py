@@ -57,7 +57,7 @@ def test_not_above_the_optimum():
 
 @pytest.mark.slow
 def test_thousands_are_not_above_the_optimum():
-    for X, k in splittable(3000, seed=2):
+    for X, k in splittable(1500, seed=2):
         check_relaxed(X, k)
 
 

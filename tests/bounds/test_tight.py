@@ -16,7 +16,7 @@ from tests.bounds.references import in_chunks, optimal_sse, tiny_tables
 
 @pytest.mark.slow
 def test_never_above_the_optimum_and_never_below_the_fast_one():
-    for X, k in tiny_tables(600, seed=1):
+    for X, k in tiny_tables(150, seed=1):
         bound = lower_bound(X, k, tightness="tight", time_budget=5.0)
         assert lower_bound(X, k) <= bound <= optimal_sse(X, k), (X.tolist(), k)
 

@@ -37,8 +37,8 @@ def lower_bound(
         literature's tables, for any number of records, in about three times the time of finding
         the neighbours. "tight" continues from there by a semidefinite relaxation, and by column
         generation: a linear program over groups (HiGHS). It is meant for up to some ten thousand
-        records; on the literature's tables of about a thousand records it comes within two per
-        cent of the best known loss at any k, and within half a per cent at k up to 5.
+        records; on the literature's tables of about a thousand records it comes within about two
+        per cent of the best known loss at any k, and within half a per cent at k up to 5.
     time_budget : seconds after which "tight" ends with the best bound so far
 
     One column gets its optimum, whatever the tightness. Memory of "fast" O(n (d + k)); "tight"
