@@ -13,6 +13,7 @@ COMMAND = "make quality"
 # Parts, and the tables that each of them writes.
 PARTS = {
     "auto_cells": ("quality_fast", "quality_balanced", "quality_best", "quality_bounds"),
+    "bound_gaps": ("quality_gaps",),
     "auto_beyond": ("quality_beyond",),
     "auto_large": ("quality_large",),
     "large_tables": ("quality_million",),

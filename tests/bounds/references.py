@@ -65,3 +65,10 @@ def tiny_tables(n_tables, seed, largest=9):
     for i in range(n_tables):
         n, d = int(rng.integers(2, largest + 1)), int(rng.integers(1, 4))
         yield kinds[i % len(kinds)](n, d), int(rng.integers(1, min(n, 5) + 1))
+
+
+def in_chunks(X, k):
+    """Some partition: k records after another along the first column."""
+    labels = np.empty(len(X), dtype=np.intp)
+    labels[np.argsort(X[:, 0], kind="stable")] = np.minimum(np.arange(len(X)) // k, len(X) // k - 1)
+    return labels

@@ -42,7 +42,7 @@ class Reporter:
 
     def hear(self, phase: str, done: int, total: int) -> None:
         """Note the progress of a phase; a tight bound that was asked to stop is the best so far."""
-        if self.is_stopping.is_set() and phase == TIGHT_TASK:
+        if self.is_stopping.is_set() and phase.startswith(TIGHT_TASK):
             raise KeyboardInterrupt
         self._note(phase=phase, done=int(done), total=int(total))
 

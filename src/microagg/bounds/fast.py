@@ -68,9 +68,18 @@ def neighbour_shares(X: Floats, k: int, neighbours: Neighbours | None = None) ->
         weight * distances[:, : k - 1].mean(axis=1),
         _margin(X, k, weight * float(distances[:, k - 2].sum())),
     )
-    prices = _prices(distances, rows, k, weight)
-    priced = _priced_shares(X, k, weight, prices)
+    priced = _priced_shares(X, k, weight, _prices(distances, rows, k, weight))
     return priced if priced.bound > plain.bound else plain
+
+
+def prices_among(neighbours: Neighbours, k: int) -> Floats:
+    """Return prices m for which pairs may pay c_ij + m_i - m_j, with c_ij = |x_i - x_j|^2 / 2.
+
+    These are the prices above in other units: there each member pays its own once, not s - 1 times.
+    """
+    nearest = neighbours.nearest(n_listed(k))
+    share = (k - 1) / k
+    return _prices(nearest.distances, nearest.rows, k, share / 2.0) / share
 
 
 def list_for_bound(X: Floats, k: int) -> Neighbours:

@@ -215,7 +215,7 @@ def protect(
         groups so far are released then, and depend on the machine. Without it, a tight bound has
         600.
     bound : Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or
-        auto. "tight" is for a few thousand records and small k. "auto" is fast wherever that takes
+        auto. "tight" is for up to some ten thousand records. "auto" is fast wherever that takes
         less time than grouping: up to 50,000 records with the method "auto", 10,000 with other
         methods or a time_budget, and any number in one column; it is none with weights.
     plan : a `Plan` that says all of this, such as `Plan.read("plan.toml")`, or the path of a plan
