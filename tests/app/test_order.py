@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from playwright.sync_api import expect
 
 from tests.app.steward import Steward
 
@@ -36,7 +37,7 @@ def shows(steward, *order):
         arg=",".join(order),
     )
     assert shown(steward) == list(order)
-    assert typed(steward).input_value() == ", ".join(order)
+    expect(typed(steward)).to_have_value(", ".join(order))
     steward.unfold("#command")
     assert f"size={','.join(order)}" in steward.text("#command")
 

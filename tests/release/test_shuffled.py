@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import microagg
@@ -110,17 +111,16 @@ def test_the_report_differs_in_nothing_but_the_order(plain, tmp_path):
 
 
 @pytest.mark.parametrize("n_values", [2, 25], ids=["few", "many"])
-def test_hybrid_records_and_blocks(n_values):
+def test_blocks(n_values):
     table = pl.DataFrame(
         {name: np.random.default_rng(n_values).normal(size=80).round(3) for name in "xyz"}
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
-        for asked in ({"hybrid": True}, {"blocks": [["x"]]}):
-            own = {**asked, "method": "mdav", "random_state": n_values}
-            one, two = protect(table, 9, **own), protect(table, 9, **own, shuffle=True)
-            assert two.table.equals(one.table[two.order])
-            assert two.labels.shape == one.labels.shape
+        own = {"blocks": [["x"]], "method": "mdav", "random_state": n_values}
+        one, two = protect(table, 9, **own), protect(table, 9, **own, shuffle=True)
+    assert two.table.equals(one.table[two.order])
+    assert two.labels.shape == one.labels.shape
 
 
 class TestAudit:
@@ -246,3 +246,30 @@ def test_studies_do_not_shuffle():
     )
     found = microagg.compare(VISITS, 3, "mdav", plan=plan)
     assert found.setting.unused == ("shuffle",)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_categories_are_not_listed_by_first_appearance(kind):
+    names = [f"v{at:02d}" for at in np.random.default_rng(3).permutation(30)]
+    table = pa.table({"x": np.arange(30.0), "s": pa.array(names).dictionary_encode()})
+    given = table if kind == "arrow" else table.to_pandas()
+    release = protect(given, 3, method="mdav", sensitive=["s"], shuffle=True)
+    column = release.table["s"]
+    listed = column.chunk(0).dictionary.to_pylist() if kind == "arrow" else [*column.cat.categories]
+    assert listed == sorted(names)
+    released = column.to_pylist() if kind == "arrow" else [*column]
+    assert released == [names[row] for row in release.order]
+
+
+def test_hybrid_records_would_give_the_order_away():
+    with pytest.raises(ParameterError, match="shuffle"):
+        protect(pl.DataFrame({"x": range(20)}), 5, hybrid=True, shuffle=True)
+
+
+def test_measure_finds_the_manifest_beside_whatever_columns_are_named(tmp_path):
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)})
+    table.write_csv(tmp_path / "before.csv")
+    protect(table, 4, method="mdav", shuffle=True).save(tmp_path / "after.csv")
+    with pytest.raises(ParameterError, match="shuffled"):
+        measure(tmp_path / "before.csv", tmp_path / "after.csv", quasi_identifiers=["x", "y"])

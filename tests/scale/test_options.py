@@ -25,7 +25,7 @@ def defaults(function):
 
 def test_those_of_a_table_and_its_own():
     whole, own = defaults(microagg.protect), defaults(microagg.protect_dataset)
-    assert own.keys() == {*whole, *OWN} - {"table", "hybrid"}
+    assert own.keys() == {*whole, *OWN} - {"table", "hybrid", "shuffle"}
     assert {name: own[name] for name in own if name not in OWN} == {
         name: whole[name] for name in own if name not in OWN
     }

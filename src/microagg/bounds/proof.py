@@ -125,6 +125,8 @@ def prove(X: Floats, k: int, regions: Iterable[RegionProof], listed: Listed) -> 
     shares, gained = np.empty(len(X)), []
     for region in regions:
         costs, gain = region_costs(X, k, region)
+        if not (np.isfinite(gain) and np.isfinite(costs).all() and np.isfinite(pairs.values).all()):
+            return Proof(Shares(np.zeros(len(X)), 0.0), 0.0)  # a search that failed proves nothing
         least_shares(costs, region.rows, pairs, listed.others, k, shares)
         gained.append(gain)
     margin = 4.0 * _EPS * (abs(math.fsum(shares)) + math.fsum(gained))

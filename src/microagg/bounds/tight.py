@@ -94,7 +94,7 @@ def tight_bound(
         warnings.warn(
             "interrupted: this is the best bound so far.", InterruptedSearchWarning, stacklevel=2
         )
-    return max(shares.bound, *(stage.bound for stage in stages))
+    return max([shares.bound, *(stage.bound for stage in stages)])
 
 
 def _advance(generation: Generation, patience: float) -> None:

@@ -20,7 +20,8 @@ _LARGEST_POWER = 300
 # The first numbers give most columns away.
 _N_FIRST = 1000
 # Sums and careless parsers leave floats some units in the last place off what was written. So near
-# to a number with two digits to spare, none is there by chance, and none that people wrote.
+# to a number with two digits to spare, none is there by chance, and none that people wrote. Floats
+# of 32 bits are too coarse to tell: 9361.998 is two units from 9362.
 _NOISE, _ROOM = 2.0, 100.0
 
 
@@ -54,7 +55,8 @@ def _decimals_from(numbers: NDArray[Any], start: int, largest: float, most: floa
     for digits in range(start, EXACT_POWER + 1):
         if largest * 10.0**digits >= most:
             return None
-        noise = _NOISE if largest * 10.0**digits * _ROOM < most else 0.0
+        has_room = most > 10.0**SIGNIFICANT_NARROW and largest * 10.0**digits * _ROOM < most
+        noise = _NOISE if has_room else 0.0
         left = left[~_is_written(left, digits, noise)]
         if not len(left):
             return digits

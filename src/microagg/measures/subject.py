@@ -216,7 +216,7 @@ def open_subject(
         sides[0] = sides[0].without(roles.plan, own)
     before = sides[0].frame(as_text=() if unit is None or unit == key else (unit,))
     after = sides[1].frame()
-    is_shuffled = key is None and roles.plan is not None and roles.plan.shuffle
+    is_shuffled = key is None and _is_shuffled(roles.plan, str(protected) if is_file else None)
     order = order_of(audit, len(after), is_shuffled=is_shuffled)
     pair = pair_of(before, after, roles, unit, shown, key, order)
     required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
@@ -227,6 +227,14 @@ def _beside(path: str) -> tuple[Manifest, str] | None:
     """Return the manifest beside a protected file, if it belongs to it, and where it is."""
     found = manifest_beside(path)
     return None if found is None else (found, str(existing_manifest(path)))
+
+
+def _is_shuffled(plan: Plan | None, path: str | None) -> bool:
+    """Whether the plan, or the manifest beside the file, says that records were shuffled."""
+    if plan is not None and plan.shuffle:
+        return True
+    found = None if path is None else manifest_beside(path)
+    return found is not None and found.plan.shuffle
 
 
 def roles_of(

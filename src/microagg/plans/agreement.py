@@ -229,6 +229,8 @@ def _check_hybrid(plan: "Plan", method: Method) -> None:
         "missing values": plan.missing is not Missing.ERROR,
         "keep_margins (--keep-margins)": plan.keep_margins,
         "digits (--digits)": any(isinstance(own.digits, int) for own in plan.columns.values()),
+        # What is drawn follows from the seed and the order, and so the order from what is released.
+        "shuffle (--shuffle)": plan.shuffle,
     }
     if found := [what for what, is_there in unfit.items() if is_there]:
         raise ParameterError(

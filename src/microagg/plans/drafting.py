@@ -134,9 +134,10 @@ def _marks(frame: Frame, name: str) -> str:
     """Ask whether entries such as NA in a column of text are values or missing."""
     if dtype_of(frame, name) != nw.String:
         return ""
-    entries = pl.Series(frame[name].drop_nulls().to_list(), dtype=pl.String).str.strip_chars()
-    texts = entries.unique()
-    found = sorted({*texts.filter(is_marked(texts)), *_among_numbers(entries)})
+    texts = [own for own in frame[name].to_list() if own is not None]
+    entries = pl.Series(texts, dtype=pl.String).str.strip_chars()
+    different = entries.unique()
+    found = sorted({*different.filter(is_marked(different)), *_among_numbers(entries)})
     if not found:
         return ""
     return f"; does {' or '.join(found)} mean missing? then na = {toml_value(found)} above"

@@ -73,7 +73,12 @@ def original_columns(
         matched = any(name in frame.columns for name in unchanged)
         for block in blocks:
             matched |= _matches_groups(frame, block, plan)
-        if not matched and sha256 is None:
+        if not matched and order is not None:
+            raise DataError(
+                "nothing shows that the audit belongs to the protected table: no number and no "
+                "unchanged column can be compared. Publish a column unchanged, or do not shuffle."
+            )
+        if not matched:
             raise DataError(
                 "nothing shows that the original has the records of the protected table: no number "
                 "and no unchanged column. Verify the file beside its manifest."

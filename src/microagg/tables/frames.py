@@ -151,13 +151,13 @@ def with_released(
             table = table.reset_index(level=levels, drop=True)
         if list(table.index.names) == [None]:
             table = table.reset_index(drop=True)
-        return used_categories.of_pandas(table)
+        return used_categories.of_pandas(table, sorts=order is not None)
     columns = [released.get(name, native[name]) for name in kept]
     if isinstance(native, pl.DataFrame):
         own = map(used_categories.of_polars, columns)
         table = pl.DataFrame(dict(zip(kept, own, strict=True)))
         return table if order is None else table[order]
-    columns = [used_categories.of_arrow(column) for column in columns]
+    columns = [used_categories.of_arrow(own, sorts=order is not None) for own in columns]
     # A key that replaces an identifier has its own type.
     fields = [
         native.schema.field(name).remove_metadata().with_type(column.type)

@@ -1,7 +1,8 @@
 """Columns of categories that list only what their records hold.
 
 A type that lists all categories would publish, in a file's metadata, those of records that are not
-released any more.
+released any more. And one that lists them as they first appeared would publish the order of records
+that were shuffled: then they are sorted, unless their order has a meaning.
 """
 
 from typing import Any
@@ -24,7 +25,7 @@ def of_polars(column: pl.Series) -> pl.Series:
     return plain.cast(pl.String).cast(pl.Enum(names)).alias(column.name)
 
 
-def of_arrow(column: Any) -> Any:
+def of_arrow(column: Any, *, sorts: bool = False) -> Any:
     """Return a column of Arrow whose dictionary has no entry without a record."""
     import pyarrow as pa
     from pyarrow import compute
@@ -35,6 +36,9 @@ def of_arrow(column: Any) -> Any:
     indices = pa.chunked_array([chunk.indices for chunk in chunks], column.type.index_type)
     used = compute.unique(indices).drop_null().sort()
     entries = chunks[0].dictionary.take(used) if chunks else pa.array([], column.type.value_type)
+    if sorts and not column.type.ordered:
+        by_entry = compute.array_sort_indices(entries)
+        used, entries = used.take(by_entry), entries.take(by_entry)
     places = compute.index_in(indices, used).cast(column.type.index_type)
     return pa.chunked_array(
         [
@@ -45,13 +49,16 @@ def of_arrow(column: Any) -> Any:
     )
 
 
-def of_pandas(table: Any) -> Any:
+def of_pandas(table: Any, *, sorts: bool = False) -> Any:
     """Return a table of pandas whose columns and index list no category without a record."""
     for name, dtype in table.dtypes.items():
         if dtype.name == "category":
             table[name] = table[name].cat.remove_unused_categories()
+            if sorts and not dtype.ordered:
+                listed = sorted(table[name].cat.categories, key=lambda own: (str(type(own)), own))
+                table[name] = table[name].cat.reorder_categories(listed)
         elif dtype.name.startswith("dictionary"):
-            used = of_arrow(table[name].array.__arrow_array__())
+            used = of_arrow(table[name].array.__arrow_array__(), sorts=sorts)
             table[name] = type(table[name].array)(used)
     if hasattr(table.index, "remove_unused_categories"):
         table.index = table.index.remove_unused_categories()
