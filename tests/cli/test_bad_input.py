@@ -40,6 +40,7 @@ BAD_FILES = {
     "blank first line": ("t.csv", b"\nage,income\n1,987654321\n", "blank"),
     "header without rows": ("t.csv", b"age,income\n", "no records"),
     "header without a newline": ("t.csv", b"age,income", "no records"),
+    "a record alone": ("t.csv", b"Sentinella,Bo\n", "no records"),
     "parquet without rows": ("t.parquet", parquet(pl.DataFrame({"a": [1]}).clear()), "no records"),
     "too many fields": ("t.csv", ROW + b"987654321,2,3\n", "line 5"),
     "too few fields": ("t.csv", ROW + b"987654321\n", "line 5"),

@@ -204,6 +204,26 @@ def test_a_signal_while_files_are_written_removes_what_was_begun(folder):
     assert sorted(os.listdir(folder)) == before
 
 
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_while_a_library_calls_python_is_not_forgotten(name, code):
+    """What is raised in such a call is printed and forgotten by ctypes, as llvmlite uses it."""
+    script = (
+        "import ctypes, signal, sys, time\n"
+        "from microagg.cli import main as cli\n"
+        "def run(*_):\n"
+        f"    call = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.{name}))\n"
+        "    call()\n"
+        "    time.sleep(30)\n"
+        "cli._run = run\n"
+        "cli.main(['verify', 't.csv'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    said = {130: "interrupted", 143: "terminated"}[code]
+    assert (done.stderr, done.returncode) == (f"microagg: {said}.\n", code)
+
+
 def interrupt_at(monkeypatch, *tasks):
     """Press Ctrl-C at the first report of each of these tasks."""
     waiting = list(tasks)

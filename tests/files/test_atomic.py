@@ -1,6 +1,7 @@
 """A file is written whole or not at all."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -152,6 +153,34 @@ def test_several_files_appear_together_and_the_last_last(tmp_path, calls, force)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "m.json": "m",
         "a.csv": "a",
+    }
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_two_renamings_waits_for_the_last(tmp_path, monkeypatch, sent):
+    """The earlier manifest beside the new table would be that of another file."""
+
+    def interrupted(*names):
+        real(*names)
+        signal.raise_signal(sent)
+
+    def end(*_):
+        raise KeyboardInterrupt
+
+    both = {tmp_path / "a.csv": _text("old"), tmp_path / "m.json": _text("old")}
+    atomic_write_all(both, force=True)
+    real = os.replace
+    monkeypatch.setattr(os, "replace", interrupted)
+    before = signal.signal(sent, end)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            atomic_write_all(dict.fromkeys(both, _text("new")), force=True)
+        assert signal.getsignal(sent) is end
+    finally:
+        signal.signal(sent, before)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "a.csv": "new",
+        "m.json": "new",
     }
 
 

@@ -132,12 +132,22 @@ def judge_diversity(asked: Asked, after: Columns) -> None:
             expect(entropy >= enough - 1e-9, f"an entropy of {entropy:.4f} of {name!r}")
 
 
+def is_decimal(own: Any) -> bool:
+    """Whether a value is a number, written in whatever way."""
+    try:
+        return Decimal(str(own)).is_finite()
+    except ArithmeticError:
+        return False
+
+
 def judge_closeness(after: Columns, names: Sequence[str], column: str, most: float) -> None:
     """Nominal values are distributed in every combination as in the whole table, up to `most`.
 
-    Blanks around a text do not count, and a blank text is missing.
+    Blanks around a text do not count, a blank text is missing, and so is a dash among numbers.
     """
     bare = [own.strip() or None if isinstance(own, str) else own for own in after[column]]
+    if all(own is None or own == "-" or is_decimal(own) for own in bare):
+        bare = [None if own == "-" else own for own in bare]
     values = list(map(key, bare))
     n, whole = len(values), Counter(values)
     for rows in combinations(after, names).values():

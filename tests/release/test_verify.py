@@ -394,6 +394,13 @@ class TestManifests:
         assert verify(path).manifest
         assert read == [path]
 
+    def test_a_key_that_is_no_column_is_refused(self, saved):
+        path = saved(plan_of(keep_key=True))
+        beside = path.parent / "out.csv.manifest.json"
+        beside.write_text(beside.read_text().replace('"name"', f'"{"nobody" * 100}"'))
+        with pytest.raises(ParameterError, match=r"^the table has no column 'nobody.{1,40}'\."):
+            verify(path)
+
     def test_it_moves_with_its_file(self, saved, tmp_path):
         path = saved(plan_of())
         (tmp_path / "elsewhere").mkdir()

@@ -35,6 +35,7 @@ _SAVING = {
     "compare": "--effort fast or fewer --methods",
     "sweep": "--effort fast or a smaller K",
 }
+_SECONDS_UNTIL_REPEATED = 0.05
 _OPENBLAS_LACKS_MEMORY = b"OpenBLAS blas_thread_init: pthread_create failed"
 
 
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 def _code(arguments: list[str], began: float) -> int:
     """Run the command line, say what went wrong, and return the exit code."""
     try:
-        with _raising_when_terminated(), _raising_what_ended_it():
+        with _raising_when_terminated(), _raising_once_more(), _raising_what_ended_it():
             heed_signals()
             need_room_to_start(arguments)
             code = _run(arguments, began)
@@ -130,6 +131,30 @@ def _raising_when_terminated() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _raising_once_more() -> Iterator[None]:
+    """Repeat Ctrl-C and SIGTERM that came where a library calls Python: it would forget them."""
+    terminating, before = signal.getsignal(signal.SIGTERM), sys.unraisablehook
+
+    def repeat(unraisable: "sys.UnraisableHookArgs") -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            number = signal.SIGINT
+        elif issubclass(unraisable.exc_type, _TerminatedError):
+            number = signal.SIGTERM
+            signal.signal(number, terminating)
+        else:
+            before(unraisable)
+            return
+        # Not at once: what is raised here is printed and forgotten, too.
+        threading.Timer(_SECONDS_UNTIL_REPEATED, signal.raise_signal, [number]).start()
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextmanager

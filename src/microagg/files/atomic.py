@@ -5,7 +5,9 @@ write to one name without `force`, exactly one succeeds.
 """
 
 import os
+import signal
 import stat
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -76,8 +78,9 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
     earlier file can describe a later one. Then they are renamed in the order given, so put last
     the file that must never appear without the others. A failure before the first renaming leaves
     nothing behind. A later failure is undone: new files are removed, and replaced files are
-    restored if the file system has hard links. A symbolic link stays a link, and the file it leads
-    to is replaced; a replaced file keeps its permissions, unless the new one is `Private`.
+    restored if the file system has hard links. An interrupt that comes between two renamings waits
+    for the last. A symbolic link stays a link, and the file it leads to is replaced; a replaced
+    file keeps its permissions, unless the new one is `Private`.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -113,7 +116,8 @@ def atomic_write_all(writers: Mapping[Path, Writer], *, force: bool) -> None:
                     _sync(besides[path])
                     # Another run may have written it in the meantime.
                     _check_replaceable(path, force=force)
-            _rename(besides, force=force)
+            with _signals_put_off():
+                _rename(besides, force=force)
     for folder in folders:
         _sync_folder(folder)
 
@@ -134,6 +138,29 @@ def _rename(besides: Mapping[Path, Path], *, force: bool) -> None:
                 if undo is not None:
                     undoing.callback(_attempt, undo)
         undoing.pop_all()
+
+
+@contextmanager
+def _signals_put_off() -> Iterator[None]:
+    """Let signals that ask for an end wait: between two renamings they would leave half a set."""
+    if threading.current_thread() is not threading.main_thread():  # which alone can be interrupted
+        yield
+        return
+    came: list[int] = []
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    handled = {
+        number: signal.signal(number, lambda number, _frame: came.append(number))
+        for number in numbers
+        if signal.getsignal(number) is not None  # else it is not Python's, and cannot be restored
+    }
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _rename_to_free_name(beside: Path, path: Path) -> None:

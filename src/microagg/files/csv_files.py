@@ -41,6 +41,7 @@ class CsvReader:
         self._source = source
         likely = _TAB if _is_one_of(source.suffix, _ALWAYS_TABS) else None
         self._text = DelimitedText(data, source.where, dialect, likely_delimiter=likely)
+        self._text.check_not_empty()  # before a message names its columns
 
     @property
     def columns(self) -> tuple[str, ...]:

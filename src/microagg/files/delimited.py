@@ -101,6 +101,11 @@ class DelimitedText:
         # Before anybody names columns: what is taken for their names may be values.
         check_first_records(self.columns, _first_records(self._records, delimiter), where)
 
+    def check_not_empty(self) -> None:
+        """Refuse a header alone, which may be the only record of a file without names."""
+        if not self._records.strip():
+            raise DataError(f"{self._where} has a header but no records.")
+
     @property
     def dialect(self) -> Dialect:
         """Delimiter, decimal mark and encoding; reads the records if the mark is not yet known."""

@@ -201,8 +201,10 @@ def _complete(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Aske
 
 def _checked_columns(asked: Asked, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns whose values together are a combination."""
-    in_blocks = (name for block in asked.blocks for name in block)
-    for name in (*asked.checked, *asked.left_out, *asked.present, *asked.strata, *in_blocks):
+    in_blocks = [name for block in asked.blocks for name in block]
+    keys = () if asked.key is None else (asked.key,)
+    needed = (*asked.checked, *asked.left_out, *asked.present, *asked.strata, *in_blocks, *keys)
+    for name in needed:
         if name not in columns:
             raise no_such_column(name, columns)
     if twice := [name for name in asked.checked if name in asked.left_out]:

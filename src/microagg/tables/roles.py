@@ -7,6 +7,7 @@ from typing import Any
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import did_you_mean
+from microagg.core.words import short_name
 
 QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE = "quasi-identifier", "identifier", "sensitive"
 STRATUM, WEIGHT, UNIT, PUBLISH, DROP = "stratum", "weight", "unit", "publish", "drop"
@@ -128,7 +129,7 @@ def as_names(role: str, names: Names) -> tuple[str, ...]:
 
 def no_such_column(name: str, columns: Sequence[str]) -> ParameterError:
     """Return the error for a name that none of the columns has."""
-    return ParameterError(f"the table has no column {name!r}.{_nearest(name, columns)}")
+    return ParameterError(f"the table has no column {short_name(name)!r}.{_nearest(name, columns)}")
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str:
