@@ -52,7 +52,8 @@ def _violated(Z: Floats, k: int) -> list[tuple[float, Rows]]:
 
     rows, columns = np.nonzero(np.triu(Z, 1) > _TINY)
     lengths = 2.0 - Z[rows, columns].astype(np.float64)
-    tree = minimum_spanning_tree(coo_array((lengths, (rows, columns)), shape=Z.shape)).tocoo()
+    where = (rows.astype(np.int32), columns.astype(np.int32))  # all that csgraph takes
+    tree = minimum_spanning_tree(coo_array((lengths, where), shape=Z.shape)).tocoo()
     members = {row: np.array([row]) for row in range(len(Z))}
     inside = dict(enumerate(np.diagonal(Z).astype(np.float64)))
     diagonal = dict(inside)
