@@ -120,6 +120,7 @@ def _dialect(state: State) -> Tag:
         for name, own in DIALECT_OPTIONS.items()
     ]
     note = ", ".join(f"{name} {value}" for name, value in said.items())
+    note = note or ", ".join(label_of(name).lower() for name in DIALECT_OPTIONS)
     return more(
         "How the file is written",
         tags.div(
@@ -128,7 +129,7 @@ def _dialect(state: State) -> Tag:
                 "Read it again",
                 "reopen",
                 id="reopen",
-                disabled=state.now.source is None,
+                disabled=_asked_for(state) is None,
                 place="path",
             ),
             {"data-form": "dialect"},
@@ -233,7 +234,7 @@ def _open(desk: Desk, path: str, **dialect: str) -> None:
         raise ParameterError("enter the path of a file, or drop one.")
     place = entered_path(path)
     source = Source(path=str(place), **dialect)
-    if source.path == _path(desk):
+    if source.path == _path(desk.state):
         desk.adopt(lambda now: replace(now, source=source), "path", path)
         return
     outputs = Outputs()
@@ -242,9 +243,15 @@ def _open(desk: Desk, path: str, **dialect: str) -> None:
     desk.adopt(lambda now: Choices(source, Plan(k=now.plan.k), now.study, outputs), "path", path)
 
 
-def _path(desk: Desk) -> str | None:
-    source = desk.state.now.source
+def _path(state: State) -> str | None:
+    source = state.now.source
     return None if source is None else source.path
+
+
+def _asked_for(state: State) -> str | None:
+    """Return the file that was asked for last: one that was refused may only lack its sheet."""
+    refused = state.view.refusals.get("path")
+    return refused.text if refused is not None and refused.text else _path(state)
 
 
 def open_sample(desk: Desk, given: Payload) -> None:
@@ -254,7 +261,7 @@ def open_sample(desk: Desk, given: Payload) -> None:
 
 def reopen(desk: Desk, given: Payload) -> None:
     """Read the file again, written as it was said."""
-    path = _path(desk)
+    path = _asked_for(desk.state)
     if path is None:
         raise ParameterError("open a file first.")
     said = {name: str(given["fields"].get(name, "")) for name in DIALECT_OPTIONS}
