@@ -55,8 +55,9 @@ def view(desk: Desk) -> TagList:
 
 def _opening(desk: Desk) -> Tag:
     state, source = desk.state, desk.state.now.source
-    path = entered(state, "path", source.path if source is not None else "")
-    is_opening = desk.is_running(DESCRIBE)
+    opening = desk.runs.get(DESCRIBE)
+    asked = opening.text if opening is not None and opening.place == "path" else ""
+    path = entered(state, "path", asked or ("" if source is None else source.path))
     return card(
         tags.div(
             field(
@@ -66,7 +67,14 @@ def _opening(desk: Desk) -> Tag:
                 state=state,
                 place="path",
             ),
-            button("Open", "open", id="open", kind="primary", disabled=is_opening, place="path"),
+            button(
+                "Open",
+                "open",
+                id="open",
+                kind="primary",
+                disabled=opening is not None,
+                place="path",
+            ),
             {"class": "row", "data-form": "open"},
         ),
         tags.div({"id": "drop-place"}),  # static/app.js puts the place for dropping here
@@ -132,7 +140,7 @@ def _dialect(state: State) -> Tag:
                 disabled=_asked_for(state) is None,
                 place="path",
             ),
-            {"data-form": "dialect"},
+            {"data-form": "dialect", "class": "stack"},
         ),
         tags.h3("Entries"),
         tags.div([control(state, name) for name in OPTIONS], {"class": "grid"})
