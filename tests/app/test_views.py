@@ -272,6 +272,11 @@ def test_groups_of_one_size_have_no_range(desks):
     assert "100 of 3<" in page
 
 
+def test_columns_that_block_the_way_are_counted_beyond_the_fifth(tmp_path):
+    desk = open_people(tmp_path, **{f"place {i}": ["Ayr", "Bude"] * 20 for i in range(4)})
+    assert "name, size, town, illness, place 0 and 3 more." in str(_VIEWS["roles"](desk))
+
+
 def test_two_hundred_columns_are_searched(tmp_path):
     desk = open_people(tmp_path, **{f"question {i}": [i] * 40 for i in range(200)})
     found = elements(desk, "roles").found

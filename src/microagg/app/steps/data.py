@@ -147,6 +147,7 @@ def _dialect(state: State) -> Tag:
         if state.now.source
         else tags.p("Open a file first.", {"class": "help"}),
         id="dialect",
+        is_open=_is_file_refused(state),
         note=note,
     )
 
@@ -260,6 +261,18 @@ def _asked_for(state: State) -> str | None:
     """Return the file that was asked for last: one that was refused may only lack its sheet."""
     refused = state.view.refusals.get("path")
     return refused.text if refused is not None and refused.text else _path(state)
+
+
+def _is_file_refused(state: State) -> bool:
+    """Whether a file was refused that may be read once it is said how it is written."""
+    refused = state.view.refusals.get("path")
+    if refused is None:
+        return False
+    try:
+        path = entered_path(refused.text)
+        return path.is_file() and path.stat().st_size > 0
+    except (OSError, ParameterError):  # no path of a file
+        return False
 
 
 def open_sample(desk: Desk, given: Payload) -> None:
