@@ -68,6 +68,20 @@ def test_a_bad_file_is_one_sentence(opened, tmp_path, name):
     nothing_is_lost(opened)
 
 
+def test_how_a_file_is_written_is_asked_for_where_it_is_missing(opened, tmp_path):
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text("code;height\n" + "1.0;1,5\n2.0;1,7\n" * 20)
+    opened.ask_for(tmp_path / "none.csv")
+    refused(opened, "does not exist")
+    opened.page.locator("details:has(#decimal)").evaluate("folded => { folded.open = false }")
+    opened.ask_for(mixed)
+    refused(opened, "decimal mark")
+    opened.see("#decimal")
+    opened.ask_for(tmp_path / "none.csv")
+    refused(opened, "does not exist")
+    nothing_is_lost(opened)
+
+
 OPTIONS = [("k", "0"), ("k", "2.5"), ("random_state", "-1"), ("random_state", "x")]
 OPTIONS += [("time_budget", "-5")]
 

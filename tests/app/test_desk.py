@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
+import xlsxwriter
 
 import microagg
 from microagg.app.answers import Saved, Verified
@@ -322,6 +324,22 @@ def test_a_file_is_read_again_as_it_is_said_to_be_written(tmp_path):
     do(desk, "reopen", {"delimiter": "|"}, place="path")
     assert [own.name for own in desk.described.columns] == ["a", "b"]
     assert desk.state.now.source.delimiter == "|"
+
+
+def test_a_workbook_of_several_sheets_is_opened_once_one_is_named(desk, tmp_path):
+    path = tmp_path / "two.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        for name in ("Read me", "Data 2024"):
+            pl.DataFrame({"age": [20, 30, 40], "firm": [1, 2, 3]}).write_excel(book, name)
+    before = desk.state.now
+    do(desk, "open", {"path": str(path)}, place="path")
+    assert "Name one" in desk.state.view.refusals["path"].message
+    assert desk.state.now == before
+    do(desk, "reopen", {"sheet": "Data 2023"}, place="path")
+    assert "Data 2023" in desk.state.view.refusals["path"].message
+    do(desk, "reopen", {"sheet": "Data 2024"}, place="path")
+    assert not desk.state.view.refusals
+    assert (desk.described.name, desk.state.now.source.sheet) == ("two.xlsx", "Data 2024")
 
 
 def test_what_a_page_cannot_ask_does_nothing(desk):

@@ -151,6 +151,20 @@ def test_cancel_while_saving_leaves_no_file(workspace, source, tmp_path):
     assert left == []
 
 
+def test_cancel_after_everything_is_written_does_not_deny_it(workspace, source, tmp_path):
+    """The process is held at its last status; cancelling then comes too late."""
+    jobs = Jobs(workspace)
+    made = jobs.start("protect", {"source": source, "plan": {"k": 3, "method": "mdav"}})
+    assert ended(made).state == "finished"
+    job = jobs.start("save", {"job": made.id, "target": str(tmp_path / "safe.csv")})
+    wait_until(lambda: job._written().get("state") == "finished")
+    job._process.poll = lambda: None  # it has not ended yet, as far as can be seen
+    job.cancel()
+    assert job.status().state == "finished"
+    assert [own["what"] for own in job.result()["files"]] == ["table", "manifest"]
+    assert (tmp_path / "safe.csv").exists()
+
+
 def test_a_job_that_the_system_kills_says_so(workspace, source):
     job = Jobs(workspace).start("protect", {"source": source, "plan": LONG})
     wait_until(lambda: job.status().phase == "searching")

@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+import xlsxwriter
 
 from microagg import verify
 from microagg.app.answers import Verified
@@ -139,6 +140,27 @@ class TestVerify:
         assert ("original", "visits.csv, which is open") in found.facts
         there = verify(target, original=tmp_path / "visits.csv")
         assert found.title == there.verdict
+
+    def test_it_is_read_as_it_was_opened(self, tmp_path):
+        path = tmp_path / "visits.xlsx"
+        with xlsxwriter.Workbook(path) as book:
+            pl.DataFrame({"note": ["see Data"]}).write_excel(book, "Read me")
+            pl.DataFrame({"firm": [i // 4 for i in range(40)], "cost": [*range(40)]}).write_excel(
+                book, "Data"
+            )
+        desk = new_desk(tmp_path)
+        do(desk, "open", {"path": str(path)}, place="path")
+        do(desk, "reopen", {"sheet": "Data"}, place="path")
+        do(desk, "set_role", column="firm", value="unit")
+        do(desk, "set_method", value="mdav")
+        do(desk, "run")
+        target = tmp_path / "safe.xlsx"
+        do(desk, "set_target", value=str(target))
+        do(desk, "save")
+        found = self.verified(desk, target)
+        assert found.satisfied
+        assert ("original", "visits.xlsx, which is open") in found.facts
+        assert self.verified(desk, target, original=path).satisfied
 
     def test_another_table_is_not(self, desk, tmp_path):
         target = self.save(desk, tmp_path)

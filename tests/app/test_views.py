@@ -10,7 +10,8 @@ from htmltools import TagList
 from microagg.app import page as page_
 from microagg.app.changes import COLUMN_OPTIONS, OPTIONS
 from microagg.app.page import _VIEWS, ACTIONS, OUTPUTS, code, page, steps
-from microagg.app.state import STEPS
+from microagg.app.state import STEPS, State
+from microagg.app.steps import explore as explore_step
 from microagg.app.steps import protect as protect_step
 from microagg.app.steps import roles as roles_step
 from microagg.app.steps.column_options import key_of
@@ -247,6 +248,33 @@ def test_a_role_that_is_taken_away_is_named_for_what_follows(tmp_path):
     page = str(roles_step.view(with_roles(tmp_path)))
     assert "none: sensitive" not in page
     assert "none: stratum" not in page
+
+
+def test_the_path_stays_while_a_file_is_opened(tmp_path):
+    desk = new_desk(tmp_path, waiting=("describe",))
+    do(desk, "open", {"path": "/data/people.csv"}, place="path")
+    assert 'value="/data/people.csv"' in str(_VIEWS["data"](desk))
+
+
+def test_the_path_stays_while_a_file_is_read_again_for_an_option(tmp_path):
+    desk = with_roles(tmp_path)
+    desk.jobs.waiting = ("describe",)
+    do(desk, "set_option", keyword="na", value="none", id="option-na")
+    assert desk.is_running("describe")
+    page = str(_VIEWS["data"](desk))
+    assert f'value="{tmp_path / "people.csv"}"' in page
+
+
+def test_groups_of_one_size_have_no_range(desks):
+    made = desks[2].protected
+    same = {**made.manifest, "n_groups": 100, "min_group": 3, "max_group": 3}
+    page = str(explore_step._release(State(), made.model_copy(update={"manifest": same})))
+    assert "100 of 3<" in page
+
+
+def test_columns_that_block_the_way_are_counted_beyond_the_fifth(tmp_path):
+    desk = open_people(tmp_path, **{f"place {i}": ["Ayr", "Bude"] * 20 for i in range(4)})
+    assert "name, size, town, illness, place 0 and 3 more." in str(_VIEWS["roles"](desk))
 
 
 def test_two_hundred_columns_are_searched(tmp_path):

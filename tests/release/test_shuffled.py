@@ -181,6 +181,12 @@ class TestAudit:
         audit[:-1].write_csv("short.csv")
         with pytest.raises(DataError, match="every number from 1 to 240 once in 'record'"):
             self.go(door, audit="short.csv")
+        gaps = pl.DataFrame(
+            {"record": [None, *range(1, 241)], "released_row": [*range(1, 241), None]}
+        )
+        gaps.write_csv("gaps.csv")  # every number is there, but not beside its own
+        with pytest.raises(DataError, match="every number from 1 to 240 once in 'record'"):
+            self.go(door, audit="gaps.csv")
         audit.drop("released_row").write_csv("unshuffled.csv")
         with pytest.raises(ParameterError, match="columns 'record' and 'released_row'"):
             self.go(door, audit="unshuffled.csv")

@@ -25,6 +25,16 @@ def figures(found):
     return {line.name: (line.before, line.after) for line in found.lines}
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "median", "tick"),
+    [(1930, 2005, "1968", "1960"), (1000, 5000, "3,000", "3,000")],
+)
+def test_years_are_written_without_a_comma(low, high, median, tick):
+    found = summary(np.linspace(low, high, 400).round().astype(int))
+    assert figures(found)["median"] == (median, median)
+    assert tick in [text for _, text in found.figure.ticks]
+
+
 @given(st.integers(0, 10_000), st.integers(3, 9), st.sampled_from(["normal", "skew", "lumps"]))
 def test_every_bin_holds_enough_records_on_both_sides(seed, least, shape):
     rng = np.random.default_rng(seed)

@@ -144,8 +144,17 @@ class Job:
         if self._reaper.is_alive():
             self._send(getattr(signal, "SIGKILL", None))
             self._reaper.join(_SECONDS_TO_DIE)
+        if self.task in _WRITES_ELSEWHERE:
+            self._accept_if_done()
         if self._ended is not None and self._ended.state == "cancelled":
             rmtree(self.folder, ignore_errors=True)
+
+    def _accept_if_done(self) -> None:
+        """Take back that a task was cancelled if it had done its work: its files are there."""
+        known = self._written()
+        with self._lock:
+            if known.get("state") == "finished":
+                self._ended = JobStatus(**{**known, "seconds": self._seconds()})
 
     def _reap(self) -> None:
         """Wait for the process, then end at once what it started: that is in its group."""

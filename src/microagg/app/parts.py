@@ -170,12 +170,15 @@ def more(
     is_open: bool = False,
     note: str = "",
 ) -> Tag:
-    """Return content that is shown on request; the browser keeps whether it is."""
+    """Return content that is shown on request, or once `is_open` becomes true.
+
+    From then on the browser keeps whether it is.
+    """
     return tags.details(
         tags.summary(tags.span(title), tags.span(note, {"class": "quiet-text"}) if note else None),
         tags.div(*content, {"class": "more"}),
         {"id": id},
-        {"open": ""} if is_open else {},
+        {"open": "", "data-open": ""} if is_open else {},
     )
 
 

@@ -138,6 +138,9 @@ def verify(_: Path, request: dict[str, Any]) -> Verified:
 
     asked = VerifyRequest(**request)
     original, about = (asked.original, ()) if asked.original else _open_original(asked)
+    dialect = asked.source.dialect
+    if asked.opened is not None and original == asked.opened.path:  # its release is written alike
+        dialect = {**asked.opened.dialect, **dialect}
     found = verified(
         asked.source.path,
         asked.k,
@@ -145,7 +148,7 @@ def verify(_: Path, request: dict[str, Any]) -> Verified:
         plan=None if asked.plan is None else Plan.of(**asked.plan),
         original=original,
         audit=asked.audit,
-        **asked.source.dialect,
+        **dialect,
     )
     rows = (("file", Path(asked.source.path).name), *found.rows(), *about)
     return Verified(satisfied=found.satisfied, title=found.verdict, facts=rows)
@@ -156,6 +159,7 @@ def _open_original(asked: VerifyRequest) -> tuple[str | None, tuple[tuple[str, s
 
     With what is to be said of that.
     """
+    from microagg.files.dialect import Dialect
     from microagg.files.formats import open_table
     from microagg.plans.beside import manifest_beside
 
@@ -166,7 +170,8 @@ def _open_original(asked: VerifyRequest) -> tuple[str | None, tuple[tuple[str, s
         manifest = manifest_beside(asked.source.path)
     if manifest is None or not manifest.plan.needs_original:
         return None, ()
-    if open_table(asked.opened.path).sha256 != manifest.input.sha256:
+    opened = open_table(asked.opened.path, dialect=Dialect(**asked.opened.dialect))
+    if opened.sha256 != manifest.input.sha256:
         return None, ()
     if manifest.plan.shuffle and asked.audit is None:
         words = "not used: the records were shuffled, and only the audit says which is which"

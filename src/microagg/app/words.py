@@ -36,8 +36,10 @@ def without_flags(text: str) -> str:
 
     >>> without_flags("Shuffle them (--shuffle, or shuffle=True in Python).")
     'Shuffle them.'
+    >>> without_flags("files must end in .csv (or be - for standard input and output).")
+    'files must end in .csv.'
     """
-    return re.sub(r" \(--?[a-z][^()]*\)", "", text)
+    return re.sub(r" \((--?[a-z]|or be - for)[^()]*\)", "", text)
 
 
 def unbroken(text: str) -> str:

@@ -88,6 +88,7 @@ def main(folder: Path) -> int:
     try:
         with listening(reporter.hear), best_heard_by(reporter.hear_best), warnings_heard() as heard:
             result = _run(folder)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what was written is there: it is done
         write_json(folder / RESULT, {**result, "warnings": heard})
         state = "stopped" if result.get("manifest", {}).get("interrupted") else "finished"
     except MicroaggError as error:

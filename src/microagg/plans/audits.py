@@ -53,8 +53,9 @@ def refuse_shuffled(*, is_shuffled: bool) -> None:
 
 def _row_numbers(column: pl.Series, n_records: int) -> Order:
     """Return a column that has every number from 1 to n once, from 0."""
-    numbers = column.cast(pl.Int64, strict=False).drop_nulls().to_numpy().astype(np.intp) - 1
-    if not np.array_equal(np.sort(numbers), np.arange(n_records)):
+    found = column.cast(pl.Int64, strict=False)
+    numbers: Order = found.drop_nulls().to_numpy().astype(np.intp) - 1
+    if found.null_count() or not np.array_equal(np.sort(numbers), np.arange(n_records)):
         raise DataError(
             f"the audit must have every number from 1 to {n_records:,} once in {column.name!r}, "
             "as many as there are records; it has not. Give that of this release."

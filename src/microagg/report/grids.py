@@ -69,6 +69,15 @@ def _mean(values: Floats) -> float:
     return float((values / len(values)).sum())
 
 
+def are_years(low: float, high: float) -> bool:
+    """Whether whole numbers in this range are written as years are, without a comma.
+
+    >>> are_years(1931.4, 2003.2), are_years(420.0, 8100.0)
+    (True, False)
+    """
+    return 1000.0 <= low <= high < 3000.0
+
+
 def number_grid(low: float, high: float, bins: int, *, whole: bool) -> Grid | None:
     """Return multiples of 1, 2 or 5 times a power of ten between two numbers; None if none fit.
 
@@ -85,15 +94,15 @@ def number_grid(low: float, high: float, bins: int, *, whole: bool) -> Grid | No
     if not np.isfinite(width) or width <= 0.0:
         return None
     step = round_step(width)
+    largest, comma = max(abs(low), abs(high)), not (whole and are_years(low, high))
     if whole and step <= 1.0:
         edges = np.arange(np.floor(low) + 0.5, np.ceil(high), 1.0)
-        return Grid(edges, 1.0, number_formatter(1.0, max(abs(low), abs(high))))
+        return Grid(edges, 1.0, number_formatter(1.0, largest, comma=comma))
     first, last = np.ceil(low / step), np.floor(high / step)
     if last < first or abs(first) > 2.0**52 or abs(last) > 2.0**52:
         return None
-    return Grid(
-        np.arange(first, last + 1.0) * step, step, number_formatter(step, max(abs(low), abs(high)))
-    )
+    word = number_formatter(step, largest, comma=comma)
+    return Grid(np.arange(first, last + 1.0) * step, step, word)
 
 
 # Amounts are skewed if, without zeros and signs, the upper half reaches so many times as far from

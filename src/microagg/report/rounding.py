@@ -61,15 +61,20 @@ def amount_word(value: float) -> str:
     return with_minus(f"{value:,.0f}" if size >= 1.0 or not size else f"{value:.4f}".rstrip("0"))
 
 
-def number_formatter(step: float, largest: float = 0.0) -> Word:
+def number_formatter(step: float, largest: float = 0.0, *, comma: bool = True) -> Word:
     """Return a formatter for multiples of `step`, up to `largest`, with the digits they need.
+
+    Years have no comma between thousands.
 
     >>> number_formatter(0.05)(0.15000000000000002), number_formatter(5000.0)(25000.0)
     ('0.15', '25,000')
     >>> number_formatter(5e5, 4e7)(12_500_000.0), number_formatter(50.0, 1e8)(12_345_650.0)
     ('12.5 million', '12,345,650')
+    >>> number_formatter(20.0, 2000.0, comma=False)(1980.0)
+    '1980'
     """
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
+    mark = "," if comma else ""
 
     def word(value: float) -> str:
         if decimals > 5:
@@ -80,7 +85,7 @@ def number_formatter(step: float, largest: float = 0.0) -> Word:
             unit, name = next(large for large in _LARGE if largest >= large[0])
             digits = max(0, -int(np.floor(np.log10(step / unit) + 1e-9)))
             return f"{with_minus(f'{value / unit:,.{digits}f}')} {name}"
-        return with_minus(f"{value + 0.0:,.{decimals}f}")
+        return with_minus(f"{value + 0.0:{mark}.{decimals}f}")
 
     return word
 
@@ -113,14 +118,21 @@ def number_step(spread: float, *, whole: bool = False, finest: float = 0.0) -> f
     return max(step, round_step(finest)) if finest > 0.0 else step
 
 
-def number_word(spread: float | None, *, whole: bool = False, finest: float = 0.0) -> Word:
+def number_word(
+    spread: float | None, *, whole: bool = False, finest: float = 0.0, comma: bool = True
+) -> Word:
     """Return a formatter that rounds to the step that fits the deviation.
+
+    Years have no comma between thousands.
 
     >>> number_word(13.1)(48.51809), number_word(5210.0)(-1234567.8), number_word(0.0)(0.1234567)
     ('48.5', '−1,234,570', '0.1235')
     >>> number_word(0.5, whole=True)(1.0), number_word(0.5, whole=True)(1.46809)
     ('1', '1.47')
+    >>> number_word(22.5, whole=True, comma=False)(1968.7)
+    '1968.7'
     """
+    mark = "," if comma else ""
     if not spread or not np.isfinite(spread):
         return _four_digits
     step = number_step(spread, whole=whole, finest=finest)
@@ -131,7 +143,7 @@ def number_word(spread: float | None, *, whole: bool = False, finest: float = 0.
             return _four_digits(value)
         near = round(value / step) * step
         is_whole = whole and abs(near - round(near)) < step / 2
-        text = f"{near:,.{0 if is_whole else decimals}f}"
+        text = f"{near:{mark}.{0 if is_whole else decimals}f}"
         return "0" if is_zero(text) else with_minus(text)
 
     return word

@@ -39,6 +39,7 @@ from microagg.report.bars import Bars, bars_of
 from microagg.report.grids import (
     SECONDS,
     Grid,
+    are_years,
     counts_between,
     date_grid,
     is_skewed,
@@ -249,7 +250,9 @@ def _of_numbers(
     steps = _steps_of_few(before.ordered, few, whole=whole)
     change = _deviation_change(before, after, steps)
     finest = 0.0 if public else steps
-    word = time_word(spread) if is_time else number_word(spread, whole=whole, finest=finest)
+    comma = not (whole and are_years(*trimmed_range(seen.ordered, least)))
+    word = number_word(spread, whole=whole, finest=finest, comma=comma)
+    word = time_word(spread) if is_time else word
     lasting = duration if is_time else number_word(spread, finest=finest)
     sides = (None if public else before), after
     figure, note = None, ""

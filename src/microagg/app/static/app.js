@@ -22,6 +22,7 @@
 
   function mergeAttributes(from, to) {
     const kept = KEPT[from.tagName] || [];
+    if (to.hasAttribute("data-open") && !from.hasAttribute("data-open")) from.open = true; // from now on
     for (const { name, value } of [...to.attributes]) {
       if (!kept.includes(name) && from.getAttribute(name) !== value) from.setAttribute(name, value);
     }

@@ -55,8 +55,9 @@ def view(desk: Desk) -> TagList:
 
 def _opening(desk: Desk) -> Tag:
     state, source = desk.state, desk.state.now.source
-    path = entered(state, "path", source.path if source is not None else "")
-    is_opening = desk.is_running(DESCRIBE)
+    opening = desk.runs.get(DESCRIBE)
+    asked = opening.text if opening is not None and opening.place == "path" else ""
+    path = entered(state, "path", asked or ("" if source is None else source.path))
     return card(
         tags.div(
             field(
@@ -66,7 +67,14 @@ def _opening(desk: Desk) -> Tag:
                 state=state,
                 place="path",
             ),
-            button("Open", "open", id="open", kind="primary", disabled=is_opening, place="path"),
+            button(
+                "Open",
+                "open",
+                id="open",
+                kind="primary",
+                disabled=opening is not None,
+                place="path",
+            ),
             {"class": "row", "data-form": "open"},
         ),
         tags.div({"id": "drop-place"}),  # static/app.js puts the place for dropping here
@@ -120,6 +128,7 @@ def _dialect(state: State) -> Tag:
         for name, own in DIALECT_OPTIONS.items()
     ]
     note = ", ".join(f"{name} {value}" for name, value in said.items())
+    note = note or ", ".join(label_of(name).lower() for name in DIALECT_OPTIONS)
     return more(
         "How the file is written",
         tags.div(
@@ -128,16 +137,17 @@ def _dialect(state: State) -> Tag:
                 "Read it again",
                 "reopen",
                 id="reopen",
-                disabled=state.now.source is None,
+                disabled=_asked_for(state) is None,
                 place="path",
             ),
-            {"data-form": "dialect"},
+            {"data-form": "dialect", "class": "stack"},
         ),
         tags.h3("Entries"),
         tags.div([control(state, name) for name in OPTIONS], {"class": "grid"})
         if state.now.source
         else tags.p("Open a file first.", {"class": "help"}),
         id="dialect",
+        is_open=_is_file_refused(state),
         note=note,
     )
 
@@ -233,7 +243,7 @@ def _open(desk: Desk, path: str, **dialect: str) -> None:
         raise ParameterError("enter the path of a file, or drop one.")
     place = entered_path(path)
     source = Source(path=str(place), **dialect)
-    if source.path == _path(desk):
+    if source.path == _path(desk.state):
         desk.adopt(lambda now: replace(now, source=source), "path", path)
         return
     outputs = Outputs()
@@ -242,9 +252,27 @@ def _open(desk: Desk, path: str, **dialect: str) -> None:
     desk.adopt(lambda now: Choices(source, Plan(k=now.plan.k), now.study, outputs), "path", path)
 
 
-def _path(desk: Desk) -> str | None:
-    source = desk.state.now.source
+def _path(state: State) -> str | None:
+    source = state.now.source
     return None if source is None else source.path
+
+
+def _asked_for(state: State) -> str | None:
+    """Return the file that was asked for last: one that was refused may only lack its sheet."""
+    refused = state.view.refusals.get("path")
+    return refused.text if refused is not None and refused.text else _path(state)
+
+
+def _is_file_refused(state: State) -> bool:
+    """Whether a file was refused that may be read once it is said how it is written."""
+    refused = state.view.refusals.get("path")
+    if refused is None:
+        return False
+    try:
+        path = entered_path(refused.text)
+        return path.is_file() and path.stat().st_size > 0
+    except (OSError, ParameterError):  # no path of a file
+        return False
 
 
 def open_sample(desk: Desk, given: Payload) -> None:
@@ -254,7 +282,7 @@ def open_sample(desk: Desk, given: Payload) -> None:
 
 def reopen(desk: Desk, given: Payload) -> None:
     """Read the file again, written as it was said."""
-    path = _path(desk)
+    path = _asked_for(desk.state)
     if path is None:
         raise ParameterError("open a file first.")
     said = {name: str(given["fields"].get(name, "")) for name in DIALECT_OPTIONS}

@@ -26,6 +26,7 @@ from microagg.app.steps import comparing
 from microagg.app.steps.column_options import key_of
 from microagg.app.steps.running import warnings_of
 from microagg.app.words import unbroken
+from microagg.core.words import spread
 
 _MOST_CARDS = 12
 _MOST_CELLS = 30
@@ -63,7 +64,7 @@ def _release(state: State, made: Protected) -> Tag:
     rows: list[tuple[TagChild, TagChild]] = [
         ("Information loss", tags.span(unbroken(made.loss), {"class": "big"})),
         *made.required,
-        ("Groups", f"{done['n_groups']:,} of {done['min_group']:,} to {done['max_group']:,}"),
+        ("Groups", f"{done['n_groups']:,} of {spread(done['min_group'], done['max_group'])}"),
     ]
     return card(
         tags.p(made.title),

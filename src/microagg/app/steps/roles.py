@@ -39,6 +39,7 @@ from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 # Options of the plan that are shown in this step, besides the constraints.
 OPTIONS = ("unit", "missing", "digits", "small_strata", "keep_key", "blocks")
 _MOST_SHOWN = 60
+_MOST_NAMES = 5
 _EVERY, _OPEN = "all", "open"
 
 
@@ -68,12 +69,17 @@ def blocking(state: State, found: Described) -> str:
     names = open_columns(state.plan, found)
     if not names:
         return ""
-    shown = listed_names(names[:5]) + (", …" if len(names) > 5 else "")
     verb = "has" if len(names) == 1 else "have"
     return (
-        f"{counted(len(names), 'column')} of text or dates {verb} no role: {shown}. Give each one "
-        "a role, as nothing is published because nobody thought of it."
+        f"{counted(len(names), 'column')} of text or dates {verb} no role: {_some(names)}. Give "
+        "each one a role, as nothing is published because nobody thought of it."
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    """List the first names, and say how many others there are."""
+    others = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return listed_names(names[:_MOST_NAMES]) + others
 
 
 def _way_on(state: State, found: Described) -> Tag:
@@ -90,6 +96,7 @@ def _way_on(state: State, found: Described) -> Tag:
                 disabled=bool(blocked),
             )
         ),
+        {"class": "stack"},
     )
 
 
@@ -283,8 +290,8 @@ def _rest(state: State, found: Described) -> Tag:
     gaps = with_gaps(state, found)
     return card(
         notice(
-            f"Values are missing in {listed_names(gaps[:5])}{', …' if len(gaps) > 5 else ''}. Say "
-            "below what happens to them, or the run stops.",
+            f"Values are missing in {_some(gaps)}. Say below what happens to them, or the run "
+            "stops.",
             kind="caution",
             id="gaps",
         )
