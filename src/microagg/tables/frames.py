@@ -208,7 +208,9 @@ def polars_column(series: nw.Series[Any]) -> pl.Series:
         raise
     except Exception:  # a library's message may quote values
         column = _in_utc(series)
-    if column.dtype == pl.Object:
+    # Some versions of polars take periods for the whole numbers that they are stored as.
+    is_storage = series.dtype == nw.Unknown and column.dtype.is_numeric()
+    if column.dtype == pl.Object or is_storage:
         raise _unwritable(series.name)
     return column
 
