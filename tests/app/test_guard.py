@@ -186,6 +186,7 @@ def test_a_dropped_file_of_unknown_size_is_cut_off(monkeypatch):
     assert sent[0]["status"] == 413
 
 
+@pytest.mark.slow
 def test_two_apps_do_not_share_cookies(cookie, tmp_path):
     other = RunningApp.start(tmp_path)
     try:

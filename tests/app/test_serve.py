@@ -68,6 +68,7 @@ def test_what_opens_the_app_to_others_is_refused(capsys, monkeypatch, name):
     assert f"unset {name}" in line
 
 
+@pytest.mark.slow
 def test_it_listens_to_this_machine_alone(app):
     with socket.socket() as other, pytest.raises(ConnectionRefusedError):
         other.connect(("127.0.0.2", app.port))  # another address of this machine

@@ -95,6 +95,7 @@ class _Desks:
         return None
 
 
+@pytest.mark.slow
 def test_whatever_is_done_has_a_function(shown):
     every = [given for own in shown for _, given in own.found]
     done = {given["data-do"] for given in every if "data-do" in given}

@@ -50,6 +50,7 @@ def check_relaxed(X, k, n_proofs=6):
         assert 0.0 <= work.bound <= optimum, (X.tolist(), k, most)
 
 
+@pytest.mark.slow
 def test_not_above_the_optimum():
     for X, k in splittable(60, seed=1, largest=8):
         check_relaxed(X, k, n_proofs=4)
@@ -292,6 +293,7 @@ def test_sums_of_rounded_multipliers_are_exact():
     assert drawn.sum() == pytest.approx(rounded.sum(), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k", "share"), [(80, 6, 0.93), (80, 10, 0.93)])
 def test_comes_near_to_a_good_partition(n, k, share):
     X = np.random.default_rng(8).normal(size=(n, 2))
@@ -307,6 +309,7 @@ def test_comes_near_to_a_good_partition(n, k, share):
     assert good.sse_ - whole.bound < 0.4 * (good.sse_ - fast)
 
 
+@pytest.mark.slow
 def test_scales_that_differ_by_orders_of_magnitude():
     rng = np.random.default_rng(9)
     X = np.exp(2.5 * rng.normal(size=(150, 2)))
@@ -324,6 +327,7 @@ def test_records_that_do_not_differ_need_no_steps():
     assert work.bound == 0.0
 
 
+@pytest.mark.slow
 def test_the_deadline_is_kept_and_progress_shows_the_gap():
     X = np.random.default_rng(10).normal(size=(300, 3))
     heard = []

@@ -74,6 +74,7 @@ def test_nobody_listens_nothing_runs(kernels):
     assert kernels
 
 
+@pytest.mark.slow
 def test_demo_says_that_it_compiles(run, monkeypatch):
     monkeypatch.setattr(demo, "is_first_run", lambda: True)
     outcome = run("demo")

@@ -40,6 +40,7 @@ def test_help_lists_the_commands(run, argv):
         assert re.search(rf"^  {name}  ", outcome.out, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_python_m_microagg():
     done = subprocess.run(
@@ -181,6 +182,7 @@ def test_a_signal_during_work_leaves_nothing(folder, sent, said, code):
     assert sorted(os.listdir(folder)) == before
 
 
+@pytest.mark.slow
 def test_a_signal_while_files_are_written_removes_what_was_begun(folder):
     """The table is being written to its temporary file when the signal comes."""
     script = (
@@ -213,12 +215,12 @@ def test_a_signal_while_a_library_calls_python_is_not_forgotten(name, code):
         "def run(*_):\n"
         f"    call = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.{name}))\n"
         "    call()\n"
-        "    time.sleep(30)\n"
+        "    time.sleep(600)\n"
         "cli._run = run\n"
         "cli.main(['verify', 't.csv'])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
     )
     said = {130: "interrupted", 143: "terminated"}[code]
     assert (done.stderr, done.returncode) == (f"microagg: {said}.\n", code)

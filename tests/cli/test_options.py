@@ -188,6 +188,7 @@ class TestPlanFiles:
         assert [row["k"] for row in facts["comparison"]] == [3, 5, 3, 5]
         assert facts["quasi_identifiers"] == ["age", "income"]
 
+    @pytest.mark.slow
     def test_sweep(self, run, plan, folder):
         argv = ("sweep", "people.csv", "-k", "3,5", "--seed", "2", "--json")
         by_plan = json.loads(run(*argv, *plan).out)

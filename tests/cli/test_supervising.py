@@ -124,6 +124,7 @@ def started(work, **options):
     return subprocess.Popen(command(work), stdout=subprocess.PIPE, text=True, **options)
 
 
+@pytest.mark.slow
 def test_a_signal_to_the_process_comes_once():
     process = started(COUNTING)
     assert process.stdout.readline() == "ready\n"
@@ -131,6 +132,7 @@ def test_a_signal_to_the_process_comes_once():
     assert process.communicate()[0] == "interrupts: 1\n"
 
 
+@pytest.mark.slow
 def test_a_signal_to_the_process_group_comes_once():
     process = started(COUNTING, start_new_session=True)
     assert process.stdout.readline() == "ready\n"
@@ -159,12 +161,14 @@ def at_terminal():
     os.waitpid(process, 0)
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_a_terminal_comes_once(at_terminal):
     _, terminal = at_terminal
     os.write(terminal, b"\x03")
     shown(terminal, b"interrupts: 1")
 
 
+@pytest.mark.slow
 def test_a_stopped_worker_stops_the_process_and_both_go_on():
     """As with Ctrl-Z; in a test there is no shell that the terminal could go back to."""
     process = started(COUNTING)

@@ -29,6 +29,7 @@ def lines(text):
     ]
 
 
+@pytest.mark.slow
 def test_every_k_has_a_line(run):
     outcome = run(*OK)
     assert (outcome.code, outcome.err) == (0, "")
@@ -89,6 +90,7 @@ def test_without_bounds(run):
     assert [len(cells) for cells in lines(text)] == [7] * 4
 
 
+@pytest.mark.slow
 def test_json_is_one_object(run):
     outcome = run(*OK, "--json")
     assert outcome.out.count("\n") == 1

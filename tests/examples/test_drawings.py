@@ -36,6 +36,7 @@ def test_a_page_has_cost_and_source(page):
     assert re.search(r"\*\*Sources?\.\*\*|Source: ", text_of(page))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_drawings_are_figures(page):
     with figures.styled():

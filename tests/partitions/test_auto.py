@@ -43,6 +43,7 @@ def test_awkward_data(values, effort):
     assert model.sse_ <= MDAV(3).fit(values).sse_ * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_tiny_tables_end_at_the_optimum():
     for seed in range(6):
         records = np.random.default_rng(seed).normal(size=(9, 2))

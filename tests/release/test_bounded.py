@@ -51,6 +51,7 @@ def test_a_fast_bound_comes_with_it():
     assert facts["proved_optimal"] is False
 
 
+@pytest.mark.slow
 def test_a_tight_bound_is_nearer():
     fast, tight = (released(effort="fast", bound=bound) for bound in ("fast", "tight"))
     assert fast.lower_bound < tight.lower_bound <= tight.grouping_loss

@@ -27,6 +27,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
 def test_the_loss_falls_to_that_of_the_groups(options):
     heard = []

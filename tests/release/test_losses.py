@@ -137,6 +137,7 @@ def test_groups_are_measured_by_exact_distances(n_cities):
     assert 0 < release.lower_bound < release.grouping_loss < release.information_loss
 
 
+@pytest.mark.slow
 def test_a_bound_that_would_need_too_many_axes_is_not_given(monkeypatch):
     monkeypatch.setattr("microagg.release.grouping._MOST_BY_DEFAULT", 1000)
     table = pl.DataFrame({"c": [f"c{i % 90}" for i in range(400)], "x": np.arange(400) / 7})

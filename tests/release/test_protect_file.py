@@ -145,6 +145,7 @@ def test_how_a_csv_file_is_written(folder, plan):
 
 
 class TestWhatElseIsWritten:
+    @pytest.mark.slow
     def test_audit_and_reports(self, folder, plan):
         with pytest.warns(PrivacyWarning, match="keep this file internal"):
             release = protect_file(

@@ -111,6 +111,7 @@ TOO_MUCH = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strata", [False, True])
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_what_cannot_be_met_is_refused_with_the_nearest_that_can(name, strata):

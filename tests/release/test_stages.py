@@ -95,6 +95,7 @@ class TestOnce:
         assert set(calls.values()) == {1}
         assert len(calls) == 6
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("audit", [False, True])
     def test_the_input_is_read(self, tmp_path, audit):
         """The process itself says which files it opens."""

@@ -548,6 +548,7 @@ VALUES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
     rows=st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=30),

@@ -159,6 +159,7 @@ def beside(n):
     return {"number": number, **same}, {"number": means, **same}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CASES if name != "30 records"])
 def test_nor_beside_other_columns(build, name):
     """Linkage and the loss of the groups depend on all numbers, which nobody knows, and are rounded

@@ -36,6 +36,7 @@ def columns(n: int = N) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "ordered"), [("kind", False), ("size", True), ("day", True)], ids=str
 )
@@ -58,6 +59,7 @@ def test_every_combination_is_close_to_the_whole(tmp_path, column, ordered, meth
     assert without.information_loss < done.information_loss
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_that_of_a_table_says(tmp_path):
     table = columns().drop("size", "day")
     source = write_files(table, tmp_path / "in", (300, 900))
@@ -86,6 +88,7 @@ class TestStrata:
     def table(self):
         return columns().drop("size", "day").with_columns(area=pl.int_range(N) // 500)
 
+    @pytest.mark.slow
     def test_the_reference_is_the_dataset_as_for_a_table(self, tmp_path):
         source = write_files(self.table(), tmp_path / "in", (300, 900))
         asked = {"sensitive": ["disease", "kind"], "strata": "area", "t_closeness": {"kind": 0.3}}
@@ -104,6 +107,7 @@ class TestStrata:
         assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
+@pytest.mark.slow
 def test_text_is_numbers_only_if_all_files_say_so(tmp_path):
     """In a CSV file numbers have an order; a code in the last file makes all of it text."""
     table = columns().drop("size", "day").with_columns(grade=(pl.int_range(N) % 7).cast(pl.String))

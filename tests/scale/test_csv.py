@@ -128,6 +128,7 @@ class TestFiles:
         assert units.agg(pl.col("who").n_unique())["who"].min() >= 3
         assert done.units.count == N // 2
 
+    @pytest.mark.slow
     def test_dates(self, tmp_path):
         days = pl.Series([f"{1 + at % 28:02}.{1 + at % 12:02}.2020" for at in range(N)])
         source = written(people(N).with_columns(born=days), tmp_path / "in")
@@ -207,6 +208,7 @@ class TestRefusals:
             )
 
 
+@pytest.mark.slow
 def test_codes_with_missing_values_are_measured_as_those_of_a_table(tmp_path):
     """A code that is stored as 1.0 is a category, and NA is the same as nothing."""
     codes = ["1.0", "2.0", "NA", "3.0"]

@@ -202,6 +202,7 @@ class TestRequirements:
         assert done.units.fewest == units["owner"].min()
         assert (done.units.count, done.units.records_without) == (N // 3, 0)
 
+    @pytest.mark.slow
     def test_the_order_shows_units(self, table, tmp_path):
         with pytest.warns(PrivacyWarning, match="records of the same 'owner' follow each other"):
             protected(table.drop("id"), tmp_path, identifiers=(), unit="owner", k=3)

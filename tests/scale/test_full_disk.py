@@ -73,6 +73,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_one_line_and_resumed(tmp_path, monkeypatch, case):
     source = write_files(people(700), tmp_path / "in", (250,))

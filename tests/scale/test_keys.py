@@ -44,6 +44,7 @@ class TestThePermutation:
         assert ((cells - n / 400) ** 2 / (n / 400)).sum() < 400 + 5 * np.sqrt(800)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
 def test_the_folder_holds_each_key_once(tmp_path, suffix):
     table = people(N).with_columns(other=pl.int_range(N).reverse())
@@ -68,6 +69,7 @@ def test_the_folder_holds_each_key_once(tmp_path, suffix):
     assert "--keep-key" in done.command
 
 
+@pytest.mark.slow
 def test_no_two_runs_have_the_same_keys_though_the_seed_is_the_same(tmp_path):
     source = write_files(people(N), tmp_path / "in", (700,))
     asked = {**ASKED, "method": "auto", "effort": "fast", "random_state": 7}

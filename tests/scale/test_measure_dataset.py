@@ -73,6 +73,7 @@ def tables(done):
     return microagg.measure(read_files(source), read_files(target), plan=plan)
 
 
+@pytest.mark.slow
 def test_up_to_the_size_of_the_sample_all_figures_are_those_of_tables(done, tables):
     whole = microagg.measure(*done[:2])
     assert flat(whole.as_dict()) == flat(tables.as_dict())
@@ -214,6 +215,7 @@ def test_the_whole_as_a_sample_is_linked_as_a_table_is(tmp_path):
     assert flat(asdict(found)) == pytest.approx(flat(asdict(distance_linkage(pair))), abs=1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(30, 300), st.lists(st.integers(0, 300), max_size=3), st.integers(0, 10_000))
 def test_any_table_in_any_files(tmp_path_factory, n, cuts, seed):

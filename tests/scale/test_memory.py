@@ -41,6 +41,7 @@ def test_the_peak_is_below_the_limit(tmp_path):
     assert int(done.stdout.split()[-1]) * 1024 < LIMIT
 
 
+@pytest.mark.slow
 def test_text_that_repeats_is_as_wide_as_in_memory(tmp_path, monkeypatch):
     """It takes next to nothing in a Parquet file."""
     monkeypatch.setattr(spans, "PART_ROWS", 131_072)

@@ -67,6 +67,7 @@ def sampled(folder, source):
     return [(folder / f"sampled{own}.html").read_text() for own in ("", "-public")]
 
 
+@pytest.mark.slow
 def test_up_to_the_size_of_the_sample_they_are_those_of_a_table(folder, source):
     done = protected(folder, source)
     known = KnownColumns.by_manifest(done, "")
@@ -78,6 +79,7 @@ def test_up_to_the_size_of_the_sample_they_are_those_of_a_table(folder, source):
 
 
 class TestTheSample:
+    @pytest.mark.slow
     def test_it_is_stated(self, sampled):
         said = "a sample of 1,200 of 3,000 records"
         internal, public = map(shown, sampled)
@@ -176,6 +178,7 @@ class TestRareValues:
         asked = {"title": "A table", "target": None, "seed": 0, "whole": whole}
         return pages(records.pair, told, {page: public}, **asked)[page]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("public", [True, False])
     def test_their_number_does_not_show(self, tmp_path, public):
         source = write_files(self.table(2), tmp_path / "in", (900,))
@@ -189,6 +192,7 @@ class TestRareValues:
 
 
 class TestTheFiles:
+    @pytest.mark.slow
     def test_they_do_not_change_the_output(self, folder, source, tmp_path):
         protected(tmp_path, source, "one")
         microagg.protect_dataset(
@@ -197,6 +201,7 @@ class TestTheFiles:
         assert digests(tmp_path / "one") == digests(tmp_path / "two")
         assert folder.exists()
 
+    @pytest.mark.slow
     def test_the_same_bytes_with_little_memory_and_one_file_at_a_time(self, source, tmp_path):
         protected(tmp_path, source, "one")
         protected(tmp_path, source, "two", memory="600MB")
@@ -207,6 +212,7 @@ class TestTheFiles:
             )
             assert one == two
 
+    @pytest.mark.slow
     def test_a_failure_leaves_no_report(self, source, tmp_path, monkeypatch):
         def fail(*_args, **_options):
             raise OSError(28, "No space left on device")
@@ -222,6 +228,7 @@ class TestTheFiles:
             "out", "out-public.html", "out.html", "out.manifest.json",
         ]  # fmt: skip
 
+    @pytest.mark.slow
     def test_a_report_that_cannot_be_made_does_not_cost_the_files(
         self, source, tmp_path, monkeypatch
     ):
@@ -258,6 +265,7 @@ class TestTheFiles:
         assert (tmp_path / "there.html").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_units_and_csv_files(tmp_path, monkeypatch):
     monkeypatch.setattr(reporting, "MOST_RECORDS", 500)
     n, rng = 1_500, np.random.default_rng(3)

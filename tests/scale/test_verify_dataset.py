@@ -45,6 +45,7 @@ def figures(found):
     return {name: own for name, own in found.as_dict().items() if name != "manifest"}
 
 
+@pytest.mark.slow
 def test_a_release_is_what_its_manifest_says(places):
     source, target = places
     found = microagg.verify(target, original=source)
@@ -98,6 +99,7 @@ def test_a_file_that_changed_does_not_belong_to_the_manifest(places, tmp_path):
         assert microagg.verify(target, k=4).classes.n_records == 2_000
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(1, 400),

@@ -61,6 +61,7 @@ def check(found, records, ks):
         assert smaller.lower_bound <= larger.lower_bound
 
 
+@pytest.mark.slow
 def test_rows_keep_what_is_promised():
     found = microagg.sweep(X, KS, random_state=0)
     check(found, X, KS)

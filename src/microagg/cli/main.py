@@ -148,13 +148,21 @@ def _raising_once_more() -> Iterator[None]:
             before(unraisable)
             return
         # Not at once: what is raised here is printed and forgotten, too.
-        threading.Timer(_SECONDS_UNTIL_REPEATED, signal.raise_signal, [number]).start()
+        threading.Timer(_SECONDS_UNTIL_REPEATED, _signal_main_thread, [number]).start()
 
     sys.unraisablehook = repeat
     try:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def _signal_main_thread(number: int) -> None:
+    """Send a signal that also ends a system call for which the main thread waits."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:  # on Windows
+        signal.raise_signal(number)
 
 
 @contextmanager

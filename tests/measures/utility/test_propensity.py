@@ -45,6 +45,7 @@ def test_the_ends_of_the_scale():
     assert apart.pmse == pytest.approx(0.25, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_null_of_the_paper_and_that_of_two_samples():
     """Data drawn from the model fitted to the original: ratio 1. Two samples of one law: 2."""
     fitted, drawn = [], []
