@@ -44,7 +44,7 @@ class Column(Message):
     """A column of a file: what it is taken for, and the role that is proposed."""
 
     name: str
-    type: str | None  # None: it cannot be told, or the column cannot be aggregated
+    type: str | None  # None: unknown, or the column cannot be aggregated
     why: str  # why it is taken for this type; empty if its storage says so
     missing: int
     distinct: int

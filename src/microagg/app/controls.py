@@ -72,16 +72,16 @@ def _input(option: Option, shown: str, place: str) -> Tag:
             **data,
         )
     if option.keyword == "unit":
-        choices = {"": "not said", "rows": "every record is about somebody else"}
+        choices = {"": "not given", "rows": "every record is about a different person"}
         return select("set_option", choices, shown, id=place, **data)
     if option.choices:
-        nothing = {} if option.default in option.choices else {"": "not said"}
+        nothing = {} if option.default in option.choices else {"": "not given"}
         return select("set_option", {**nothing, **_worded(option)}, shown, id=place, **data)
     if option.kind in _ONE_A_LINE:
         return tags.textarea(
             shown,
             {"id": place, "rows": "2", "spellcheck": "false"},
-            {"placeholder": f"{option.flag.metavar}, one a line"},
+            {"placeholder": f"{option.flag.metavar}, one per line"},
             does("set_option", **data),
         )
     return text_input("set_option", shown, id=place, hint=_hint(option.flag.metavar), **data)
@@ -104,7 +104,7 @@ def _help(state: State, option: Option) -> TagChild:
     known = [name for name in METHODS[state.plan.method].options if name not in NOT_OPTIONS]
     listing = ", ".join(known)
     those = f"{state.plan.method} takes: {listing}." if known else f"{state.plan.method} has none."
-    return f"NAME=VALUE, one a line. {those}"
+    return f"NAME=VALUE, one per line. {those}"
 
 
 def has_meaning(state: State, keyword: str) -> bool:

@@ -81,7 +81,7 @@ def _opened(source: Source, na: tuple[str, ...]) -> tuple[Reader, Frame]:
 
 
 def _detected(file: Reader) -> dict[str, str]:
-    """Return how a text file is written, as far as it was told or detected."""
+    """Return how a text file is written, as far as it was given or detected."""
     found = {
         name: getattr(file.dialect, name, None) for name in ("delimiter", "decimal", "encoding")
     }

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from microagg.app.words import SIZES, TIMES, in_words
 
-# Seconds of CPU to group so many skewed records of 10 columns with k = 5, on one core.
+# Seconds of CPU to group these numbers of skewed records of 10 columns with k = 5, on one core.
 _MEASURED: dict[str, tuple[tuple[int, float], ...]] = {
     "auto, fast": ((2_000, 0.9), (16_000, 2.3), (100_000, 45.0), (1_000_000, 125.0)),
     "auto, balanced": ((2_000, 9.5), (16_000, 21.0), (100_000, 113.0), (1_000_000, 347.0)),
@@ -67,7 +67,7 @@ class Estimate:
 def estimate(
     method: str, effort: str, n_records: int, n_columns: int, time_budget: float | None = None
 ) -> Estimate:
-    """Return what grouping and measuring so many records may take."""
+    """Return what grouping and measuring this many records may take."""
     n, d = max(n_records, 1), max(n_columns, 1)
     n_bytes = _FIXED_BYTES + _BYTES_PER_VALUE * n * d
     points = _MEASURED.get(f"{method}, {effort}" if method == "auto" else method)

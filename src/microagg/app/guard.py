@@ -78,7 +78,6 @@ class Guard:
         announce: Callable[[str], object] | None = None,
     ) -> None:
         self._app = app
-        self._port = port
         self._announce = announce
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
         self._security = _security_headers(self._hosts, hashes_of_scripts(page))

@@ -1,4 +1,4 @@
-"""What a desk asks for without being told to: violations of constraints, shared categories."""
+"""What a desk asks for on its own: violations of constraints, shared categories."""
 
 from microagg.app.answers import (
     Categories,

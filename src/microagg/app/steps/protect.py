@@ -36,7 +36,6 @@ OPTIONS = (
     *("time_budget", "random_state", "bound", "scale", "method_options"),
     *("valid_combinations", "keep_margins", "strict_k", "hybrid", "shuffle"),
 )
-SHOWN_FIRST = ("k", "method", "effort")
 
 
 def view(desk: Desk) -> TagList:
@@ -109,14 +108,14 @@ def _groups(state: State, n: int) -> list[str]:
     if unit is not None:
         return [
             f"Every group holds records of at least {counted_units(k, unit)}.",
-            f"Whoever knows somebody's true values finds such a group at best. A guess at who it "
-            f"is succeeds {chance}, more often with those who have many of its records.",
+            f"Anyone who knows somebody's true values can at best find their group. A guess at who "
+            f"it is succeeds {chance}, more often for those with many of its records.",
         ]
     fewest, most = -(-n // (2 * k - 1)), n // k
     groups = counted(most, "group") if fewest == most else f"{fewest:,} to {most:,} groups"
     lines = [
         f"{n:,} records make {groups} of {k:,} to {2 * k - 1:,}.",
-        "Whoever knows somebody's true values finds that person's group at best. A guess at which "
+        "Anyone who knows somebody's true values can at best find their group. A guess at which "
         f"of its records is theirs succeeds at most {chance}, as long as nobody has several.",
     ]
     if n < 2 * k:

@@ -33,7 +33,7 @@ def question(state: State, found: Described) -> Tag | None:
     return notice(
         tags.p(
             f"{listed_names(names[:5])} {has}: k records may be fewer than k people. Whom should k "
-            "count? A column that names nobody is better dropped."
+            "count? If a column names nobody, drop it instead."
         ),
         actions(
             *[
@@ -46,7 +46,10 @@ def question(state: State, found: Described) -> Tag | None:
                 for own in columns[:_MOST_OFFERED]
             ],
             button(
-                "Every record is about somebody else", "count_by", id="count-records", unit=ROWS
+                "Every record is about a different person",
+                "count_by",
+                id="count-records",
+                unit=ROWS,
             ),
         ),
         kind="caution",

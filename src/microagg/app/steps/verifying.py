@@ -39,7 +39,7 @@ def view(desk: Desk) -> Tag:
         ("audit", "Audit", "", "Of a release that was shuffled: which record is where."),
     ]
     return card(
-        tags.p("Count again what a file promises, as a stranger would.", {"class": "help"}),
+        tags.p("Check what a file promises, independently of what made it.", {"class": "help"}),
         tags.div(
             tags.div(
                 [
