@@ -36,7 +36,7 @@ class Begun:
         if before.plan != self.plan or before.dialect != self.dialect:
             raise ParameterError(
                 "the run cannot be resumed: it began with another plan. Give the same options, or "
-                "delete the work folder and begin anew."
+                "delete the work folder and start again."
             )
         different = {
             "files": before.found != self.found,
@@ -47,7 +47,7 @@ class Begun:
             if is_other:
                 raise ParameterError(
                     f"the run cannot be resumed: it began with other {what}. Delete the work "
-                    "folder and begin anew."
+                    "folder and start again."
                 )
 
 

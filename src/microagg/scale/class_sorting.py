@@ -105,20 +105,20 @@ def sort_file(work: WorkFolder, number: int) -> SortedFile | None:
             extra[UNIT] = known.to_arrow()
         if paired.known.weights is not None:
             extra[WEIGHT] = pa.array(record_weights(before, paired.known.weights))
-        told = {
+        disclosed = {
             name: sensitive_values(after, name, order) for name, order in asked.sensitive.items()
         }
-        for name, own in told.items():
+        for name, own in disclosed.items():
             found = ValueCounts.of(own)
             values[name] = values[name].merge(found) if name in values else found
         row = pa.array(rows)
         tables = {
-            AFTER: ({CLASS: shown, **extra, **told, ROW: row}, shown),
+            AFTER: ({CLASS: shown, **extra, **disclosed, ROW: row}, shown),
             BEFORE: ({CLASS: were, **extra, ROW: row}, were),
         }
         mine = np.isin(rows, paired.sampled, assume_unique=True)
         classes.append(shown[mine])
-        for name, own in told.items():
+        for name, own in disclosed.items():
             sampled[name].append(own[mine])
         if paired.unit is not None:
             has = ~who.is_null().to_numpy()

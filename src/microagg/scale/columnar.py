@@ -25,7 +25,7 @@ def guarded(path: Path, kind: str) -> Iterator[None]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError):
         raise DataError(f"{str(path)!r} is a damaged {kind} file.") from None
     except FileNotFoundError:
-        raise DataError(f"{str(path)!r} is gone. Put it back, or begin anew.") from None
+        raise DataError(f"{str(path)!r} is gone. Put it back, or start again.") from None
     except OSError as error:
         if error.errno is not None:
             raise

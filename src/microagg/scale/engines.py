@@ -11,7 +11,7 @@ from microagg.core.validation import check_jobs
 from microagg.scale.versions import difference, versions_here
 from microagg.scale.work import UnfinishedError
 
-# How often Dask starts a task anew whose worker was lost.
+# How often Dask restarts a task whose worker was lost.
 _RETRIES = 3
 # Seconds that a cluster may be without any worker, and between looking whether it is.
 PATIENCE, _BETWEEN_LOOKS = 600.0, 2.0

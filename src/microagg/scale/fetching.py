@@ -65,4 +65,4 @@ def fetch_file(work: WorkFolder, number: int) -> None:
     work.write(target, place.fetch)
     file.check_unchanged()
     if target.stat().st_size != file.size:
-        raise DataError(f"{str(place)!r} is not as large as its file system says. Begin anew.")
+        raise DataError(f"{str(place)!r} is not as large as its file system says. Start again.")

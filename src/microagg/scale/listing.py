@@ -52,7 +52,7 @@ class FoundFile(NamedTuple):
             found = None
         if found != (self.size, self.changed):
             raise DataError(
-                f"{str(self.path)!r} changed while the dataset was being protected. Begin anew "
+                f"{str(self.path)!r} changed while the dataset was being protected. Start again "
                 "when nothing is writing to it."
             )
 

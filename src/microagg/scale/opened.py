@@ -25,13 +25,13 @@ COPIES = 8
 
 
 def part_bytes(listing: Listing, n_columns: int) -> int:
-    """Return how many bytes a task takes that reads parts of so many columns."""
+    """Return how many bytes a task takes that reads parts of this many columns."""
     most = max(part.n_rows for part in listing.parts)
     return int(most * max(listing.width, 10.0 * n_columns) * COPIES)
 
 
 def row_bytes(listing: Listing, n_columns: int) -> float:
-    """Return about how many bytes so many columns of a row take."""
+    """Return about how many bytes this many columns of a row take."""
     size = sum(file.origin.size for file in listing.files) / max(1, listing.n_rows)
     return max(size, 10.0 * n_columns)
 
@@ -98,7 +98,7 @@ class OpenedDataset:
 
     @property
     def manifest_path(self) -> Path | None:
-        """The manifest beside it, be it its own or not; None if there is none."""
+        """The manifest beside it, whether it belongs to it or not; None if there is none."""
         place = manifest_path(str(self.found.root))
         return place if place.exists() else None
 

@@ -81,12 +81,13 @@ def protect_dataset(
 
     Parameters
     ----------
-    source : a folder of Parquet, Arrow or CSV files, also below it (hive-partitioned folders, too),
-        or one file; a path, or a URL that fsspec knows, such as s3://bucket/visits
+    source : a folder of Parquet, Arrow or CSV files, including those in folders below it
+        (hive-partitioned, for example), or one file; a path, or a URL that fsspec knows, such as
+        s3://bucket/visits
     target : the folder, or file, to write, a path or a URL; a folder must not exist or be empty
     engine : who does the work: None for the cores of this machine, a
         `concurrent.futures.Executor`, or a Dask `Client`, whose workers see the same files
-    memory : most memory to take, such as "4GB"; it decides how many tasks run at once. With an
+    memory : most memory to use, such as "4GB"; it decides how many tasks run at once. With an
         engine, each of its workers takes what one task takes. None for no limit
     work_dir : where the work folder is made, which is private and holds original values; by default
         beside the target, unless that is at a URL

@@ -115,10 +115,10 @@ def working_in(path: Path, *, resume: bool) -> Iterator[WorkFolder]:
 
 
 def left_at(path: Path) -> str:
-    """Say that the work folder stays, and how to go on."""
+    """Say that the work folder was kept, and how to continue."""
     return (
-        f"The work folder {str(path)!r} stays; it holds original values. Go on with --resume "
-        "(resume=True in Python), or delete it."
+        f"The work folder {str(path)!r} was kept; it holds original values. Continue with "
+        "--resume (resume=True in Python), or delete it."
     )
 
 
@@ -127,7 +127,7 @@ def _make(path: Path, *, resume: bool) -> None:
         if not path.is_dir():
             raise ParameterError(
                 f"there is nothing to resume: the work folder {str(path)!r} does not exist. Leave "
-                "--resume (resume=True) out to begin anew."
+                "--resume (resume=True) out to start again."
             )
         return
     try:
