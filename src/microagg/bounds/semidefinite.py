@@ -46,7 +46,7 @@ _OTHERS_IN_CUT, _CUTS_PER_RECORD, _LEAST_EXCESS = 4, 10, 0.05
 _CUT_STEP = 0.125
 # Scales and costs are kept within these limits, in units of the mean error per record.
 _LEAST_SCALE, _LARGEST_SCALE, _LARGEST_COST = 1e-3, 1e4, 1e8
-# The search ends when so many proofs raise the bound by less than this share of the gap.
+# The search ends when this many proofs raise the bound by less than this share of the gap.
 _PROOFS, _LEAST_GAIN = 5, 0.01
 # Relative gap that counts as none.
 _REACHED = 5e-8

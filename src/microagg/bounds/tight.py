@@ -98,7 +98,7 @@ def tight_bound(
 
 
 def _advance(generation: Generation, patience: float) -> None:
-    """Generate columns until the end, or until they have not helped for so many seconds."""
+    """Generate columns until the end, or until they have not helped for this many seconds."""
     reached, since = generation.bound, time.monotonic()
     while generation.advance() and time.monotonic() - since < patience:
         if generation.bound - reached >= _HELPS * (generation.target - reached):
