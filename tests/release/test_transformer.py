@@ -180,7 +180,7 @@ class TestArrays:
             (PEOPLE.lazy(), "collect"),
             (PEOPLE.head(0), "0 sample"),
             (PEOPLE.select(), "0 (sample|feature)"),
-            (pd.DataFrame([[1, 2]] * 5, columns=["a", "a"]), "'a' is there more than once"),
+            (pd.DataFrame([[1, 2]] * 5, columns=["a", "a"]), "'a' appears more than once"),
             (PEOPLE.select(pl.concat_list("age", "income")), "must be numbers, text"),
         ],
     )

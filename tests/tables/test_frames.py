@@ -35,9 +35,9 @@ def test_what_is_no_dataframe_gets_a_hint(thing, hint):
 
 
 def test_a_column_named_twice():
-    with pytest.raises(DataError, match="'a' is there more than once"):
+    with pytest.raises(DataError, match="'a' appears more than once"):
         open_frame(pd.DataFrame([[5, 6, 7]], columns=["a", "b", "a"]))
-    with pytest.raises(DataError, match="'a' is there more than once") as refused:
+    with pytest.raises(DataError, match="'a' appears more than once") as refused:
         open_frame(pa.table([[987654], [2]], names=["a", "a"]))
     assert "987654" not in str(refused.value)
 

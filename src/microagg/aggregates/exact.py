@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels, Wholes
 
-# Whole numbers are summed in parts of so many bits, for which floats are exact.
+# Whole numbers are summed in parts of this many bits, for which floats are exact.
 _BITS = 21
 _MASK = (1 << _BITS) - 1
 # Rests of weighted averages that differ by less are equal up to rounding.

@@ -110,7 +110,7 @@ class _Search:
         return float(np.abs(self.excess).sum()) + self.problem.rate * self.loss
 
     def fits(self, lost: float) -> bool:
-        """Whether so much more loss is within the limit."""
+        """Whether this much more loss is within the limit."""
         return self.loss + lost <= self.problem.limit * (1.0 + 1e-12)
 
 

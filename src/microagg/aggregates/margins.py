@@ -20,8 +20,8 @@ from microagg.core.arrays import Rows
 from microagg.core.progress import report
 
 EXTRA_LOSS = 0.1
-# What all of the extra loss is worth, just enough to prefer less of it: so much of the deviation of
-# the choice that loses least, or so many records if that is more.
+# What all of the extra loss is worth, just enough to prefer less of it: this share of the deviation
+# of the choice that loses least, or this many records if that is more.
 _WORTH_SHARE, _WORTH_RECORDS = 0.001, 0.1
 
 

@@ -28,7 +28,7 @@ class Satisfied:
 
     `values` has the columns that occur in constraints: int64 for those of whole numbers, else
     float64. `plain` is what they would be without constraints: the mean, rounded half away from
-    zero for whole numbers and for numbers with so many digits. `moved` counts the groups whose
+    zero for whole numbers and for rounded ones. `moved` counts the groups whose
     values differ from that. `unproved` counts groups whose rounded numbers may not be the nearest,
     because the search ran out of budget; they are at most `excess` farther from their means than
     the nearest, in standard deviations.

@@ -64,7 +64,7 @@ def _problem(column: pl.Series) -> str | None:
     if dtype.is_integer() and _largest(column) > LARGEST_WHOLE:
         return "whole numbers beyond 2^53"
     if dtype.is_decimal() and not _same(column.cast(pl.Float64).cast(dtype), column):
-        return "decimals of so many digits"
+        return "decimals with more digits than Excel keeps"
     if dtype.is_float() and _largest(column.drop_nans()) > _LARGEST_NUMBER:
         return "infinite or nearly infinite numbers"
     if dtype in (pl.Date, pl.Datetime):

@@ -52,7 +52,7 @@ class _Detour:
                 self._pass_on()
 
     def wait_for_others(self) -> None:
-        """Wait until threads that panicked at the same time have written their reports, too."""
+        """Wait until threads that panicked at the same time have also written their reports."""
         size, end = -1, time.monotonic() + _SECONDS_TO_WAIT
         while self._before is not None and time.monotonic() < end:
             before, size = size, os.fstat(self._caught).st_size

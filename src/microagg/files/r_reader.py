@@ -158,7 +158,7 @@ def _parsed(data: bytes, source: InputFile) -> parser.RData:
             return parser.parse_data(content, altrep_constructor_dict=constructors(source))
     except (DataError, MemoryError):
         raise
-    except Exception:  # the message may quote values; RecursionError is one, too
+    except Exception:  # the message may quote values; includes RecursionError
         raise not_r(source.where) from None
 
 

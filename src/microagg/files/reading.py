@@ -97,7 +97,7 @@ class InputFile:
         return data
 
     def check_expansion(self, n_bytes: int) -> None:
-        """Refuse a compressed file that expands to so many bytes, if they are too many."""
+        """Refuse a compressed file if the bytes that it expands to are too many."""
         if n_bytes > self.most_bytes:
             raise too_large(self._limit, self.where)
 

@@ -1,7 +1,7 @@
 """Room in memory for polars to read a file, asked for before it begins.
 
 polars ends the process where memory runs out; and where a thread cannot be started, which takes
-memory as well, it may wait for it for ever.
+memory as well, it may wait for it forever.
 """
 
 from functools import cache
@@ -19,7 +19,7 @@ _PER_BYTE = 2
 
 
 def need_room_to_read(n_bytes: int) -> None:
-    """Raise `MemoryError` unless there is room for the threads of polars, and for so many bytes."""
+    """Raise `MemoryError` unless there is room for the threads of polars and this many bytes."""
     _need_room_for_threads()
     need_room(_PER_BYTE * n_bytes)
 

@@ -23,7 +23,7 @@ except ImportError:  # Windows: nothing is locked, and nothing removed
 _NAME = re.compile(r"\.microagg-[0-9a-f]{16}\.tmp")
 # A younger file may belong to a run that has not locked it yet.
 _SECONDS_YOUNG = 60.0
-# Another program may hold a lock for ever; renaming takes milliseconds.
+# Another program may hold a lock forever; renaming takes milliseconds.
 _SECONDS_TO_WAIT, _SECONDS_BETWEEN = 5.0, 0.01
 
 

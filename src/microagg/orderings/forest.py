@@ -16,7 +16,7 @@ from microagg.kernels.neighbours.forest import (
 )
 
 _TASK = "finding neighbours"
-# Trees, and records in a leaf: this many, or so many times the neighbours wanted if that is more.
+# Trees, and records in a leaf: this many, or this many times the neighbours wanted if that is more.
 # Eight trees and one look at the neighbours' neighbours find 88 % of the 15 nearest of 100,000
 # normal records in 10 columns, at an eighth of the cost of all.
 _TREES, _LEAF, _LEAF_PER_NEIGHBOUR = 8, 64, 4

@@ -40,7 +40,7 @@ class Selection(Peeling):
         self.peel(rounds_of_candidates, choice, while_left=self.k)
 
     def take_sparsest(self, n_groups: int) -> None:
-        """Take off the candidate of largest error, so many times or while k records are left."""
+        """Take off the candidate of largest error, this many times or while k records are left."""
         choice = Choice(self.candidates, share=1.0, leaves_least=False)
         last = len(self.X) - (n_groups - 1) * self.k
         self.peel(rounds_of_candidates, choice, while_left=max(self.k, last))
@@ -48,7 +48,7 @@ class Selection(Peeling):
     def take_leaving_least(self, *, counts_own: bool) -> None:
         """Take off the candidate that leaves the least error behind, while k records are left.
 
-        With `counts_own` the error of the candidate itself counts, too.
+        With `counts_own` the error of the candidate itself counts as well.
         """
         choice = Choice(self.candidates, share=0.0 if counts_own else 1.0, leaves_least=True)
         self.peel(rounds_of_candidates, choice, while_left=self.k)

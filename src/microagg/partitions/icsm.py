@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Records moved by a restart, at most: section 5.3 of the paper.
 _MOVED_BY_A_RESTART = 20
-# The tour is cut again after so many steps per record: a cut costs more than a pool.
+# The tour is cut again after this many steps per record: a cut costs more than a pool.
 _STEPS_FOR_A_CUT = 0.03
 # Of the time left, at most this share is spent on where to open the tour: a large k takes long.
 _SHARE_OF_A_CUT = 0.3

@@ -27,7 +27,7 @@ _OFFERED = slice(4, 7)
 _FIXED = 7
 # A centre becomes a candidate of this many times the records that it needs.
 _OFFERS = 4
-# Candidate lists are widened after so many searches among all centres.
+# Candidate lists are widened after this many searches among all centres.
 _SEARCHES_PER_WIDTH = 6
 _RECORDS_PER_CALL = 1_000
 _WORK_PER_CALL = 2_000_000

@@ -1,4 +1,4 @@
-"""How dates are written as text: told from all texts of a column, and read by it.
+"""How dates are written as text: found from all texts of a column, and used to read them.
 
 Day and month may come in either order. The texts of a column tell which, if one of them has a day
 above 12; otherwise somebody has to say so. With points, as in 31.12.2024, the day comes first.

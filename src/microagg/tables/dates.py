@@ -105,7 +105,7 @@ def rounded_to(
 ) -> Coded:
     """Return times as whole numbers of the given resolution, or of the coarsest that fits all.
 
-    Released times are whole numbers of it, too: those of days have no hours, those of months are
+    Released times are whole numbers of it as well: those of days have no hours, those of months are
     the first of a month. Times in between are rounded down. `fitted` is the resolution of the rest
     of a larger table: a unit and how many of them.
     """

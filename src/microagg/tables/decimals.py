@@ -68,5 +68,5 @@ def is_coarse(column: Column) -> bool:
 
 
 def is_coarse_beside(spread: float, released: int) -> bool:
-    """Whether so many decimals are coarse beside a standard deviation."""
+    """Whether this many decimals are coarse beside a standard deviation."""
     return bool(0.0 < spread * _COARSE < 10.0**-released)

@@ -17,7 +17,7 @@ from microagg.core.validation import as_dense, check_shape
 from microagg.tables.frames import open_frame, to_polars
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
-_UNITS = ("D", "ms", "us", "ns")  # of NumPy's times, those that polars has, too
+_UNITS = ("D", "ms", "us", "ns")  # of NumPy's times, those that polars has as well
 
 
 class MixedTypesError(DataError, TypeError):

@@ -83,7 +83,7 @@ def _repeated(table: object) -> str:
     names = [str(name) for name in names]
     repeated = sorted({name for name in names if names.count(name) > 1})
     listing = ", ".join(repr(name) for name in repeated) or "some"
-    return f"{listing} {'is' if len(repeated) == 1 else 'are'} there"
+    return f"{listing} {'appears' if len(repeated) == 1 else 'appear'}"
 
 
 def index_names(frame: Frame) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from microagg.tables.dates import writing_of
 from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
 
-# Whole numbers of so few values, each in so many records on average, are codes, not amounts.
+# Whole numbers of at most this many values, each in at least this many records on average, are
+# codes, not amounts.
 FEW_CODES, RECORDS_PER_CODE = 12, 10
 # Floats hold whole numbers up to this one exactly.
 _LARGEST_WHOLE = 2**53
@@ -86,7 +87,7 @@ class NumberFacts:
 
     @classmethod
     def of(cls, present: NDArray[Any], *, few: bool = True) -> "NumberFacts":
-        """Return what numbers show; whether they are `few` need not be asked of amounts."""
+        """Return what numbers show; those known to be amounts need not be checked for `few`."""
         is_float = present.dtype.kind == "f"
         # Nor are they whole if one is infinite.
         is_whole = not is_float or bool(

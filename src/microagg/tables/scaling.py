@@ -16,13 +16,13 @@ from microagg.tables.moments import Moments
 from microagg.tables.moments import Scaling as Scaling
 from microagg.tables.value_counts import rounded
 
-# Quartiles of normal data are so many standard deviations apart.
+# Quartiles of normal data are this many standard deviations apart.
 _NORMAL_QUARTILES = 1.3489795003921634
 # An interquartile range below it, in standard deviations, puts outliers too far away.
 _LEAST_RANGE = 1e-100
 # Logarithms of larger ratios would overflow on the way.
 _LARGEST_RATIO = 1e300
-# So few numbers are searched quickly in any order.
+# Up to this many numbers are searched quickly in any order.
 _FEW = 4096
 
 

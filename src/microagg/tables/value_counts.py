@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats
 
-# Up to so many different numbers are counted exactly.
+# Up to this many different numbers are counted exactly.
 MOST_VALUES = 2**16
 
 
@@ -19,7 +19,7 @@ class ValueCounts:
     The counts are exact for up to `MOST_VALUES` different numbers. Beyond that, floats (and
     integers as floats) lose as many of their last `dropped` bits as it takes to have no more than
     that many, and each stands for the middle of those that look alike. That moves a number by at
-    most `precision` of its own size; zero stays zero. How many bits are dropped depends only on
+    most 2**(dropped - 53) of its size; zero stays zero. How many bits are dropped depends only on
     which numbers occur, so the result is the same however a table is split and merged.
     """
 
@@ -54,14 +54,9 @@ class ValueCounts:
         """Whether every number is counted as it is."""
         return self.dropped == 0
 
-    @property
-    def precision(self) -> float:
-        """How far a number may have moved, relative to its size."""
-        return 0.0 if self.is_exact else 2.0 ** (self.dropped - 53)
-
 
 def rounded(values: NDArray[Any], dropped: int) -> NDArray[Any]:
-    """Return the numbers that stand for these once so many bits are dropped."""
+    """Return the numbers that stand for these once this many bits are dropped."""
     if not dropped:
         return values
     floats = values.astype(np.float64)
@@ -80,7 +75,7 @@ def _counted(values: NDArray[Any], weights: Floats, dropped: int, most: int) -> 
 
 
 def _bits_to_drop(values: NDArray[Any], most: int) -> int:
-    """Return how many bits must go until at most so many of the sorted numbers differ."""
+    """Return how many bits must go until at most this many of the sorted numbers differ."""
     floats = values.astype(np.float64)
     bits = floats.view(np.uint64)
     # Neighbours look alike once all bits from the highest in which they differ are gone.

@@ -78,7 +78,7 @@ class Annealing:
         return [self.labels, *self.snapshots[_SNAPSHOTS // 2 :]]
 
     def is_complete(self, trials: int) -> bool:
-        """Whether so many trials were made and no record waits to be tried."""
+        """Whether this many trials were made and no record waits to be tried."""
         return self.n_made >= trials and self.search.counters[WAITING] == 0
 
     def _settle(self) -> None:

@@ -179,7 +179,7 @@ class Improving:
             n_jobs=self.n_jobs,
             task="searching",
             progress=self._progress,
-            needs_threads=True,  # at an interrupt, the best groups of every search are at hand
+            needs_threads=True,  # so that an interrupt can keep the best groups of every search
         )
         self.adopt_best()
         self.n_made += sum(annealing.n_made for annealing in self.running)

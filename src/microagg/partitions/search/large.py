@@ -148,7 +148,7 @@ class LargeSearch:
             n_jobs=self.n_jobs,
             task="searching",
             progress=self._progress,
-            needs_threads=True,  # at an interrupt, the best groups of every region are at hand
+            needs_threads=True,  # so that an interrupt can keep the best groups of every region
         )
         self.adopt_best()
 

@@ -48,7 +48,7 @@ class RuledAnnealing:
         self.deadline = math.inf
 
     def run(self, trials: int, seconds: float = math.inf) -> list[Labels]:
-        """Make so many trials, or until the time is over; returns the best and other late groups.
+        """Make this many trials, or until the time is up; returns the best and other late groups.
 
         With a deadline, the groups cool down as fast as the time allows.
         """
@@ -76,11 +76,11 @@ class RuledAnnealing:
         return [self.labels, *met[_SNAPSHOTS // 2 :]]
 
     def is_complete(self, trials: int) -> bool:
-        """Whether so many trials were made."""
+        """Whether this many trials were made."""
         return self.n_made >= trials
 
     def settle(self) -> None:
-        """Make steps that gain until there is none left, or the time is over."""
+        """Make steps that gain until there is none left, or the time is up."""
         n = len(self.labels)
         waiting, rows, at = np.ones(n, dtype=np.bool_), np.arange(n), 0
         while waiting.any() and time.monotonic() < self.deadline:
