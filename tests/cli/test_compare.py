@@ -64,7 +64,7 @@ def test_every_method_has_a_line_in_the_block_of_every_k(run):
             assert int(k) * int(groups) <= 60 <= int(groups) * int(most or least)
             assert re.fullmatch(r"[0-9]+\.[0-9]{3}|<0\.001", seconds)
     assert re.search("grouped by +age, height, income\n", outcome.out)
-    assert "all of these (numbers that no option gives a role)" in outcome.out
+    assert "all of these (numeric columns without a role)" in outcome.out
     one_line = " ".join(outcome.out.split())
     left_out = re.search(r"left out univariate \(for one column only\); (.*)", one_line)
     needing, _, drawing = left_out[1].partition("; ")

@@ -111,7 +111,7 @@ def no_library():
 @pytest.mark.parametrize(
     ("lack", "amount"),
     [
-        (array_too_large, ": 6.94 EiB more could not be held"),
+        (array_too_large, ": 6.94 EiB more could not be allocated"),
         (no_memory, ""),
         (no_process, ""),
         (no_thread, ""),

@@ -66,7 +66,7 @@ def test_summary_says_what_was_done(run, monkeypatch):
     assert facts["seed"] == "3"
     assert "at least 4 records" in facts["verified"]
     assert facts["protected"] == "age, height, income"
-    assert facts["assumed"] == "height, income (numbers that no option gives a role)"
+    assert facts["assumed"] == "height, income (numeric columns without a role)"
     assert facts["dropped"] == "name"
     assert facts["unchanged"] == "code"
     assert facts["written to"] == "people-protected.csv"

@@ -42,7 +42,7 @@ def test_protect_tells_of_units_and_requirements(run, visits, monkeypatch):
     assert "stands for at least 3 different units ('patient'), and" in facts["verified"]
     assert facts["l-diversity"] == "at least 2 values of 'ill': 2 at worst"
     assert facts["dropped"] == "name"
-    assert facts["unit"] == "patient, dropped; 1 record without one counts for nobody"
+    assert facts["unit"] == "patient, dropped; 1 record without one is not counted"
     assert facts["left out"] == "visit"
     assert "k units" not in facts  # the line on what was verified says it
 

@@ -55,14 +55,14 @@ def test_a_crash_is_one_line_with_what_to_do(work, happened):
     noise = "os.write(2, b'memory allocation of 8 bytes failed\\nstack backtrace:\\n')"
     ended = done(f"{noise}\n{work}")
     assert (ended.returncode, ended.stdout) == (OUT_OF_MEMORY, "")
-    reason = "as happens where there is not enough memory; no output is half-written"
+    reason = "as happens when memory runs out; no output is half-written"
     assert ended.stderr == f"microagg: {happened}, {reason}. {SAVING}"
 
 
 def test_commands_that_write_nothing_say_nothing_of_output():
     ended = done("os.abort()", ("verify", "t.csv"))
     assert ended.stderr == (
-        "microagg: a library crashed, as happens where there is not enough memory. Use fewer "
+        "microagg: a library crashed, as happens when memory runs out. Use fewer "
         "columns or records, or a machine with more memory.\n"
     )
 

@@ -45,7 +45,7 @@ def test_every_k_has_a_line(run):
         assert re.fullmatch(r"[0-9]+\.[0-9]{3}|<0\.001", seconds)
     assert set(found[-1][-1]) == {"#"}
     assert re.search("grouped by +age, height, income\n", outcome.out)
-    assert "all of these (numbers that no option gives a role)" in outcome.out
+    assert "all of these (numeric columns without a role)" in outcome.out
     assert re.search(r"seed +1\n", outcome.out)
 
 

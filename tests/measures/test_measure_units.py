@@ -114,7 +114,7 @@ def test_what_the_plan_requires_is_checked():
     assert "fewer than 3 different units ('patient') are behind" in broken.notes()[0]
     unknown = measure(VISITS.drop("patient"), RELEASE.table, plan=plan)
     assert [own.satisfied for own in unknown.requirements] == [None, True]
-    assert "cannot be told" in unknown.notes()[0]
+    assert "cannot be checked" in unknown.notes()[0]
     assert unknown.unit is None
 
 

@@ -54,7 +54,7 @@ def test_settings_of_others_stay_and_threads_do_not_disturb_each_other():
 def test_bars_name_their_categories():
     names = ("a & b", "x" * 60, "other")
     shares = np.array([0.5, 0.3, 0.2])
-    found = texts(plots.bars(Bars(names, shares, shares[::-1].copy(), 2), "c", "b"))
+    found = texts(plots.bars(Bars(names, shares, shares[::-1].copy()), "c", "b"))
     assert "a &amp; b" in found
     assert any("…" in text for text in found)
     assert sum("50 %" in text for text in found) == 2

@@ -499,7 +499,7 @@ class TestPrinted:
         assert "grouping %" in head
         assert set(rule) == {"-"}
         assert [line.split()[0] for line in lines[:2]] == ["3", "6"]
-        assert ("gap: grouping is at most so much above the least possible" in lines[-1]) == (
+        assert ("gap: grouping is at most this far above the least possible" in lines[-1]) == (
             case != "weights"
         )
 
@@ -519,7 +519,7 @@ class TestPrinted:
         assert html.startswith("<table>")
         assert "#" not in html, "no bars"
         assert html.count("<tr>") == 3
-        assert "gap: grouping is at most so much above the least possible" in html
+        assert "gap: grouping is at most this far above the least possible" in html
 
     def test_the_rows_of_a_comparison_as_a_table(self):
         for kind in (pd.DataFrame, pl.DataFrame, pa.table):

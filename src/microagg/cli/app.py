@@ -24,7 +24,7 @@ def app(
         bool, typer.Option("--no-browser", help="Print the address instead of opening a browser.")
     ] = False,
     idle_minutes: Annotated[
-        str, typer.Option(metavar="M", help="Stop after so many minutes without use.")
+        str, typer.Option(metavar="M", help="Stop after this many minutes without use.")
     ] = "60",
     _version: Version = False,
 ) -> None:

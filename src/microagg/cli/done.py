@@ -10,9 +10,9 @@ from microagg.cli.summary import (
     dropped_rows,
     judged,
     outcome,
+    rows_as_units,
     shared_rows,
     table_rows,
-    told_of_units,
     unchanged_rows,
     without_effect,
 )
@@ -23,7 +23,7 @@ def done_rows(done: Manifest, asked: Asked) -> Facts:
     """Return the rows, from what was lost to the seed."""
     rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)
-    rows += told_of_units(done) + judged(done)
+    rows += rows_as_units(done) + judged(done)
     rows += table_rows(done)
     rows += constraint_rows(done.constraints)
     rows += [*dropped_rows(done), *unchanged_rows(done), *shared_rows(done)]

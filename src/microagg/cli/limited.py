@@ -1,6 +1,6 @@
 """Running within a limit on addresses (`ulimit -v`), where it counts what is reserved but unused.
 
-Some libraries wait for ever for the memory that they do not get. So little is reserved under such
+Some libraries wait forever for memory that they do not get. So little is reserved under such
 a limit, and one that is clearly too low is refused before they are loaded.
 """
 

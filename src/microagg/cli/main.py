@@ -147,7 +147,7 @@ def _raising_once_more() -> Iterator[None]:
         else:
             before(unraisable)
             return
-        # Not at once: what is raised here is printed and forgotten, too.
+        # Not at once: what is raised here would be printed and forgotten as well.
         threading.Timer(_SECONDS_UNTIL_REPEATED, _signal_main_thread, [number]).start()
 
     sys.unraisablehook = repeat
@@ -205,9 +205,9 @@ def _system_line(error: OSError) -> str:
 
 
 def _memory_line(error: Exception, arguments: Sequence[str]) -> str:
-    """Return what could not be held, and what to do; the message of numpy names the size."""
+    """Return what could not be allocated, and what to do; numpy's message names the size."""
     size = re.search(r"Unable to allocate ([0-9]+(?:\.[0-9]+)?)\.? (\w+)", str(error))
-    amount = f": {size[1]} {size[2]} more could not be held" if size else ""
+    amount = f": {size[1]} {size[2]} more could not be allocated" if size else ""
     wrote = "; nothing was written" if _writes(arguments) else ""
     return f"there is not enough memory{amount}{wrote}. {_saving_memory(arguments)}"
 
@@ -216,7 +216,7 @@ def _crash_line(end: End, arguments: Sequence[str]) -> str:
     """Return what happened to a worker that crashed or was killed, and what to do."""
     happened = "the process was killed" if end.was_killed else "a library crashed"
     wrote = "; no output is half-written" if _writes(arguments) else ""
-    reason = "as happens where there is not enough memory"
+    reason = "as happens when memory runs out"
     return f"{happened}, {reason}{wrote}. {_saving_memory(arguments)}"
 
 

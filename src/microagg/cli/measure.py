@@ -46,8 +46,8 @@ _SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), rol
     ),
     parameters(
         _UNIT,
-        unit="Column of the original that says whom a record is about: figures are given for "
-        "units, too. Default: that of the plan or the manifest; rows: none.",
+        unit="Column of the original that says whom a record is about: figures are also given "
+        "for units. Default: that of the plan or the manifest; rows: none.",
     ),
     parameters(
         _WEIGHTS,
@@ -88,7 +88,7 @@ def measure(
     """Measure how safe a protected file is, and how useful it still is.
 
     It may come from any tool. Records are matched by their order, by --key, or, if they were
-    shuffled, by --audit. If the manifest of the release lies beside the file, roles and types of
+    shuffled, by --audit. If the manifest of the release is beside the file, roles and types of
     columns are read from it, and what it asks of every combination is checked. Columns that only
     the original has are left out. Options for columns can be repeated. Up to 100,000 records all
     figures are exact; above that, some come from a sample, and say so. Two folders of the same
@@ -129,7 +129,7 @@ def measure(
 
 def _assumed(found: "Measures") -> str:
     listed = "all of these" if found.assumed == found.sensitive else listed_names(found.assumed)
-    return f"{listed} (unchanged, and no option names them)"
+    return f"{listed} (unchanged, and not named by any option)"
 
 
 def _unit(found: "UnitRisk") -> str:

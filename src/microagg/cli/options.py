@@ -24,7 +24,7 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Most memory to take, such as 4GB, for a file or folder that does not fit in it.",
+        help="Most memory to use, such as 4GB, for a file or folder that does not fit in it.",
         rich_help_panel=FILES_SECTION,
     ),
 ]
@@ -32,7 +32,7 @@ WorkDir = Annotated[
     str | None,
     typer.Option(
         metavar="DIR",
-        help="Where the private work folder of a dataset is made. Default: for temporary files.",
+        help="Folder for the private work folder of a dataset. Default: that for temporary files.",
         rich_help_panel=FILES_SECTION,
     ),
 ]

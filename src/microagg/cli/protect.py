@@ -82,7 +82,7 @@ def protect(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Most memory to take, such as 4GB, for a file or folder that does not fit in it.",
+            help="Most memory to use, such as 4GB, for a file or folder that does not fit in it.",
             rich_help_panel=FILES_SECTION,
         ),
     ] = None,
@@ -107,7 +107,7 @@ def protect(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a dataset where a run was ended.",
+            help="Continue a run on a dataset where it was stopped.",
             rich_help_panel=FILES_SECTION,
         ),
     ] = False,
@@ -132,7 +132,7 @@ def protect(
     so far are written; a second Ctrl-C ends everything.
     A folder of Parquet, Arrow or CSV files, or one file with --memory, is protected as a dataset
     that need not fit in memory; both may be at URLs such as s3://bucket/visits. Ctrl-C then leaves
-    a work folder that --resume takes up.
+    a work folder, from which --resume continues.
     """
     asked = plan_from(given)
     wanted = DatasetOptions(memory, work_dir, keep_work, resume, scheduler)

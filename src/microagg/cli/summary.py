@@ -98,8 +98,8 @@ def dropped_rows(done: Manifest) -> Facts:
     if done.units is not None:
         without, none = done.units.records_without, ""
         if without:
-            counts = "counts" if without == 1 else "count"
-            none = f"; {counted(without, 'record')} without one {counts} for nobody"
+            are = "is" if without == 1 else "are"
+            none = f"; {counted(without, 'record')} without one {are} not counted"
         rows.append(("unit", f"{listed_names([done.units.column])}, dropped{none}"))
     return [*rows, *([("left out", listed_names(others))] if others else [])]
 
@@ -207,7 +207,7 @@ def assumed(columns: Sequence[str], quasi_identifiers: Sequence[str]) -> Facts:
     if not columns:
         return []
     listed = "all of these" if len(columns) == len(quasi_identifiers) else listed_names(columns)
-    return [("assumed", f"{listed} (numbers that no option gives a role)")]
+    return [("assumed", f"{listed} (numeric columns without a role)")]
 
 
 def unchanged_rows(done: Manifest) -> Facts:
@@ -221,11 +221,11 @@ def unchanged_rows(done: Manifest) -> Facts:
     ]
 
 
-def told_of_units(done: Manifest) -> Facts:
-    """Return a row where k counts records because somebody said that each is about another."""
+def rows_as_units(done: Manifest) -> Facts:
+    """Return a row on records that count as units because the plan says so."""
     if not done.plan.counts_rows:
         return []
-    return [("units", "every record counts as somebody else, as --unit rows says")]
+    return [("units", "every record counts as a different person, as --unit rows says")]
 
 
 def judged(done: Manifest) -> Facts:

@@ -108,7 +108,7 @@ def _signals_passed_on() -> tuple[signal.Signals, ...]:
 def _begin_work(first: int, noise: int) -> None:
     """Make this process a worker."""
     os.setpgid(0, 0)
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # other groups may write to a terminal, too
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # other groups may also write to a terminal
     with suppress(ImportError, OSError, AttributeError, MemoryError):
         import ctypes
 
@@ -143,8 +143,8 @@ def _waited_for(worker: int, passed_on: Sequence[signal.Signals]) -> int:
 def _end(status: int, heard: int, noise: int) -> End:
     os.set_blocking(heard, False)
     with suppress(BlockingIOError):
-        if told := os.read(heard, 1):
-            return End(told[0], noise=_read_all(noise))
+        if code := os.read(heard, 1):
+            return End(code[0], noise=_read_all(noise))
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else signal.SIGABRT
     if number not in _crashes():  # somebody wanted it to end in this way
         signal.signal(number, signal.SIG_DFL)

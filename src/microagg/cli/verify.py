@@ -63,7 +63,7 @@ def verify(
     """Check that every combination in a file stands for K records or more; exit 4 if not.
 
     A combination is a record's values in all checked columns. A CSV file is compared as it is
-    written, and a missing value is a value. If the manifest of the release lies beside the file, it
+    written, and a missing value is a value. If the manifest of the release is beside the file, it
     defines what to check. Units and contributions are not published: without --original they
     cannot be checked, and the exit code is 4 as well. Options for columns and --constraint can be
     repeated. A folder of Parquet, Arrow or CSV files, or one file with --memory, need not fit in

@@ -1,7 +1,7 @@
 """Numbers as people write them: how many decimals a column has, and rounding to as many.
 
 A decimal number of at most 15 significant digits is the shortest form of exactly one float, so
-floats that were written with so few are whole multiples of a power of ten, found without error.
+floats that were written with no more are whole multiples of a power of ten, found without error.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ _NOISE, _ROOM = 2.0, 100.0
 def decimals_of(numbers: NDArray[Any], largest: float | None = None) -> int | None:
     """Return how many decimals the numbers have, each written as short as possible.
 
-    None if one of them would take more than 15 significant digits to write with so many decimals
+    None if one of them would take more than 15 significant digits to write with that many decimals
     (7 for 32-bit floats). Whole numbers have none. A float such as 0.1 + 0.2, off by its last bits
     alone, has the decimals of 0.3. Numbers must be finite. For a part of a column, `largest` is the
     largest absolute value of the whole; the decimals of the whole are the most that any part has.
@@ -82,14 +82,14 @@ def _most_steps(dtype: np.dtype[Any]) -> float:
 
 
 def fits_steps(numbers: NDArray[Any], digits: int) -> bool:
-    """Whether all numbers can be written with so many decimals in their type."""
+    """Whether all numbers can be written with this many decimals in their type."""
     if not len(numbers) or numbers.dtype.kind in "iu":
         return True
     return bool(float(np.abs(numbers).max()) * 10.0**digits < _most_steps(numbers.dtype))
 
 
 def in_steps(numbers: NDArray[Any], digits: int) -> Wholes:
-    """Return floats with at most so many decimals as multiples of 10**-digits.
+    """Return floats with at most this many decimals as multiples of 10**-digits.
 
     >>> in_steps(np.array([0.07, 1.1]), 2).tolist()
     [7, 110]
@@ -113,7 +113,7 @@ def from_steps(steps: Wholes, digits: int) -> Floats:
 
 
 def rounded(numbers: Floats, digits: int) -> Floats:
-    """Return the nearest numbers with so many decimals; halves go away from zero.
+    """Return the nearest numbers with this many decimals; halves go away from zero.
 
     What counts is the number as it is written: 2.675 is a half, although the float is below it.
     Never -0.0. A number so large that all floats around it are whole multiples stays as it is.

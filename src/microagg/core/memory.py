@@ -1,8 +1,8 @@
-"""Running out of memory: told beforehand where it would end the process, and recognised afterwards.
+"""Running out of memory: foreseen where it would end the process, and recognised in errors.
 
-Libraries written in C and Rust end the process where memory runs out, and polars may wait for ever
-for a thread that could not be started. So the system is asked for the room that they need before
-they are called: to ask takes microseconds, and no is a `MemoryError`.
+Libraries written in C and Rust end the process where memory runs out, and polars may wait forever
+for a thread that could not be started. So the system is asked for the memory that they need before
+they are called: asking takes microseconds, and a refusal is a `MemoryError`.
 """
 
 import mmap
@@ -11,15 +11,15 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-# What errors say that are no `MemoryError`: of the system, of threads, and of libraries that
+# What errors other than `MemoryError` say: those of the system, of threads, and of libraries that
 # cannot be loaded.
 _WORDS = ("cannot allocate memory", "can't start new thread", "failed to map segment")
-# No library that might not fit in is larger than this.
+# No library that may fail to load for lack of memory is larger than this.
 _NEAR = 256 << 20
 
 
 def need_room(n_bytes: int) -> None:
-    """Raise `MemoryError` unless the process could hold so many more bytes at once."""
+    """Raise `MemoryError` unless the process could hold this many more bytes at once."""
     if sys.platform == "win32" or n_bytes <= 0:  # it has no such limits
         return
     try:

@@ -33,7 +33,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     ''
     """
     written, typed = {choice.lower(): choice for choice in known}, str(name).lower()
-    # Letters in another order are a typo, too, which the ratio of short names does not show.
+    # Swapped letters are a typo as well, which the ratio of short names does not show.
     close = [choice for choice in written if sorted(choice) == sorted(typed)]
     close += get_close_matches(typed, written, n=1, cutoff=0.75)
     return f" Did you mean {written[close[0]]!r}?" if close else ""

@@ -52,19 +52,19 @@ def measure(
     ----------
     original, protected : DataFrames of pandas, polars or pyarrow, or paths of files, or of folders
         of Parquet, Arrow or CSV files: datasets, which need not fit in memory, with the same files
-        and rows. Unless columns or a plan are given, the manifest that lies beside a protected file
-        or folder says which columns are which.
+        and rows. Unless columns or a plan are given, the manifest beside a protected file or
+        folder says which columns are which.
     key : column to match records by; the protected table may have fewer records then. It is not
         measured
     audit : file that `Release.save_audit` or `microagg protect --audit` wrote, needed to match the
         records of a release that was shuffled
     quasi_identifiers : columns that an intruder may know; by default all that were changed
     identifiers : columns to leave out
-    sensitive : columns that an intruder wants to know; unchanged columns without a role count as
-        sensitive, too
+    sensitive : columns that an intruder wants to know; unchanged columns without a role also
+        count as sensitive
     unit : column of the original that says whom a record is about, such as a patient or a firm;
         figures are then given for units as well. By default that of the plan or the manifest;
-        "rows" if every record is about somebody else
+        "rows" if every record is about a different person
     weights : column of the original with sampling weights, how many of the population each record
         stands for: figures of columns are then weighted, and the risk in the population is
         estimated. By default that of the plan or the manifest
@@ -79,8 +79,8 @@ def measure(
     sheet : the sheet of Excel workbooks, or the data frame in R files; by default the only one
     max_expanded : what a compressed file of any format may expand to, in bytes or as in "8GB"; by
         default 4 GB
-    memory : most memory to take, such as "4GB", for datasets; single files are ones if this or
-        `work_dir` is given
+    memory : most memory to use, such as "4GB"; with this or `work_dir`, single files are read in
+        parts as well
     work_dir : where the private work folder of datasets is made, which holds original values and is
         deleted at the end; by default where the system keeps temporary files
     progress : True for a progress bar where standard error is a terminal, or a function that is

@@ -73,8 +73,8 @@ def verify(
     sheet : the sheet of an Excel workbook, or the data frame in an R file; by default the only one
     max_expanded : what a compressed file of any format may expand to, in bytes or as in "8GB"; by
         default 4 GB
-    memory : most memory to take, such as "4GB", for a dataset; a single file is one if this or
-        `work_dir` is given
+    memory : most memory to use, such as "4GB"; with this or `work_dir`, a single file is read in
+        parts as well
     work_dir : where a dataset's private work folder is made, which is deleted at the end; by
         default where the system keeps temporary files
 

@@ -105,8 +105,8 @@ class Measures:
             elif found.satisfied is None:
                 needs = found.wording.needs
                 yield (
-                    f"It cannot be told whether a requirement is met ({found.wording.asked}), "
-                    f"because the original has no {needs}."
+                    f"A requirement cannot be checked ({found.wording.asked}), because the "
+                    f"original has no {needs}."
                 )
 
     def _signs_of_mistakes(self) -> Iterator[str]:

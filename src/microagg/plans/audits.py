@@ -18,7 +18,7 @@ def order_of(
 ) -> Order | None:
     """Return the original row of every released record, if they were shuffled.
 
-    The audit says so, and whoever matches records by their order needs it then.
+    The audit says where each record went; without it, records cannot be matched by their order.
     """
     if audit is None:
         if is_shuffled:
@@ -31,9 +31,9 @@ def order_of(
     file = open_table(str(audit))
     if RELEASED_ROW not in file.columns or RECORD not in file.columns:
         raise ParameterError(
-            f"the audit is for a release whose records were shuffled, and has the columns "
-            f"{RECORD!r} and {RELEASED_ROW!r} then; {str(audit)!r} has not. Leave it out, or give "
-            "the right one."
+            f"the audit of a release whose records were shuffled has the columns {RECORD!r} and "
+            f"{RELEASED_ROW!r}; {str(audit)!r} does not. Leave it out if they were not shuffled, "
+            "or give the right one."
         )
     table = file.table(columns={RECORD, RELEASED_ROW})
     records, rows = (_row_numbers(table.get_column(n), n_records) for n in (RECORD, RELEASED_ROW))
@@ -57,7 +57,7 @@ def _row_numbers(column: pl.Series, n_records: int) -> Order:
     numbers: Order = found.drop_nulls().to_numpy().astype(np.intp) - 1
     if found.null_count() or not np.array_equal(np.sort(numbers), np.arange(n_records)):
         raise DataError(
-            f"the audit must have every number from 1 to {n_records:,} once in {column.name!r}, "
-            "as many as there are records; it has not. Give that of this release."
+            f"the audit must have each number from 1 to {n_records:,} (the number of records) once "
+            f"in {column.name!r}; it does not. Give the audit of this release."
         )
     return numbers

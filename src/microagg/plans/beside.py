@@ -1,4 +1,4 @@
-"""The manifest that lies beside a released file."""
+"""The manifest beside a released file."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def earlier_manifest_path(path: str) -> Path:
 
 
 def existing_manifest(path: str) -> Path | None:
-    """Return what lies beside a file as its manifest, be it one or not; None if nothing does."""
+    """Return what has the name of a file's manifest, whether it is one or not; None if nothing."""
     if path == STANDARD:
         return None
     places = (manifest_path(path), earlier_manifest_path(path))
@@ -62,7 +62,7 @@ def manifest_at(
     try:
         found = Manifest.load(place)
     except MicroaggError as error:
-        warn(f"a manifest lies beside {path!r} and is not used: {error}", ManifestWarning)
+        warn(f"there is a manifest beside {path!r}, but it is not used: {error}", ManifestWarning)
         return None
     if found.output is None or found.output.sha256 != digest():
         warn(

@@ -192,8 +192,7 @@ class ColumnPlan(Model):
         "--p-percent",
         "C=P",
         Section.PROTECTION,
-        "How closely nobody may be able to estimate a contribution to a group's total, in per "
-        "cent.",
+        "How far off, in per cent, any estimate of a contribution to a group's total must be.",
     )
     dominance: Annotated[
         tuple[int, float] | None,

@@ -51,14 +51,15 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("patient", "person", "respondent", "student", "subject"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
-# Of so many records, as a share, values that differ may name them; of fewer than this, by chance.
+# Values that differ in this share of the records may name them; in fewer records than this, they
+# may differ by chance.
 _NEARLY_ALL, _ENOUGH = 0.95, 20
-# So many of the columns that are the same in all records of a person are named.
-_N_TOLD = 3
+# How many of the columns that are the same in all records of a person are named.
+_MOST_NAMED = 3
 # Numbers as files have them: 1200, -3.5, 1.234,56.
 _NUMERAL = r"^[+-]?\d[\d.,]*$"
 _MARK = r"^[^\pC]{1,20}$"  # in a comment of the draft: a line, and not a long one
-# So few texts among numbers may mean that a value is missing, if each is in so many records.
+# At most this many texts among numbers may mean a missing value, each in at least as many records.
 _FEW_MARKS, _FREQUENT = 3, 5
 _WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
@@ -89,8 +90,8 @@ def guess_columns(
     types = _types_of_quasi_identifiers(guesses)
     known = [name for name, guess in guesses.items() if guess.role == IDENTIFIER]
     unlabelled = {name: kind for name, kind in types.items() if name not in labelled}
-    for name, told in find_owners(frame, unlabelled, known).items():
-        shown = listed_names(told[:_N_TOLD]) + (", ..." if len(told) > _N_TOLD else "")
+    for name, same in find_owners(frame, unlabelled, known).items():
+        shown = listed_names(same[:_MOST_NAMED]) + (", ..." if len(same) > _MOST_NAMED else "")
         why = f"each value always has the same {shown}, as a person would{_SHARED}"
         guesses[name] = Guess(IDENTIFIER, None, why)
     return guesses
@@ -172,7 +173,7 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
 
 
 def _may_name(different: int, present: int) -> bool:
-    """Whether so many values may name somebody, each in several records; few may be codes."""
+    """Whether this many values may name somebody, each in several records; few may be codes."""
     share = 10 if different > FEW_CODES else 5
     return different > 1 and share * different >= present
 
@@ -278,7 +279,7 @@ def _proposal_lines(proposals: Sequence[Proposal], given: Sequence[str]) -> list
     lines = [f"    {toml_value(text)}," for text in given]
     lines += _with_comments((f"#   {toml_value(own.text)},", own.comment) for own in proposals)
     return [
-        "# What the records have in common. Released records keep what you remove the # from:",
+        "# Constraints that the records satisfy. To keep one in the release, remove its #:",
         "constraints = [",
         *lines,
         "]",

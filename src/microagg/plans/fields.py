@@ -117,7 +117,8 @@ class PlanFields(Model):
         "--na",
         "TEXT,...",
         Section.COLUMNS,
-        "Texts and numbers that mean a missing value; NA and the like do among numbers and dates.",
+        "Texts and numbers that mean a missing value. Among numbers and dates, NA and the like "
+        "always do.",
         studies=("compare", "sweep"),
     )
     digits: Annotated[str | None, BeforeValidator(only_all)] = option(
@@ -158,7 +159,7 @@ class PlanFields(Model):
         "--strict-k",
         "",
         Section.PROTECTION,
-        "Merge what was drawn until every group holds k records (fcm, efcm).",
+        "Merge drawn groups until each holds k records (fcm, efcm).",
     )
     small_strata: Annotated[
         str,
@@ -233,7 +234,7 @@ class PlanFields(Model):
         "C",
         Section.COLUMNS,
         "Column that says whom a record is about, dropped; k then counts units. 'rows': every "
-        "record is about somebody else.",
+        "record is about a different person.",
         studies=("compare", "sweep"),
     )
     columns: Annotated[

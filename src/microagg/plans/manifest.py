@@ -387,7 +387,7 @@ class Manifest(_Facts):
 
 
 def _damage(error: ValidationError | MicroaggError) -> str:
-    """Return which entry of a manifest is not as expected, and why if that can be told."""
+    """Return which entry of a manifest is not as expected, and why if that is known."""
     if isinstance(error, MicroaggError):  # of the plan as a whole
         return f"'plan' is not as expected: {error}"
     first = error.errors()[0]

@@ -13,8 +13,9 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, polars_column
 from microagg.tables.judging import FEW_CODES
 
-# So many columns must be told, and so many records must agree with one before: not by chance.
-_LEAST_TOLD, _LEAST_REPEATED = 2, 20
+# A column must determine this many others, and this many records must repeat one of its values:
+# otherwise it may be by chance.
+_LEAST_DETERMINED, _LEAST_REPEATED = 2, 20
 # A column that is nearly constant agrees everywhere.
 _MOST_ALIKE = 0.9
 # A few records rule most columns out.
@@ -28,9 +29,9 @@ def find_owners(
 ) -> dict[str, list[str]]:
     """Return columns that may number people, and the columns that are the same for each of them.
 
-    One of these must be a date or an amount: a town always has the same county, too. `types` are
-    those of the columns to look at. What belongs to one of them, or to one of the `known`
-    identifiers, is none: an income may differ from person to person as well.
+    One of these must be a date or an amount, as a town always has the same county as well. `types`
+    are those of the columns to look at. What such a column, or one of the `known` identifiers,
+    determines is not such a column itself: an income may differ from person to person as well.
 
     >>> import microagg
     >>> people = pl.DataFrame({"no": [*range(30)] * 2, "born": [*range(1950, 1980)] * 2})
@@ -53,12 +54,12 @@ def find_owners(
     for name in sorted(candidates, key=lambda n: (n in types, columns[n].dtype != pl.String)):
         if name in belonging or types.get(name, ColumnType.NOMINAL) not in _NAMES:
             continue
-        told = _told(columns, name, [other for other in others if other != name])
-        has_detail = any(types[o] in _DETAILS and n_different[o] > FEW_CODES for o in told)
-        if name in types and has_detail and len(told) >= _LEAST_TOLD:
-            found[name] = told
+        same = _determined_by(columns, name, [other for other in others if other != name])
+        has_detail = any(types[o] in _DETAILS and n_different[o] > FEW_CODES for o in same)
+        if name in types and has_detail and len(same) >= _LEAST_DETERMINED:
+            found[name] = same
         if name in known or name in found:
-            belonging.update(told)
+            belonging.update(same)
     return found
 
 
@@ -75,16 +76,16 @@ def _comparable(frame: Frame, names: Sequence[str]) -> Iterator[tuple[str, pl.Se
             continue
 
 
-def _told(columns: Mapping[str, pl.Series], name: str, others: Sequence[str]) -> list[str]:
+def _determined_by(columns: Mapping[str, pl.Series], name: str, others: Sequence[str]) -> list[str]:
     """Return the columns that have one entry for each value of `name`."""
-    told = list(others)
+    same = list(others)
     for n in (_N_FIRST, len(columns[name])):
         own = columns[name].head(n)
-        told = [other for other in told if _is_told(own, columns[other].head(n))]
-    return [other for other in told if not _is_nearly_constant(columns[other])]
+        same = [other for other in same if _is_determined(own, columns[other].head(n))]
+    return [other for other in same if not _is_nearly_constant(columns[other])]
 
 
-def _is_told(own: pl.Series, other: pl.Series) -> bool:
+def _is_determined(own: pl.Series, other: pl.Series) -> bool:
     pairs = pl.DataFrame({"own": own, "other": other}).drop_nulls("own")
     return pairs.n_unique() == pairs.get_column("own").n_unique()
 

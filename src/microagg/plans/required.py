@@ -77,7 +77,7 @@ def shared_words(done: Manifest) -> list[str]:
 
 
 def required_rows(done: Manifest) -> list[Required]:
-    """Return the requirements in the order of the plan; in several blocks, each figure is told."""
+    """Return the requirements in the order of the plan, with a figure for each block."""
     by_requirement: dict[tuple[str, str, str], list[RequirementFacts]] = {}
     for own in done.requirements:
         by_requirement.setdefault((own.requirement, own.column, own.asked), []).append(own)

@@ -62,8 +62,8 @@ class Verification:
     @property
     def verdict(self) -> str:
         """Yes or no, and why, in one line."""
-        broken = "; ".join(self._told(satisfied=False))
-        unknown = "; ".join(self._told(satisfied=None))
+        broken = "; ".join(self._verdicts(satisfied=False))
+        unknown = "; ".join(self._verdicts(satisfied=None))
         if unknown:
             unknown = f"Cannot be checked without the original (--original): {unknown}"
             rest = f"{unknown}. The rest holds{self._kept()}"
@@ -76,8 +76,8 @@ class Verification:
         kept = "; ".join(dict.fromkeys(found.verdict for found in each if found.satisfied))
         return f", in each block: {kept}" if self.blocks else f": {kept}"
 
-    def _told(self, *, satisfied: bool | None) -> Iterator[str]:
-        """Return the verdicts of the findings that say so."""
+    def _verdicts(self, *, satisfied: bool | None) -> Iterator[str]:
+        """Return the verdicts of the findings with this answer."""
         for where, found in self._all():
             if found.satisfied is satisfied:
                 yield f"{where}{found.verdict}"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from microagg.fuzzy.base import FuzzyMicroaggregator
     from microagg.requirements.coded import GroupRule
 
-# Exact distances between very many categories need a wide matrix: so many numbers are compared by
-# default, and so many if a bound is asked for.
+# Exact distances between very many categories need a wide matrix: at most this many numbers by
+# default, and this many if a bound is asked for.
 _MOST_BY_DEFAULT, _MOST_NUMBERS = 2**21, 2**26
 
 

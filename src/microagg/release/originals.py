@@ -163,7 +163,7 @@ def _numbers(column: pl.Series, decimal: str) -> Floats:
 
 
 def _precision(numbers: Floats, digits: int | None) -> float:
-    """Return by how much numbers of so many decimals may be rounded; `digits` are those asked."""
+    """Return by how much numbers may be rounded; `digits` are the decimals that were asked for."""
     scale = float(np.abs(numbers).max(initial=0.0))
     for decimals in range(7) if digits is None else (digits,):
         shifted = numbers * 10.0**decimals

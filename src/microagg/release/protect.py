@@ -139,12 +139,12 @@ def protect(
         well. They may contain numbers, text, categories, booleans or dates. The manifest lists
         those without a role as assumed.
     identifiers : Columns to drop that name somebody, such as names and numbers of people. If a
-        value of one is in several records, `unit` must say whom k counts.
+        value of one is in several records, `unit` must say whom k should count.
     sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
     publish : Columns to publish unchanged that are not sensitive.
     unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
-        record is about somebody else. Such as "patient" in a table of visits, or "household". A
-        record without a unit counts for nobody.
+        record is about a different person. Such as "patient" in a table of visits, or
+        "household". Records without a unit are not counted.
     drop : Columns to drop that name nobody.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
@@ -157,9 +157,9 @@ def protect(
     t_closeness : How far a sensitive column in a group may be from the whole table, from 0 to 1.
         By column: the earth mover's distance, by rank for numbers, times and ordered categories,
         otherwise with equal distances. A "type" and "order" in `columns` say what the values are.
-    p_percent : How closely nobody may be able to estimate a contribution to a group's total, in
-        per cent. By column, for quasi-identifiers that are released as means; contributors are
-        units, where there are units.
+    p_percent : How far off, in per cent, any estimate of a contribution to a group's total must
+        be. By column, for quasi-identifiers that are released as means; contributors are units,
+        where there are units.
     dominance : Largest share of a group's total that its N largest contributors may have, in per
         cent. By column, as in {"turnover": (2, 85)}, for quasi-identifiers that are released as
         means.
@@ -169,14 +169,15 @@ def protect(
     constraints : What every released record satisfies, such as "net + tax = gross". Each group
         gets the nearest values that do; integers stay integers, and the manifest says how many
         records violated which constraint.
-    strict_k : Merge what was drawn until every group holds k records (fcm, efcm).
+    strict_k : Merge drawn groups until each holds k records (fcm, efcm).
     scale : How numbers are compared: standardise, robust, rank, log or none. In units of their
         standard deviation, in a unit that outliers do not change, by their ranks, by their order of
         magnitude, or as they are.
     missing : Missing values: error refuses them, value keeps them as a value, impute fills them
         in. With "value", whole groups release a missing value or none of them does; with "impute",
         it is replaced by its group's aggregate.
-    na : Texts and numbers that mean a missing value; NA and the like do among numbers and dates.
+    na : Texts and numbers that mean a missing value. Among numbers and dates, NA and the like
+        always do.
         In text of other kinds NA may be a value, and counts as missing only if it is given here.
         Columns that are published unchanged keep them.
     digits : Decimals of a column's released numbers, -3 for thousands, or all for every digit.

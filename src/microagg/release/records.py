@@ -216,8 +216,8 @@ def nobody_named(unit: str) -> DataError:
     """Return the error that no record has a unit."""
     return DataError(
         f"no record has a value in the unit {unit!r}, so that nobody could be counted. Name "
-        "another column, or say that every record is about somebody else (--unit rows, or "
-        "unit='rows' in Python)."
+        "another column or, if every record is about a different person, give --unit rows "
+        "(unit='rows' in Python)."
     )
 
 
@@ -227,7 +227,7 @@ def _check_identifiers(frame: Frame, identifiers: Sequence[str]) -> None:
 
 
 def refuse_shared(shared: Mapping[str, int]) -> None:
-    """Refuse identifiers of which so many values are in several records, if there are any."""
+    """Refuse identifiers that repeat, by how many of their values are in several records."""
     if not shared:
         return
     name, count = next(iter(shared.items()))
@@ -239,8 +239,8 @@ def refuse_shared(shared: Mapping[str, int]) -> None:
     raise DataError(
         f"identifier {name!r} repeats{others}: {values} in several records, so that k records may "
         f"be fewer than k people. Name whom k should count (--unit {option}, or unit={name!r} in "
-        "Python), or say that every record is about somebody else (--unit rows, or unit='rows'). A "
-        f"column that names nobody is left out with --drop {option} (drop=[{name!r}])."
+        "Python) or, if every record is about a different person, give --unit rows (unit='rows'). "
+        f"If the column names nobody, leave it out with --drop {option} (drop=[{name!r}])."
     )
 
 

@@ -38,7 +38,7 @@ _ABOUT_CONTRIBUTIONS = joined(keywords_about(About.CONTRIBUTIONS))
 def with_types_of_values(plan: Plan, source: Source) -> Plan:
     """Return the plan with the types and orders of columns whose requirements depend on them.
 
-    So the finished table is judged by what was told or found, however its values are stored.
+    So the finished table is judged by what was said or found, however its values are stored.
     """
     columns = dict(plan.columns)
     for name, said in plan.columns.items():

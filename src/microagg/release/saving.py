@@ -203,14 +203,14 @@ def warn_of_earlier(manifest: Manifest, path: str) -> None:
         earlier = _raw(place)
         if earlier is None:
             warn(
-                f"{place.name!r} beside the output could not be read, so that it may be of an "
-                "earlier release of the same table.",
+                f"{place.name!r} beside the output could not be read; it may belong to an earlier "
+                "release of the same table.",
                 ManifestWarning,
             )
             continue
         if _input_digest(earlier) != digest or _has_plan(place, manifest.plan):
             continue
-        where = "is replaced" if place in own else "lies beside"
+        where = "is replaced" if place in own else "is in the same folder"
         warn(
             f"an earlier release of the same table {where} ({place.name!r}"
             f"{_of_earlier(earlier)}): anyone who has both can combine them and distinguish "

@@ -18,12 +18,11 @@ ALL_OTHERS = "all others"  # what categories that are not named are called, wher
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Shares of the records by category; `n_other` counts those in the last, "all others"."""
+    """Shares of the records by category; the last may be "all others"."""
 
     names: tuple[str, ...]
     before: Floats | None
     after: Floats
-    n_other: int
 
 
 def bars_of(
@@ -58,7 +57,7 @@ def bars_of(
     shares = (shares if other else shares[:, :-1]) / held.sum(axis=1)[:, None]
     names = (*(found.names[code] for code in kept), *([ALL_OTHERS] if other else []))
     note = f"“{ALL_OTHERS}” stands for {len(other):,} categories." if len(other) > 1 else ""
-    return Bars(names, None if public else shares[0], shares[-1], len(other)), note
+    return Bars(names, None if public else shares[0], shares[-1]), note
 
 
 def categories_in(column: PairedColumn, weights: Floats | None = None) -> CategoryCounts:

@@ -114,7 +114,7 @@ def contents_of(subject: Subject) -> Contents:
 
 
 def _bound_share(lost: SafeLoss) -> float | None:
-    """Return the bound, where it is one of the loss of released values, too, and not 0 as shown.
+    """Return the bound, where it also bounds the loss of released values, and is not 0 as shown.
 
     In the same units, a value that a group shares loses at least what its mean does. Dates with a
     resolution are grouped in its units, and released as the days on which they begin. The bound is

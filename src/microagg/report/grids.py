@@ -105,8 +105,8 @@ def number_grid(low: float, high: float, bins: int, *, whole: bool) -> Grid | No
     return Grid(np.arange(first, last + 1.0) * step, step, word)
 
 
-# Amounts are skewed if, without zeros and signs, the upper half reaches so many times as far from
-# the median as the lower half (5 and 95 % quantiles), and those two are so many times apart.
+# Amounts are skewed if, without zeros and signs, the upper half reaches this many times as far from
+# the median as the lower half (5 and 95 % quantiles), and those two are this many times apart.
 _SKEWED, _APART = 4.0, 10.0
 _MOST_TICKS = 10  # on each side of zero
 _NEAR_ZERO = 0.4  # how wide each side of the bin around zero is drawn, in powers of ten

@@ -53,7 +53,7 @@ def safe_loss(
 ) -> SafeLoss:
     """Return the losses of a release, of the columns that may be shown.
 
-    A public one is without columns that a few records dominate, too, and is not shown at all with
+    A public one is also without columns that a few records dominate, and is not shown at all with
     fewer than ten times `least` records.
     """
     kept = safe.pair if public else replace(pair, columns=safe.varying)

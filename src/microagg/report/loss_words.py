@@ -11,8 +11,8 @@ from microagg.plans.manifest import Manifest
 from microagg.report.wording import listed
 
 _LIMIT_HOLDS = (
-    "What else was required of the groups only rules some of them out, so this limit holds for "
-    "those that are left, too."
+    "The other requirements only rule some groups out, so this limit also holds for those that "
+    "are left."
 )
 
 

@@ -6,7 +6,7 @@ from microagg.plans.toml import toml_plan
 from microagg.requirements.base import About
 from microagg.tables.roles import DROP, IDENTIFIER
 
-# What is not told in public: by how much amounts that are not published may be estimated.
+# Left out in public: how closely amounts that are not published may be estimated.
 _CONFIDENTIAL = keywords_about(About.CONTRIBUTIONS)
 
 

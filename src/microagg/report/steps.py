@@ -39,7 +39,7 @@ class Steps:
 
     @classmethod
     def of(cls, least: int, n_records: int, scale: float = 1.0) -> "Steps":
-        """Return steps of `least` of so many records, on a scale from 0 to `scale`."""
+        """Return steps of `least` of this many records, on a scale from 0 to `scale`."""
         return cls(round_step(scale * least / max(1, n_records)))
 
     def up(self, value: float) -> float:

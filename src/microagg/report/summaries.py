@@ -166,8 +166,9 @@ class Side:
 def least_of(k: int, units: Units | None = None) -> int:
     """Return the least number of records behind every figure.
 
-    Any so many records are of k units or more, if there are units: the largest ones and records
-    without a unit may be among them. That is rounded up, so that it does not tell their number.
+    Any records of that number are of k units or more, if there are units: the largest ones and
+    records without a unit may be among them. That is rounded up, so that it does not tell their
+    number.
 
     >>> least_of(2), least_of(5)
     (3, 5)
@@ -181,7 +182,7 @@ def least_of(k: int, units: Units | None = None) -> int:
 
 
 def least_of_units(k: int, largest: Counts, n_without: int) -> int:
-    """Return the same for units, of which the `largest` have so many records, and some none."""
+    """Return the same for units; `largest` are the sizes of the largest, and some may have none."""
     least = max(k, FLOOR)
     needed = int(largest[: least - 1].sum()) + n_without + 1
     if needed <= least:
@@ -242,7 +243,7 @@ def _of_numbers(
         if known.before is not None and before.mean is not None:
             before = before.of_all(known.before, scale)
         elif before.mean is not None and not public:
-            sampled = "Mean and standard deviation before are from the sample, too."
+            sampled = "Mean and standard deviation before are from the sample as well."
     seen = after if public or is_hidden else before
     spread = moments(seen.ordered, seen.weights)[1]
     whole = column.type is ColumnType.INTEGER

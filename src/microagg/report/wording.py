@@ -294,7 +294,7 @@ def correlation_change(mean: float, largest: float) -> str:
 
 
 def _may_repeat_people(done: Manifest) -> bool:
-    """Whether nothing says that every record is about somebody else: identifiers do not repeat."""
+    """Whether nothing says that records are about different people: identifiers do not repeat."""
     return done.unit is None and not done.identifiers and not done.plan.counts_rows
 
 
@@ -334,7 +334,7 @@ def cautions(done: Manifest, *, public: bool) -> list[str]:
         return found
     if done.units is not None and (without := done.units.records_without):
         found.append(
-            f"Records without a value of {short_name(done.units.column)!r} count for nobody in k: "
+            f"Records without a value of {short_name(done.units.column)!r} are not counted for k: "
             f"{small_count(without, done.k)}."
         )
     if lost := lost_columns(done):

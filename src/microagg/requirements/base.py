@@ -28,8 +28,8 @@ class Evidence:
     block, and the strata. `table` has all published columns that polars can hold; the fields of a
     CSV file are text, as they are written, with this `decimal` mark; the texts and numbers in `na`
     mean a missing value. `unpublished` has the unit of the same records, and the original values of
-    quasi-identifiers that a requirement is about; it is None where they are not at hand: `verify`
-    may have the published table only. If the records are a part of a dataset, `overall` has the
+    quasi-identifiers that a requirement is about; it is None where only the published table is
+    available, as it may be to `verify`. If the records are a part of a dataset, `overall` has the
     distributions there of the columns that are compared with it.
     """
 
@@ -56,9 +56,9 @@ class Finding(Protocol):
 
     @property
     def satisfied(self) -> bool | None:
-        """Whether the table meets the requirement; None if that cannot be told from the evidence.
+        """Whether the table meets the requirement; None if the evidence does not show it.
 
-        A table of which it cannot be told is not released, and `verify` does not vouch for it.
+        A table is then not released, and `verify` does not vouch for it.
         """
         ...
 
@@ -71,7 +71,7 @@ class Finding(Protocol):
     def verdict(self) -> str:
         """What `verify` answers in one line, after its yes or no: what holds, or why it does not.
 
-        If it cannot be told, it names the requirement and says what is missing.
+        If it cannot be checked, it names the requirement and says what is missing.
         """
         ...
 

@@ -81,7 +81,7 @@ class GroupRule:
     def p_percent(cls, amounts: ArrayLike, p: float, contributors: ArrayLike | None = None) -> Self:
         """Return the rule that nobody can estimate the largest contribution within p per cent.
 
-        The second largest contributor knows the total and the own amount; all others together
+        The second largest contributor knows the total and their own amount; all others together
         must be p per cent of the largest, or more. By default every record is a contributor.
         """
         numbers = _amounts(amounts)
@@ -144,7 +144,7 @@ def _amounts(amounts: ArrayLike) -> Floats:
 
 
 def check_rules(requirements: object, n_records: int) -> tuple[GroupRule, ...]:
-    """Return requirements as a tuple, if they are for so many records; None is none."""
+    """Return requirements as a tuple, if they are for this many records; None is none."""
     if requirements is None:
         return ()
     listed = tuple(requirements) if isinstance(requirements, Iterable) else (requirements,)

@@ -86,7 +86,7 @@ class PPercent:
         largest = found.totals(end=1)
         rest = found.totals(first=2)
         figures = np.full(len(largest), np.inf)
-        with np.errstate(invalid="ignore"):  # vector units divide what is left out, too
+        with np.errstate(invalid="ignore"):  # vector units also divide what is left out
             np.divide(100.0 * rest, largest, out=figures, where=largest > 0.0)
         return GroupFinding.of(self.wording, figures, found.sizes, self.p)
 

@@ -31,7 +31,7 @@ def as_diversity(given: object) -> int | str:
     if found is None:
         raise ParameterError(
             "l_diversity must be a whole number of values such as 3, or entropy:3 for the entropy "
-            f"of so many equally frequent values; got {given!r}."
+            f"of that many equally frequent values; got {given!r}."
         )
     try:
         number: float | str = float(found[1])
@@ -44,7 +44,7 @@ def as_diversity(given: object) -> int | str:
 class LDiversity:
     """The requirement that the records of every combination have `least` values of a column.
 
-    With `entropy`, they are as diverse as so many equally frequent values. A missing value is a
+    With `entropy`, they are as diverse as that many equally frequent values. A missing value is a
     value.
     """
 

@@ -35,7 +35,7 @@ class Wording:
 class GroupFinding:
     """How many combinations fail a requirement, and the figure of the one farthest from it.
 
-    `worst` is None if it cannot be told, because what it takes is not at hand.
+    `worst` is None if it cannot be known without what is not published.
     """
 
     wording: Wording
@@ -72,7 +72,7 @@ class GroupFinding:
 
     @property
     def satisfied(self) -> bool | None:
-        """Whether every combination meets the requirement; None if that cannot be told."""
+        """Whether every combination meets the requirement; None if that cannot be checked."""
         return None if self.worst is None else not self.n_failing
 
     @property
@@ -82,7 +82,7 @@ class GroupFinding:
 
     @property
     def verdict(self) -> str:
-        """What holds, or how many combinations fail, or what cannot be told and why."""
+        """What holds, or how many combinations fail, or what cannot be checked and why."""
         said = self.wording
         if self.worst is None:
             return said.asked

@@ -1,6 +1,6 @@
 """A column of keys holds each number from 1 to n once, and not in order.
 
-Whether they were drawn at random cannot be told from the column.
+Whether they were drawn at random, the column does not show.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from microagg.tables.roles import Roles
 
 _LONGEST_BAR, _SHORTEST_BAR = 20, 8
 _LOSS = "loss: of the released values"
-_GAP = "gap: grouping is at most so much above the least possible"
+_GAP = "gap: grouping is at most this far above the least possible"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -111,7 +111,7 @@ def changes(column: PairedColumn) -> Floats:
 def in_units(changes: Floats, unit: float) -> Floats:
     """Return changes in a unit; if that is 0, any change is outside every interval."""
     if unit > 0.0:
-        with np.errstate(over="ignore"):  # infinity is outside every interval, too
+        with np.errstate(over="ignore"):  # infinity, too, is outside every interval
             return changes / unit
     return np.where(changes == 0.0, 0.0, np.inf)
 

@@ -64,7 +64,7 @@ def distance_linkage(
 
 
 def linkage_of(less: Rows, equal: Rows, wanted: Sequence[int], n_records: int) -> DistanceLinkage:
-    """Return the shares for records that have so many of all released ones nearer or as near."""
+    """Return the shares, from how many released records are nearer to each record, or as near."""
     linked, errors = {}, {}
     for j in wanted:
         chances = np.clip((j - less) / np.maximum(equal, 1), 0.0, 1.0)

@@ -99,7 +99,7 @@ def probabilistic(
     ----------
     pair : the table before and after
     knowing : what the intruder knows besides the values. "size": every record has one match, so
-        the share of matches is 1/n; "nothing": EM estimates that share, too; "matches": m and u of
+        the share of matches is 1/n; "nothing": EM also estimates that share; "matches": m and u of
         the true matches, which no intruder knows: usually the best such weights can do
     n_classes : classes of a column of numbers, dates or ordered categories
     most : how many original records to link; None means all up to 100,000 records, and above that
