@@ -16,6 +16,7 @@ from microagg.cli.options import (
     JSON,
     QUIET,
     Input,
+    Memory,
     dialect_of,
     table_options,
     takes,
@@ -78,14 +79,7 @@ def protect(
             rich_help_panel=FILES_SECTION,
         ),
     ] = False,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Most memory to use, such as 4GB, for a file or folder that does not fit in it.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
+    memory: Memory = None,
     work_dir: Annotated[
         str | None,
         typer.Option(

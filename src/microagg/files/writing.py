@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from microagg.core.errors import ParameterError
 from microagg.core.words import without_controls
 from microagg.files.atomic import Writer
 
@@ -27,6 +28,12 @@ class WriteOptions:
     annotations: "Annotations | None" = None
     sheet: str | None = None
     escape_formulas: bool = False
+
+
+def check_html_name(path: str | Path) -> None:
+    """Refuse a report that is not named as an HTML page."""
+    if not str(path).lower().endswith(".html"):
+        raise ParameterError(f"a report is an HTML page and ends with .html; got {str(path)!r}.")
 
 
 def text_writer(text: str) -> Writer:

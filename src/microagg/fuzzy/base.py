@@ -13,6 +13,7 @@ from microagg.core.clusterer import Clusterer
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.parallel import one_thread_each
 from microagg.core.validation import (
+    SeedLike,
     check_count,
     check_flag,
     check_jobs,
@@ -74,7 +75,7 @@ class FuzzyMicroaggregator(Clusterer):
     max_iterations: int
     tolerance: float
     strict_k: bool
-    random_state: Any
+    random_state: SeedLike
     n_jobs: int | None
 
     def _store(self, given: Mapping[str, Any]) -> None:

@@ -1,10 +1,8 @@
 """Entropy fuzzy c-means: memberships are exponentials of distances."""
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 
-from microagg.core.validation import check_number
+from microagg.core.validation import SeedLike, check_number
 from microagg.fuzzy.base import Constraints, FuzzyMicroaggregator
 from microagg.fuzzy.fuzziness import Exponential, Fuzziness
 
@@ -78,7 +76,7 @@ class EFCM(FuzzyMicroaggregator):
         max_iterations: int = 100,
         tolerance: float = 1e-3,
         strict_k: bool = False,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         n_jobs: int | None = -1,
     ) -> None:
         self._store(locals())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import best_heard_as, unheard
-from microagg.core.validation import check_choice, check_jobs, check_rng
+from microagg.core.validation import SeedLike, check_choice, check_jobs, check_rng
 from microagg.kernels.background import compiled_in_background
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
@@ -131,7 +131,7 @@ class Auto(Partitioner):
         *,
         effort: str = "balanced",
         time_budget: float | None = None,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.k = k

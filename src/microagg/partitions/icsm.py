@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels, Mask
 from microagg.core.parallel import Best, as_completed
-from microagg.core.validation import check_count, check_jobs, check_rng
+from microagg.core.validation import SeedLike, check_count, check_jobs, check_rng
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
 from microagg.kernels.search.assignment import WORTHWHILE, regroup
@@ -89,7 +89,7 @@ class ICSM(Partitioner):
         n_restarts: int = 0,
         max_iterations: int | None = None,
         time_budget: float | None = None,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.k = k

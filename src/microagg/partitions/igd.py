@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Labels
-from microagg.core.validation import check_rng
+from microagg.core.validation import SeedLike, check_rng
 from microagg.kernels.basics.rounding import without_offset
 from microagg.partitions.base import Partitioner
 from microagg.partitions.search.refining import refine
@@ -45,7 +45,7 @@ class IGD(Partitioner):
     """
 
     def __init__(
-        self, k: int = 3, *, initial: Initial = "mdav-mhm", random_state: Any = None
+        self, k: int = 3, *, initial: Initial = "mdav-mhm", random_state: SeedLike = None
     ) -> None:
         self.k = k
         self.initial = initial

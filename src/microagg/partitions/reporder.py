@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import Best, as_completed, never, one_thread_each
-from microagg.core.validation import check_count, check_jobs, check_rng
+from microagg.core.validation import SeedLike, check_count, check_jobs, check_rng
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings.walks import farthest_from_mean, walk
@@ -72,7 +72,7 @@ class RepOrdMic(Partitioner):
         initial: Initial | None = None,
         n_starts: int = 200,
         time_budget: float | None = None,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.k = k

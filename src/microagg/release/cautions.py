@@ -38,17 +38,32 @@ def warn_of_order(unit: str | None, remedy: str) -> None:
     )
 
 
+def warn_of_unique_values(name: str, *, is_weight: bool) -> None:
+    """Warn of a published column in which nearly every record has a value of its own."""
+    what = "the weight" if is_weight else "column"
+    warn(
+        f"{what} {name!r} is published unchanged, and nearly every record has a value of its own "
+        "there: anyone who knows it finds the record. Drop, coarsen or round it unless you mean to "
+        "publish it.",
+        PrivacyWarning,
+    )
+
+
+def warn_of_heavy_records(n_groups: int, weights: str | None) -> None:
+    """Warn of groups in which one record has most of the weight."""
+    warn(
+        f"in {counted(n_groups, 'group')} one record has more than half of the weight in "
+        f"{weights!r}: what is released there is mostly its own values. Cap the weights, or ask "
+        "for dominance (--dominance, or dominance={...} in Python).",
+        PrivacyWarning,
+    )
+
+
 def warn_beforehand(plan: Plan, records: Records) -> None:
     """Warn of what the request and the table leave unprotected."""
     warn_of_k(plan)
     for name in columns_that_name_records(records):
-        what = "the weight" if name == records.roles.weights else "column"
-        warn(
-            f"{what} {name!r} is published unchanged, and nearly every record has a value of its "
-            "own there: anyone who knows it finds the record. Drop, coarsen or round it unless you "
-            "mean to publish it.",
-            PrivacyWarning,
-        )
+        warn_of_unique_values(name, is_weight=name == records.roles.weights)
     unit = records.roles.unit
     for name in columns_that_name_units(records):
         warn(
@@ -87,12 +102,7 @@ def warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
     if groups.interrupted:
         warn(SEARCH_INTERRUPTED, InterruptedSearchWarning)
     if plan.k > 1 and (count := n_groups_of_one_weight(records, groups)):
-        warn(
-            f"in {counted(count, 'group')} one record has more than half of the weight in "
-            f"{records.roles.weights!r}: what is released there is mostly its own values. Cap the "
-            "weights, or ask for dominance (--dominance, or dominance={...} in Python).",
-            PrivacyWarning,
-        )
+        warn_of_heavy_records(count, records.roles.weights)
     if groups.promise is Promise.NOTHING and plan.k > 1:
         warn(
             f"{plan.method!r} draws and does not guarantee k: "

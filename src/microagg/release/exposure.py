@@ -15,7 +15,7 @@ from microagg.tables.units import codes_of_units
 # chance makes of it, for the order to link records.
 _MANY, _TIMES = 0.05, 5.0
 # Of the records or units, this share must each have a value of its own for a column to name them.
-_NEARLY_ALL = 0.95
+NEARLY_ALL = 0.95
 
 
 def order_links_units(records: Records) -> bool:
@@ -76,7 +76,7 @@ def columns_that_name_records(records: Records) -> Iterator[str]:
     if records.units is not None or n < 2:
         return
     for name, values in _published(records):
-        if int(values.is_unique().filter(values.is_not_null()).sum()) >= _NEARLY_ALL * n:
+        if int(values.is_unique().filter(values.is_not_null()).sum()) >= NEARLY_ALL * n:
             yield name
 
 
@@ -107,5 +107,5 @@ def columns_that_name_units(records: Records) -> Iterator[str]:
             .agg(pl.col("unit").n_unique().alias("n"), pl.col("unit").first())
             .filter(pl.col("n") == 1)
         )
-        if own.get_column("unit").n_unique() >= _NEARLY_ALL * n_units:
+        if own.get_column("unit").n_unique() >= NEARLY_ALL * n_units:
             yield name

@@ -26,7 +26,7 @@ from microagg.files.dialect import Dialect
 from microagg.files.formats import STANDARD, check_output_format, format_of, table_writer
 from microagg.files.reading import check_readable, sha256_of
 from microagg.files.regular import text_of_small_file
-from microagg.files.writing import json_writer
+from microagg.files.writing import check_html_name, json_writer
 from microagg.plans.audits import RECORD, RELEASED_ROW
 from microagg.plans.beside import SUFFIX, earlier_manifest_path, manifest_path
 from microagg.plans.manifest import MOST_BYTES, Manifest
@@ -114,8 +114,7 @@ def check_output(target: str, source: str, *, force: bool) -> None:
 
 def _check_page(path: str, source: str, *, force: bool) -> None:
     """Refuse a page that cannot or must not be written."""
-    if not path.lower().endswith(".html"):
-        raise ParameterError(f"a report is an HTML page and ends with .html; got {path!r}.")
+    check_html_name(path)
     check_target(Path(path), force=force, source=input_of(source))
 
 

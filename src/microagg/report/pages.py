@@ -7,8 +7,8 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from microagg.core.errors import ParameterError
 from microagg.core.words import counted
+from microagg.files.writing import check_html_name
 from microagg.measures.measure import UTILITY_FIELDS, Utility, measure_risk, measure_utility
 from microagg.measures.risk.wording import SharedValue
 from microagg.measures.utility.associations import summarised
@@ -46,10 +46,7 @@ def pages(
     If the records are a sample, `whole` is what is known of all of them.
     """
     for path in wanted:
-        if path.suffix.lower() != ".html":
-            raise ParameterError(
-                f"a report is an HTML page whose name ends with .html; got {str(path)!r}."
-            )
+        check_html_name(path)
     rows = measured_rows(records, manifest, target=target, seed=seed, whole=whole)
     return {
         path: render(Subject(records, manifest, *rows, name=title, public=is_public, whole=whole))

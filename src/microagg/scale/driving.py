@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from microagg.core.errors import DataError, PrivacyWarning, warn
+from microagg.core.errors import DataError
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.files.reading import sha256_of
 from microagg.plans.plan import Plan
+from microagg.release.cautions import warn_of_heavy_records
 from microagg.release.constrained import systems_of
 from microagg.release.records import judge_types
 from microagg.release.required import check_required, with_types_of_values
@@ -289,13 +290,7 @@ class Driver:
     def _warn(self, released: ReleasedFacts) -> None:
         warn_of_counts(released.violations, self.setting.listing.n_rows)
         if self.setting.plan.k > 1 and (count := released.groups_of_one_weight):
-            warn(
-                f"in {counted(count, 'group')} one record has more than half of the weight in "
-                f"{self.setting.roles.weights!r}: what is released there is mostly its own values. "
-                "Cap the weights, or ask for dominance (--dominance, or dominance={...} in "
-                "Python).",
-                PrivacyWarning,
-            )
+            warn_of_heavy_records(count, self.setting.roles.weights)
 
     def _write(self) -> list[Written]:
         n_files = len(self.setting.listing.files)

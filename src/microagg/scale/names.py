@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from microagg.core.errors import PrivacyWarning, warn
-from microagg.release.cautions import warn_of_order
-from microagg.release.exposure import is_order_telling
+from microagg.release.cautions import warn_of_order, warn_of_unique_values
+from microagg.release.exposure import NEARLY_ALL, is_order_telling
 from microagg.release.records import refuse_shared
 from microagg.scale.hashing import Hashes, hashed
 from microagg.scale.opened import part_bytes
@@ -22,8 +21,6 @@ from microagg.tables.polars_columns import as_polars
 NAMES, COUNT = "names", "count"
 # Values that are looked at together, about.
 _BUCKET = 2_000_000
-# Of the records, this share must each have a value of its own for a column to name them.
-_NEARLY_ALL = 0.95
 
 
 class Repeats(NamedTuple):
@@ -132,14 +129,8 @@ def check_names(passes: Passes, setting: Setting, facts: Facts) -> int:
         return units.different
     refuse_shared({name: found[name].shared for name in identifiers if found[name].shared})
     for name in published:
-        if found[name].once >= _NEARLY_ALL * n_rows:
-            what = "the weight" if name == setting.roles.weights else "column"
-            warn(
-                f"{what} {name!r} is published unchanged, and nearly every record has a value of "
-                "its own there: anyone who knows it finds the record. Drop, coarsen or round it "
-                "unless you mean to publish it.",
-                PrivacyWarning,
-            )
+        if found[name].once >= NEARLY_ALL * n_rows:
+            warn_of_unique_values(name, is_weight=name == setting.roles.weights)
     return 0
 
 

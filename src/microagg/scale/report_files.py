@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microagg.core.errors import ParameterError
 from microagg.files.atomic import atomic_write_all, check_distinct, check_target
-from microagg.files.writing import text_writer
+from microagg.files.writing import check_html_name, text_writer
 from microagg.release.release import PathName
 from microagg.release.saving import file_name
 from microagg.scale.urls import Place
@@ -38,10 +38,7 @@ class ReportFiles:
         """Refuse reports that cannot be written, or that would be files of a dataset."""
         datasets = [Path(os.path.realpath(p)) for p in (source, target) if isinstance(p, Path)]
         for path in self.paths:
-            if not path.name.lower().endswith(".html"):
-                raise ParameterError(
-                    f"a report is an HTML page and ends with .html; got {str(path)!r}."
-                )
+            check_html_name(path)
             real = Path(os.path.realpath(path))
             if any(own == real or own in real.parents for own in datasets):
                 raise ParameterError(
