@@ -200,4 +200,4 @@ def test_one_that_nearly_all_records_have_is_not_said_to_be_rare():
     column = open_pair(table, table, quasi_identifiers="country").columns["country"]
     found, note = bars_of(column, 5, public=False)
     assert found is None
-    assert note == "Not shown: shares of its categories would tell of fewer than 5 records."
+    assert note == "Not shown: shares of its categories would reveal counts below 5 records."

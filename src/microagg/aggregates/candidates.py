@@ -174,7 +174,7 @@ def _losses(
             within = weights * np.square(axis - means[labels])
             around = np.bincount(labels, weights=within, minlength=n_groups)
             lost += around[groups] + sizes[groups] * np.square(points[codes] - means[groups])
-    if spread <= SAME_SHARE * weights.sum():  # rounding alone is no variance
+    if spread <= SAME_SHARE * weights.sum():  # nothing but rounding
         return np.zeros(len(groups))
     shares: Floats = column.weight * lost / spread
     return shares

@@ -48,7 +48,7 @@ def _settle(candidates: Candidates, least: Mask, chosen: Rows, tied: Rows) -> No
         weights = candidates.weights[members].tolist()
         for column in candidates.members[members].T.tolist():
             for margin, weight in zip(column, weights, strict=True):
-                if margin >= 0:  # others are no categories
+                if margin >= 0:  # others are not categories
                     excess[margin] -= weight
         equals = bounds[at] + np.flatnonzero(least[bounds[at] : bounds[at + 1]])
         equals = equals[np.argsort(candidates.rows[equals])]
@@ -75,7 +75,7 @@ def _excess(candidates: Candidates, chosen: Rows) -> Floats:
 
 
 def _add(totals: Floats, margins: Rows, weights: Floats) -> None:
-    """Add weights to the margins in each row; those below 0 are no categories."""
+    """Add weights to the margins in each row; those below 0 are not categories."""
     for column in margins.T:
         known = column >= 0
         np.add.at(totals, column[known], weights[known])

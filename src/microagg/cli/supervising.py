@@ -84,7 +84,7 @@ def libraries_said() -> bytes:
 
 
 def say_end(code: int) -> None:
-    """Tell the first process the exit code: all is said, and what ends now is no crash."""
+    """Tell the first process the exit code: the work is done, and what ends now did not crash."""
     if _worker.said >= 0:
         with suppress(OSError):
             os.write(_worker.said, bytes([code]))

@@ -21,7 +21,7 @@ from microagg.core.arrays import Floats, Mask
 # A total may fail in this share of the records, as parts are often rounded, and must hold in this
 # share of those in which a column of it is not zero: columns of zeros add up to anything.
 _MOST_FAILING, _LEAST_HOLDING = 0.1, 0.8
-# Two columns that are equal now and then are no copies of each other.
+# Two columns that are equal now and then are not copies of each other.
 _MOST_FAILING_PAIRS = 0.005
 _LEAST_RECORDS = 5
 _N_SAMPLES = 24

@@ -76,7 +76,7 @@ _ORDERED_SOURCES = (
 
 DEFAULT = "auto"
 
-# Parameters of methods that are no options of `protect`, and how to give them instead.
+# Parameters of methods that are not options of `protect`, and how to give them instead.
 NOT_OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "constraints": "give it as --constraint, or constraints=[...] to protect",

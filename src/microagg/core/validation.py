@@ -131,7 +131,7 @@ def check_number(
 
 
 def _as_float(value: object) -> float:
-    """Return a number as a float; infinity if it is too large, NaN if it is none."""
+    """Return a number as a float; infinity if it is too large, NaN for anything else."""
     if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         return math.nan
     try:
@@ -286,7 +286,7 @@ def _as_numbers(X: ArrayLike, *, integer: bool) -> NDArray[Any]:
 
 
 def check_shape(array: NDArray[Any]) -> None:
-    """Refuse what is no matrix of at least one record and one column, in scikit-learn's words."""
+    """Refuse all but a matrix of at least one record and one column, in scikit-learn's words."""
     if array.ndim != 2:
         raise DataError(
             f"X must be a matrix of records by columns; got an array of {array.ndim} dimension(s). "

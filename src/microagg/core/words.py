@@ -215,7 +215,7 @@ def short_name(column: str) -> str:
 
 
 def counted_units(number: int, column: str) -> str:
-    """Write a count of those whom records are about, with the column that names them.
+    """Write a number of units, which records are about, with the column that names them.
 
     >>> counted_units(1, "patient"), counted_units(5, "patient")
     ("1 unit ('patient')", "5 different units ('patient')")

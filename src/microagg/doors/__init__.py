@@ -1,1 +1,1 @@
-"""Functions that take a table, a file or a dataset, and ask those who know it."""
+"""Functions that take a table, a file or a dataset, and pass it on to what can handle it."""

@@ -178,7 +178,7 @@ class DelimitedText:
     def _without_markers(self, column: pl.Series, read: pl.Series) -> pl.Series:
         """Return a column without the markers of missing values, which are counted.
 
-        In text that is no dates, only those that were given are markers.
+        In text other than dates, only those that were given are markers.
         """
         if read is not column:
             if read.null_count() > column.null_count():

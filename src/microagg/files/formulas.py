@@ -2,7 +2,7 @@
 
 A cell is escaped by an apostrophe before it. So is one that has apostrophes before a formula
 already, so that different cells stay different and reading back takes off exactly what was added.
-Numbers such as -5 are no formulas. A spreadsheet that takes another delimiter for that of the file
+Numbers such as -5 are not formulas. A spreadsheet that takes another delimiter for that of the file
 splits cells where it finds it: what would begin a cell then is escaped as well.
 """
 

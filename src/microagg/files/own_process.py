@@ -24,7 +24,7 @@ from microagg.core.errors import MicroaggError
 
 Answer = tuple[dict[str, Any], pl.DataFrame]
 
-# -P: what lies in the current folder is no module, as it is not for those who call us.
+# -P: files in the current folder are not importable, as they are not for the caller.
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
     "from microagg.files.own_process import answer; answer()"

@@ -154,7 +154,7 @@ def _parsed(data: bytes, source: InputFile) -> parser.RData:
     content = unpacked_file(data, source)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of suffixes and of objects that are no data frames
+            warnings.simplefilter("ignore")  # on suffixes, and on objects other than data frames
             return parser.parse_data(content, altrep_constructor_dict=constructors(source))
     except (DataError, MemoryError):
         raise

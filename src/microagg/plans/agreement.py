@@ -135,7 +135,7 @@ def _check_unit(plan: "Plan") -> None:
     if units and plan.keep_key:
         raise ParameterError(
             "keep_key (--keep-key) cannot be used with a unit: a key leads back to every record of "
-            f"the same {units[0]!r}, which together tell more than each of them. Leave out the key."
+            f"the same {units[0]!r}, which together reveal more than each alone. Leave out the key."
         )
 
 

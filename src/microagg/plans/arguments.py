@@ -26,7 +26,7 @@ R = TypeVar("R")
 def alone_with_plan(*allowed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function refuse options of a plan in addition to `plan`, also at their defaults.
 
-    It would be unclear which one counts. None and empty lists are no options; `allowed` are those
+    It would be unclear which one counts. None and empty lists do not count; `allowed` are those
     that the function takes beside a plan.
     """
 

@@ -1,4 +1,4 @@
-"""Columns that may say whom records are about, although their names do not tell.
+"""Columns that may say whom records are about, although their names do not show it.
 
 Where people have several records, what is true of a person is the same in all of them: date of
 birth, sex, place. A column each of whose values always has the same entries there may number them.

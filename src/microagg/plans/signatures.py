@@ -68,7 +68,7 @@ def _taking(
     """Return the function with these parameters: its own, and options made for it, in order."""
     first = [p for p in own if p.kind is not Parameter.KEYWORD_ONLY]
     named = [*(p for p in own if p not in first), *made]
-    named.sort(key=lambda p: _PLACES.get(p.name, len(_PLACES)))  # what is no option comes last
+    named.sort(key=lambda p: _PLACES.get(p.name, len(_PLACES)))  # others than options come last
     shown = signature(function).replace(parameters=[*first, *named])
     defaults = {parameter.name: parameter.default for parameter in made}
 

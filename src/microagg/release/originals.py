@@ -154,7 +154,7 @@ def _matches_groups(frame: Frame, released: Evidence, plan: Plan) -> bool:
 
 
 def _numbers(column: pl.Series, decimal: str) -> Floats:
-    """Return numbers, also those of a text file; what is none is not a number."""
+    """Return numbers, also those of a text file; anything else is NaN."""
     if column.dtype == pl.String:
         column = column.str.strip_chars().str.replace(decimal, ".", literal=True)
     if not (column.dtype.is_numeric() or column.dtype == pl.String):

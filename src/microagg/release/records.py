@@ -215,7 +215,7 @@ def _units(frame: Frame, name: str) -> Rows:
 def nobody_named(unit: str) -> DataError:
     """Return the error that no record has a unit."""
     return DataError(
-        f"no record has a value in the unit {unit!r}, so that nobody could be counted. Name "
+        f"no record has a value in the unit {unit!r}, so nobody could be counted. Name "
         "another column or, if every record is about a different person, give --unit rows "
         "(unit='rows' in Python)."
     )
@@ -237,7 +237,7 @@ def refuse_shared(shared: Mapping[str, int]) -> None:
     others = f" (and {so_do} {', '.join(map(repr, more))})" if more else ""
     option = quote(name)
     raise DataError(
-        f"identifier {name!r} repeats{others}: {values} in several records, so that k records may "
+        f"identifier {name!r} repeats{others}: {values} in several records, so k records may "
         f"be fewer than k people. Name whom k should count (--unit {option}, or unit={name!r} in "
         "Python) or, if every record is about a different person, give --unit rows (unit='rows'). "
         f"If the column names nobody, leave it out with --drop {option} (drop=[{name!r}])."

@@ -113,7 +113,7 @@ def _check_equalities(system: System, records: Records) -> None:
                 use = "Use" if is_float else "Convert the column to floats and use"
                 raise ParameterError(
                     f"constraint {constraint.text!r}: {name!r} has whole numbers, to which hybrid "
-                    f"records (--hybrid) are rounded, so that totals no longer add up. {use} the "
+                    f"records (--hybrid) are rounded, so totals no longer add up. {use} the "
                     f"type continuous (--type {name}=continuous), or remove the constraint."
                 )
     for text, count in system.violations(numbers).items():
@@ -154,7 +154,7 @@ def warn_of_counts(violations: Mapping[str, int], n: int) -> None:
         if 2 * count > n:
             warn(
                 f"constraint {text!r} is violated by {count:,} of {counted(n, 'record')} "
-                f"({100 * count / n:.0f} %), so that satisfying it changes most of the table. "
+                f"({100 * count / n:.0f} %), so satisfying it changes most of the table. "
                 "Check that it says what you mean.",
                 ConstraintWarning,
             )

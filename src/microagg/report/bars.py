@@ -48,7 +48,7 @@ def bars_of(
     if not kept:
         return (
             None,
-            f"Not shown: shares of its categories would tell of fewer than {least:,} records.",
+            f"Not shown: shares of its categories would reveal counts below {least:,} records.",
         )
     if column.type is ColumnType.NOMINAL:
         last = counts.shape[1] - 1

@@ -70,7 +70,7 @@ def safe_loss(
     elif len(without) == len(counted) and done.information_loss is not None:
         why_not = (
             f"fewer than {least:,} records differ from the others, if any do, or dominate a "
-            "column, and it would tell their number or their values"
+            "column, and it would reveal their number or their values"
         )
     if why_not:
         measured = done.model_copy(update={"information_loss": None, "worst_columns": {}})
@@ -93,7 +93,8 @@ def safe_loss(
 def _is_exact(whole: WholeTable, counted: Iterable[str], *, public: bool) -> bool:
     """Whether the loss of all records may be shown: all columns have too many values to count.
 
-    Otherwise it is estimated, whether there are rare values or not, so that it does not tell.
+    Otherwise it is estimated, whether there are rare values or not, so that it does not reveal
+    which.
     """
     columns = [whole.columns[name] for name in counted]
     if not all(own.is_uncountable for own in columns):

@@ -128,7 +128,7 @@ def _utility_rows(
             counted(len(hidden), "column"),
             f"These measures are without {', '.join(map(repr, hidden))}: fewer than {least:,} "
             "records differ from the others there, if any do, or dominate the column, and the "
-            "measures would tell their number or their values.",
+            "measures would reveal their number or their values.",
         )
 
 

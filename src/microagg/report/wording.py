@@ -171,14 +171,14 @@ def _not_guaranteed(done: Manifest) -> Iterator[str]:
     if done.units is not None and done.n_records > done.units.count:
         yield (
             f"One unit ({short_name(done.units.column)!r}) may have several of the records of a "
-            f"combination, so that the chance of finding it there can be more than 1 in {done.k:,}."
+            f"combination, so the chance of finding it there can be more than 1 in {done.k:,}."
         )
 
 
 def required(done: Manifest, *, public: bool) -> list[Required]:
     """List what was asked of every combination, and what was found.
 
-    A public report does not tell how close amounts that are not published may be estimated.
+    A public report does not say how closely amounts that are not published may be estimated.
     """
     rows = required_rows(done)
     if not public:

@@ -116,7 +116,7 @@ class Constrained:
             read = column.alias("").str.to_date(form, strict=False)
         if read.null_count() > column.null_count():
             raise DataError(
-                f"not all texts in {column.name!r} are dates of the same form, so that a "
+                f"not all texts in {column.name!r} are dates of the same form, so a "
                 "constraint cannot be checked. Correct them, or leave the constraint out."
             )
         return read.alias(column.name)

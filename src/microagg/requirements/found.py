@@ -49,7 +49,7 @@ class GroupFinding:
         """Return the finding for the figure and the number of records of every combination."""
         margin = TOLERANCE * max(1.0, abs(limit))
         meets = figures <= limit + margin if wording.most else figures >= limit - margin
-        fails = ~meets  # and so does a figure that is no number
+        fails = ~meets  # and so does NaN
         return cls(
             wording,
             float(figures.max() if wording.most else figures.min()),

@@ -50,7 +50,7 @@ class NotPromised:
 
 @dataclass(frozen=True, slots=True)
 class HybridRecords:
-    """What stands beside k in a plan for hybrid records, so that nobody takes k for promised."""
+    """What stands beside k in a plan for hybrid records, as k is not promised."""
 
     def judge(self, evidence: Evidence) -> NotPromised:  # noqa: ARG002
         """Return the same of every table."""

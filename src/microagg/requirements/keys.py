@@ -83,7 +83,7 @@ class RandomKeys:
 
 
 def _as_numbers(column: "pl.Series") -> "pl.Series":
-    """Return numbers, also those of a text file; what is none is missing."""
+    """Return numbers, also those of a text file; anything else is missing."""
     import polars as pl
 
     if column.dtype.is_numeric() or column.dtype == pl.String:

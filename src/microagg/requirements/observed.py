@@ -63,7 +63,7 @@ def _numbers(text: "pl.Series", decimal: str) -> "pl.Series | None":
 def units(column: "pl.Series") -> "pl.Series":
     """Return the units of records; null for those without one.
 
-    Markers such as NA are no units. Where all of the text is numbers, 7 and 7.0 are one.
+    Markers such as NA are not units. Where all of the text is numbers, 7 and 7.0 are one.
     """
     import polars as pl
 

@@ -58,6 +58,6 @@ def check_worker(work: WorkFolder) -> None:
     begun: Begun = work.facts(BEGUN)
     if different := difference(begun.versions, versions_here()):
         raise UnfinishedError(
-            f"a worker has {different}, so that results could differ. Install the same versions "
+            f"a worker has {different}, so results could differ. Install the same versions "
             "everywhere."
         )

@@ -66,7 +66,7 @@ def _check_workers(client: Any) -> None:
             )
         if different := difference(own, found):
             raise ParameterError(
-                f"the Dask worker {address} has {different}, so that results could differ. Install "
+                f"the Dask worker {address} has {different}, so results could differ. Install "
                 "the same versions everywhere."
             )
 

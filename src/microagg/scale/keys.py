@@ -21,8 +21,8 @@ _ROUNDS = 12
 def new_secret() -> bytes:
     """Return what the keys of one run depend on.
 
-    It comes from the operating system and stays in the work folder: whoever knew it, as whoever
-    knew a seed, could undo the keys.
+    It comes from the operating system and stays in the work folder: like a seed, it would let
+    anyone who knew it undo the keys.
     """
     return secrets.token_bytes(_SECRET_BYTES)
 

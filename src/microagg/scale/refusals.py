@@ -50,6 +50,6 @@ def check_folders(plan: Plan, listing: Listing) -> None:
             )
         if role == STRATUM and plan.small_strata == "merge":
             raise ParameterError(
-                f"the folders are named by values of {name!r}, so that its strata cannot be merged "
+                f"the folders are named by values of {name!r}, so its strata cannot be merged "
                 "(--small-strata merge). Leave it out, or use coarser strata."
             )

@@ -137,7 +137,7 @@ def _groups(plan: Plan, records: Records, table: pa.Table, number: int, layout: 
     if _holds_whole_strata(layout, records):
         if labels is None:
             found = group(records, plan, (), rules)
-            if found.interrupted:  # here the best groups so far are no result
+            if found.interrupted:  # here the best groups so far are not a result
                 raise KeyboardInterrupt
             return found
     else:

@@ -97,7 +97,7 @@ def added_up(each: Iterable[StrataSums], k: int) -> StrataSums:
 
 
 def _lowest(units: pl.Series, strata: Labels, n_strata: int, k: int) -> tuple[Hashes, ...]:
-    """Return the k lowest numbers of units in every stratum; who has no unit counts for none."""
+    """Return the k lowest numbers of units in every stratum; records without one do not count."""
     known = units.is_not_null().to_numpy()
     numbers, of = hashed(units)[known], strata[known]
     order = np.lexsort((numbers, of))

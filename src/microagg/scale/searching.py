@@ -49,7 +49,7 @@ def searched(
         found = search_region(X, plan.k, own, seed, labels=labels, rules=rules)
     else:
         estimator = fit_under(estimator_of(plan), X, rules)
-        if estimator.interrupted_:  # here the best groups so far are no result
+        if estimator.interrupted_:  # here the best groups so far are not a result
             raise KeyboardInterrupt
         found = estimator.labels_
     if labels is None:

@@ -104,7 +104,7 @@ class NumberFacts:
         return NumberFacts(self.n_present + other.n_present, is_float, is_whole, few)
 
     def judge(self, stored: ColumnType, *, is_amount: bool) -> Judgement:
-        """Return what the column is; the mean of one value is itself, so it is no code."""
+        """Return what the column is; the mean of one value is itself, so it is not a code."""
         if not self.n_present or not self.is_whole:
             return Judgement(stored)
         count = 0 if is_amount or self.few is None else len(self.few)

@@ -67,7 +67,7 @@ def open_pair(
     measured = [name for name in common if name not in keys]
     paired = {name: paired_column(before, after, rows, name, said) for name in measured}
     changed = [name for name in measured if paired[name].is_changed]
-    if keys and not changed:  # they are all that was changed, so they are no keys
+    if keys and not changed:  # they are all that was changed, so they are not keys
         paired |= {name: paired_column(before, after, rows, name, said) for name in keys}
         measured, changed, keys = common, keys, []
     chosen, assumed = _chosen_columns(measured, changed, named)

@@ -48,7 +48,7 @@ def as_numbers(
 
 
 def first_entry(column: pl.Series, markers: Collection[str] = MARKERS) -> str | None:
-    """Return the first text that is no marker, without blanks; None if it is not among the first.
+    """Return the first text that is not a marker, without blanks; None if the first are markers.
 
     >>> first_entry(pl.Series(["NA", None, " 31.12.2024", "-"]))
     '31.12.2024'

@@ -72,7 +72,7 @@ def with_all_of(original: Any, table: Any) -> Any:
     if isinstance(table, pl.DataFrame):
         types = {name: dtype for name, dtype in original.schema.items() if dtype == pl.Enum}
         return table.cast({name: types[name] for name in table.columns if name in types})
-    if not hasattr(table, "dtypes"):  # Arrow: categories are no part of the type
+    if not hasattr(table, "dtypes"):  # Arrow: categories are not part of the type
         return table
     own = {name: dtype for name, dtype in original.dtypes.items() if dtype.name == "category"}
     return table.astype({name: own[name] for name in table.columns if name in own})

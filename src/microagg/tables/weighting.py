@@ -47,7 +47,7 @@ class WeightRange(NamedTuple):
         if self.least * _LARGEST_RATIO < self.largest:
             raise DataError(
                 f"the weights in {name!r} differ by a factor of more than {_LARGEST_RATIO:g}, so "
-                "that small ones would be lost in sums. Correct them first."
+                "small ones would be lost in sums. Correct them first."
             )
         if not 1.0 / _LARGEST_WEIGHT <= self.largest <= _LARGEST_WEIGHT:
             raise DataError(

@@ -22,7 +22,7 @@ OPTIONS = ("type", "order", "aggregate", "resolution", "digits", "weight")
 
 
 def key_of(name: str) -> str:
-    """Return a name as part of an id: what is no letter or digit is its code.
+    """Return a name as part of an id: anything but a letter or digit is replaced by its code.
 
     >>> key_of("net pay"), key_of("age")
     ('net_20pay', 'age')

@@ -75,7 +75,8 @@ def _release(state: State, made: Protected) -> Tag:
         tags.p(
             unbroken(
                 f"Losses are rounded up to multiples of {made.steps[0]} (those of single columns "
-                f"more coarsely), so that they do not tell of fewer than {made.least:,} records."
+                "more coarsely), so that they reveal nothing about fewer than "
+                f"{made.least:,} records."
             ),
             {"class": "help"},
         ),
@@ -114,7 +115,7 @@ def _details(state: State, made: Protected) -> TagList:
         _figures(
             "Risk",
             "What somebody could still find out. Shares that depend on the true values are rounded "
-            f"up to multiples of {made.steps[1]}, so that they do not tell of fewer than "
+            f"up to multiples of {made.steps[1]}, so that they reveal nothing about fewer than "
             f"{made.least:,} records.",
             made.risk,
             "card-risk",

@@ -136,7 +136,7 @@ def _choices(state: State, target: str) -> Tag:
     question = (
         notice(
             tags.p(
-                "An audit file names every record and its group: whoever has it can undo the "
+                "An audit file names every record and its group: anyone who has it can undo the "
                 "protection. Only you can read it; keep it internal, and delete it when it has "
                 "served its purpose."
             ),

@@ -61,7 +61,7 @@ def unit_class_rows(found: UnitRisk | None) -> Iterator[FigureRow]:
     yield FigureRow(
         "largest share of a unit",
         in_per_cent(classes.largest_share),
-        "The most that one unit has of the records with one combination: whoever picks one of "
+        "The most that one unit has of the records with one combination: anyone who picks one of "
         "them at random finds that unit with this probability.",
     )
 
