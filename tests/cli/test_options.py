@@ -9,7 +9,7 @@ import sys
 import polars as pl
 import pytest
 
-from microagg.cli.asked import plan_from
+from microagg.cli.command_plan import plan_from
 from microagg.cli.options import plan_options
 from microagg.plans.commands import quoted_name
 from microagg.plans.options import Kind

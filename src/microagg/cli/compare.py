@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import Asked, plan_from
+from microagg.cli.command_plan import CommandPlan, plan_from
 from microagg.cli.layout import bar, facts, print_json, show
 from microagg.cli.options import (
     FIGURES_FILE,
@@ -138,7 +138,7 @@ def _compared(
     source: str,
     ks: list[int],
     methods: str,
-    asked: Asked,
+    asked: CommandPlan,
     given: dict[str, Any],
     n_jobs: int,
 ) -> "Comparison":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from microagg.cli.asked import Asked
+from microagg.cli.command_plan import CommandPlan
 from microagg.cli.done import done_rows, written_beside
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.summary import Facts, title
@@ -59,7 +59,7 @@ def protect_dataset(
     context: typer.Context,
     source: str,
     output: str | None,
-    asked: Asked,
+    asked: CommandPlan,
     wanted: DatasetOptions,
     given: Mapping[str, Any],
     reports: Mapping[str, str | None],
@@ -113,7 +113,12 @@ def _default_name(source: str) -> str:
 
 
 def _summary(
-    done: "Manifest", asked: Asked, target: str, reports: Mapping[str, str | None], *, began: float
+    done: "Manifest",
+    asked: CommandPlan,
+    target: str,
+    reports: Mapping[str, str | None],
+    *,
+    began: float,
 ) -> str:
     from microagg.plans.beside import SUFFIX
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from microagg.cli.asked import Asked
+from microagg.cli.command_plan import CommandPlan
 from microagg.cli.summary import (
     Facts,
     assumed,
@@ -19,7 +19,7 @@ from microagg.cli.summary import (
 from microagg.plans.manifest import Manifest
 
 
-def done_rows(done: Manifest, asked: Asked) -> Facts:
+def done_rows(done: Manifest, asked: CommandPlan) -> Facts:
     """Return the rows, from what was lost to the seed."""
     rows = outcome(done) + asked.rows() + without_effect(asked.plan, done)
     rows += assumed(done.assumed_quasi_identifiers, done.quasi_identifiers)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import Asked, plan_from
+from microagg.cli.command_plan import CommandPlan, plan_from
 from microagg.cli.dataset import DatasetOptions, protect_dataset
 from microagg.cli.done import done_rows, written_beside
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
@@ -169,7 +169,7 @@ def protect(
         raise typer.Exit(INTERRUPTED)
 
 
-def _summary(release: "Release", asked: Asked, outputs: "Outputs", *, began: float) -> str:
+def _summary(release: "Release", asked: CommandPlan, outputs: "Outputs", *, began: float) -> str:
     done = release.manifest
     rows = [
         *done_rows(done, asked),

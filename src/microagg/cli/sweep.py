@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microagg.cli.asked import plan_from
+from microagg.cli.command_plan import plan_from
 from microagg.cli.layout import bar, facts, print_json, show
 from microagg.cli.options import (
     FIGURES_FILE,

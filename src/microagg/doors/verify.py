@@ -10,10 +10,10 @@ from microagg.files.dialect import Dialect
 from microagg.plans.columns import RequirementOptions
 from microagg.plans.plan import Plan
 from microagg.plans.signatures import with_options
-from microagg.release.asked import Asked
 from microagg.release.findings import Verification
 from microagg.release.release import PathName, Release
 from microagg.release.verify import verify_table
+from microagg.release.verify_request import Checks
 from microagg.tables.columns import DATE_ORDERS
 from microagg.tables.roles import Names
 
@@ -96,7 +96,7 @@ def verify(
         check_choice("dates", dates, DATE_ORDERS)
     dialect = Dialect(delimiter, decimal, encoding, sheet=sheet, max_expanded=max_expanded)
     by_column = {"unit": unit, **required}
-    given = Asked.given(k, quasi_identifiers, sensitive, constraints, by_column)
+    given = Checks.given(k, quasi_identifiers, sensitive, constraints, by_column)
     if audit is not None and original is None:
         raise ParameterError(
             "the audit (--audit, audit=) says which record of the original is where, and no "

@@ -17,11 +17,11 @@ from microagg.plans.audits import order_of
 from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
-from microagg.release.asked import Asked, Shown, check_original_is_needed, requested
 from microagg.release.findings import Verification
 from microagg.release.originals import original_columns
 from microagg.release.release import PathName
 from microagg.release.verification import evidence_on
+from microagg.release.verify_request import Checks, Subject, check_original_is_needed, requested
 from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import Constrained, Violations
 from microagg.requirements.identifiers import NoIdentifiers
@@ -34,7 +34,7 @@ from microagg.tables.roles import no_such_column
 
 def verify_table(
     table: Any,
-    given: Asked,
+    given: Checks,
     plan: Plan | PathName | None,
     original: Any,
     audit: PathName | None,
@@ -65,7 +65,7 @@ def verify_table(
     )
 
 
-class _Opened(Shown):
+class _Opened(Subject):
     """A table in memory or in a file, opened once."""
 
     def __init__(self, table: Any, dialect: Dialect) -> None:
@@ -121,7 +121,7 @@ class _Opened(Shown):
 
 def _evidence(
     opened: _Opened,
-    asked: Asked,
+    asked: Checks,
     blocks: Iterable[Sequence[str]],
     original: Any,
     audit: PathName | None,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from microagg.core.errors import DataError, ParameterError
 from microagg.plans.manifest import Manifest
-from microagg.release.asked import Asked
+from microagg.release.verify_request import Checks
 from microagg.requirements.base import Evidence
 from microagg.requirements.constraints import Constrained, Violations
 from microagg.scale.delimited import as_judged
@@ -57,7 +57,7 @@ class _Sizes(dict[str, ColumnFacts]):
 
 
 def violations_in(
-    dataset: OpenedDataset, asked: Asked, manifest: Manifest | None, dates: str | None
+    dataset: OpenedDataset, asked: Checks, manifest: Manifest | None, dates: str | None
 ) -> Violations:
     """Count the rows of a dataset that violate each constraint."""
     listing, passes = dataset.listing, dataset.passes

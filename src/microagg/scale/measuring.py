@@ -22,8 +22,8 @@ from microagg.measures.subject import (
 from microagg.plans.audits import refuse_shuffled
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
-from microagg.release.asked import Asked
 from microagg.release.release import PathName
+from microagg.release.verify_request import Checks
 from microagg.requirements.found import GroupFinding
 from microagg.scale.memory import as_bytes
 from microagg.scale.opened import OpenedDataset, check_same_rows, row_bytes
@@ -91,7 +91,7 @@ def _required(
     """Judge the dataset by what a plan asks of every combination besides k records."""
     if roles.plan is None or len(roles.plan.requirements) < 2:
         return ()
-    asked = Asked.by_plan(roles.plan, after.listing.columns)
+    asked = Checks.by_plan(roles.plan, after.listing.columns)
     each = judged_blocks(after, before, asked, roles.blocks)
     on_groups = zip(*(own[1:] for own in each), strict=True)
     return tuple(own for found in on_groups for own in found if isinstance(own, GroupFinding))

@@ -21,9 +21,9 @@ from microagg.files.dialect import Dialect
 from microagg.plans.audits import refuse_shuffled
 from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
-from microagg.release.asked import Asked, Shown, check_original_is_needed, requested
 from microagg.release.findings import Verification
 from microagg.release.release import PathName
+from microagg.release.verify_request import Checks, Subject, check_original_is_needed, requested
 from microagg.requirements.base import Distribution, Evidence, Finding, Requirement
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.identifiers import NoIdentifiers
@@ -92,7 +92,7 @@ def check_room(work: WorkFolder, size: float) -> None:
 
 def verify_dataset(
     path: PathName,
-    given: Asked,
+    given: Checks,
     plan: Plan | PathName | None,
     original: Any,
     dialect: Dialect,
@@ -133,7 +133,7 @@ def verify_dataset(
     )
 
 
-class _Released(Shown):
+class _Released(Subject):
     """The dataset that is verified."""
 
     def __init__(self, dataset: OpenedDataset) -> None:
@@ -157,7 +157,7 @@ class _Released(Shown):
 
 
 def _original(
-    passes: Passes, original: Any, asked: Asked, dialect: Dialect, released: Listing
+    passes: Passes, original: Any, asked: Checks, dialect: Dialect, released: Listing
 ) -> OpenedDataset:
     """Open the original, which must be the one that a manifest names."""
     found: OpenedDataset = OpenedDataset.at(passes, original, dialect, "original")
@@ -216,7 +216,7 @@ class Verifying:
 def judged_blocks(
     released: OpenedDataset,
     original: OpenedDataset | None,
-    asked: Asked,
+    asked: Checks,
     blocks: Iterable[Sequence[str]],
 ) -> list[tuple[Finding, ...]]:
     """Let the judges look at all combinations of the columns of each block."""
@@ -228,7 +228,7 @@ def judged_blocks(
 def _judged(
     released: OpenedDataset,
     known: OpenedDataset | None,
-    asked: Asked,
+    asked: Checks,
     names: Sequence[str],
     block: str,
 ) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""What verify() is asked: by its arguments, a plan, or the manifest beside the release."""
+"""What verify() is to check: by its arguments, a plan, or the manifest beside the release."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from microagg.tables.roles import STRATUM, Names, as_names, no_such_column
 
 
 @dataclass(frozen=True)
-class Asked:
+class Checks:
     """What to check: k, the columns to leave out, or those to check, blocks and constraints.
 
     The table must have all columns in `present`.
@@ -62,7 +62,7 @@ class Asked:
         sensitive: Names,
         constraints: Iterable[str] | str | None,
         required: Mapping[str, Any],
-    ) -> "Asked":
+    ) -> "Checks":
         """Return what arguments ask for; `required` are the unit and requirements by column."""
         return cls(
             None if k is None else check_count("k", k),
@@ -73,7 +73,7 @@ class Asked:
         )
 
     @classmethod
-    def by_plan(cls, plan: Plan, columns: Sequence[str]) -> "Asked":
+    def by_plan(cls, plan: Plan, columns: Sequence[str]) -> "Checks":
         """Return what a plan asks of a table with these columns."""
         # Of the identifiers, a release has only the one that became a key.
         present = (name for name in columns if name in plan.identifiers)
@@ -93,7 +93,7 @@ class Asked:
         )
 
     @classmethod
-    def by_manifest(cls, found: Manifest, path: str) -> "Asked":
+    def by_manifest(cls, found: Manifest, path: str) -> "Checks":
         """Return what the manifest of a release says."""
         return cls(
             found.k,
@@ -111,7 +111,7 @@ class Asked:
         )
 
 
-class Shown(ABC):
+class Subject(ABC):
     """What is verified: a table, a file or a dataset, and the manifest beside it."""
 
     what = "file"
@@ -160,7 +160,7 @@ def _required_by(asked: Mapping[str, Any], sensitive: Names) -> Plan | None:
     return plan_of({"k": 1, "sensitive": sensitive, **given}) if given else None
 
 
-def _nothing_to_check(opened: Shown, given: Asked) -> MicroaggError:
+def _nothing_to_check(opened: Subject, given: Checks) -> MicroaggError:
     """Return the error that k is missing, or that the manifest is not that of the file."""
     place = opened.manifest_path
     if place is not None and not given.checked and not given.left_out:
@@ -174,7 +174,7 @@ def _nothing_to_check(opened: Shown, given: Asked) -> MicroaggError:
     )
 
 
-def _complete(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Asked:
+def _complete(given: Checks, plan: Plan | PathName | None, opened: Subject) -> Checks:
     """Return what to check: as given, or as a plan says, or the manifest beside a file."""
     names_columns = bool(given.checked or given.left_out or given.plan)
     if plan is not None:
@@ -183,7 +183,7 @@ def _complete(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Aske
                 "columns, requirements or constraints are given in addition to a plan. Put them in "
                 "the plan, or leave the plan out."
             )
-        base = Asked.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), opened.columns)
+        base = Checks.by_plan(plan if isinstance(plan, Plan) else Plan.read(plan), opened.columns)
         return replace(base, k=given.k or base.k)
     if names_columns:
         opened.warn_of_manifest()
@@ -194,12 +194,12 @@ def _complete(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Aske
     found = opened.manifest(warns=given.k is not None)
     if found is None:
         return given
-    base = Asked.by_manifest(found, str(opened.manifest_path))
+    base = Checks.by_manifest(found, str(opened.manifest_path))
     both = {own.meaning: own for own in (*given.constraints, *base.constraints)}
     return replace(base, k=given.k or base.k, constraints=tuple(both.values()))
 
 
-def _checked_columns(asked: Asked, columns: Sequence[str]) -> tuple[str, ...]:
+def _checked_columns(asked: Checks, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns whose values together are a combination."""
     in_blocks = [name for block in asked.blocks for name in block]
     keys = () if asked.key is None else (asked.key,)
@@ -219,7 +219,7 @@ def _checked_columns(asked: Asked, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in columns if name in wanted)
 
 
-def _checked_blocks(asked: Asked, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def _checked_blocks(asked: Checks, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the columns to check together, with the strata; what no block names is one more."""
     if not asked.blocks:
         return ()
@@ -232,7 +232,7 @@ def _checked_blocks(asked: Asked, columns: Sequence[str]) -> tuple[tuple[str, ..
 class Request(NamedTuple):
     """What to check, the columns to check, and the blocks they are checked in, if there are any."""
 
-    asked: Asked
+    asked: Checks
     columns: tuple[str, ...]
     blocks: tuple[tuple[str, ...], ...]
 
@@ -242,7 +242,7 @@ class Request(NamedTuple):
         return self.blocks or (self.columns,)
 
 
-def requested(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Request:
+def requested(given: Checks, plan: Plan | PathName | None, opened: Subject) -> Request:
     """Return what to check; it must be possible with these columns."""
     asked = _complete(given, plan, opened)
     if asked.k is None:
@@ -255,7 +255,7 @@ def requested(given: Asked, plan: Plan | PathName | None, opened: Shown) -> Requ
     return Request(asked, columns, _checked_blocks(asked, columns))
 
 
-def check_original_is_needed(asked: Asked) -> None:
+def check_original_is_needed(asked: Checks) -> None:
     """Refuse an original if nothing is asked that takes it."""
     if asked.plan is None or not asked.plan.needs_original:
         raise ParameterError(

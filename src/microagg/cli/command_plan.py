@@ -21,7 +21,7 @@ _SUITS_METHOD = (*METHOD_FIELDS, "random_state", "effort", "time_budget", "bound
 
 
 @dataclass(frozen=True)
-class Asked:
+class CommandPlan:
     """The plan that a command was given; `not_used` are options of its file that were dropped.
 
     `own` has the method of the file and its options, if they were set aside.
@@ -38,7 +38,7 @@ class Asked:
         return [("not used", f"{', '.join(self.not_used)} of the plan: for another method")]
 
 
-def plan_from(given: Mapping[str, Any], *, method_apart: bool = False, **fixed: Any) -> Asked:
+def plan_from(given: Mapping[str, Any], *, method_apart: bool = False, **fixed: Any) -> CommandPlan:
     """Return the plan in the file, if there is one, overridden by the options.
 
     `fixed` are fields that the command itself sets, whatever is in the file. Where the method is
@@ -71,7 +71,7 @@ def plan_from(given: Mapping[str, Any], *, method_apart: bool = False, **fixed: 
     except MicroaggError as error:
         alone = {**({"k": 1} if "k" in said else {}), **written}
         raise in_file(error, str(path), alone) if _fails(alone, error) else error from None
-    return Asked(plan, tuple(not_used), own)
+    return CommandPlan(plan, tuple(not_used), own)
 
 
 def _method_apart(planned: Mapping[str, Any]) -> tuple[Plan, dict[str, Any]]:
