@@ -306,7 +306,7 @@ def test_constraints_hold_in_the_file_and_the_summary_says_what_it_took(run, fol
 def test_a_draw_says_what_it_promises_and_what_came_out(run):
     outcome = run("protect", *OK_7, "--method", "efcm", "--seed", "1")
     assert outcome.out.startswith("60 records drew from 8 centres with efcm at k = 7\n")
-    assert "'efcm' draws and does not guarantee k" in outcome.err
+    assert "'efcm' draws values at random and does not guarantee k" in outcome.err
     assert "anonym" not in outcome.out + outcome.err
     facts = facts_of(outcome.out)
     assert re.match(r"nothing: [0-9]+ of [0-9]+ centres expect fewer than 7", facts["promise"])

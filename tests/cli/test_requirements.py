@@ -169,7 +169,7 @@ BAD = {
     "a method that draws": (
         ("--l-diversity", "illness=2", "--method", "fcm"),
         2,
-        "draws and cannot take requirements",
+        "draws values at random and cannot take requirements",
     ),
 }
 

@@ -88,7 +88,7 @@ def test_new_records_get_the_values_of_a_group(method):
 @methods_that(lambda method: method.draws)
 def test_drawn_values_promise_less_and_say_so(method):
     transformer = clone(of(method)).set_params(strict_k=False)
-    with pytest.warns(match="draws and does not guarantee k"):
+    with pytest.warns(match="draws values at random and does not guarantee k"):
         transformer.fit(records(method))
     assert transformer.manifest_.promise != "k-anonymity"
 

@@ -97,7 +97,7 @@ def test_many_records_get_no_bound_unless_it_is_asked_for(monkeypatch):
 def test_draws_below_k_have_no_bound():
     with pytest.warns(PrivacyWarning):
         assert released(method="fcm").lower_bound is None
-    with pytest.raises(ParameterError, match="'fcm' draws and does not guarantee k"):
+    with pytest.raises(ParameterError, match="'fcm' draws values at random and does not guarantee"):
         released(method="fcm", bound="fast")
     strict = released(method="fcm", bound="fast", strict_k=True)
     assert strict.lower_bound < strict.grouping_loss

@@ -25,7 +25,7 @@ def distinct(table):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_record_gets_a_centre_and_the_manifest_counts_them(method):
-    with pytest.warns(PrivacyWarning, match=f"'{method}' draws and does not guarantee k"):
+    with pytest.warns(PrivacyWarning, match=f"'{method}' draws values at random and does not"):
         release = protect(TABLE, 5, method=method, random_state=3)
     assert "promises nothing" in repr(release)
     facts, draw = release.manifest, release.manifest.draw

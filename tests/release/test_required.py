@@ -333,7 +333,7 @@ TABLE = pl.DataFrame(RECORDS).drop("who", "area")
             "'x' is of the type 'ordinal'",
         ),
         ({"l_diversity": {"s": 2}, "columns": {"s": {"l_diversity": 3}}}, "is given twice"),
-        ({"l_diversity": {"s": 2}, "method": "fcm"}, "draws and cannot take requirements"),
+        ({"l_diversity": {"s": 2}, "method": "fcm"}, "at random and cannot take requirements"),
     ],
 )
 def test_what_is_refused_before_grouping(asked, match, monkeypatch):

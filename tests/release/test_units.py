@@ -327,7 +327,7 @@ def test_a_unit_is_one_name(unit):
 
 @pytest.mark.parametrize("method", ["fcm", "efcm"])
 def test_methods_that_draw_refuse_units(method):
-    with pytest.raises(ParameterError, match="draws and cannot take a unit into account"):
+    with pytest.raises(ParameterError, match="at random and cannot take a unit into account"):
         protect(VISITS, K, unit="patient", **{**ASKED, "method": method})
 
 

@@ -193,7 +193,8 @@ def _summary(done: "Comparison", output: str | None, figure: str | None, *, bega
         reasons.append(f"{listed_names(needing)} (for tables with {flag})")
     if done.drawn:
         reasons.append(
-            f"{listed_names(done.drawn)} (unless named: they draw and do not guarantee k)"
+            f"{listed_names(done.drawn)} (unless named: they draw values at random and do not "
+            "guarantee k)"
         )
     if reasons:
         rows.append(("left out", "; ".join(reasons)))

@@ -38,8 +38,8 @@ def check_agreement(plan: "Plan", method: Method) -> None:
     _check_hybrid(plan, method)
     if plan.bound not in (AUTO, NONE) and method.draws and not plan.strict_k:
         raise ParameterError(
-            f"a bound (--bound) is for groups of at least k; {method.name!r} draws and does not "
-            "guarantee k. Use strict_k (--strict-k), or leave the bound out."
+            f"a bound (--bound) is for groups of at least k; {method.name!r} draws values at "
+            "random and does not guarantee k. Use strict_k (--strict-k), or leave the bound out."
         )
 
 
@@ -144,8 +144,8 @@ def _check_requirements(plan: "Plan", method: Method) -> None:
     if method.draws and (asked or plan.unit_column is not None):
         what = "a unit" if plan.unit_column is not None else "requirements on groups"
         raise ParameterError(
-            f"method {method.name!r} draws and cannot take {what} into account. Use another "
-            "method, such as 'auto'."
+            f"method {method.name!r} draws values at random and cannot take {what} into account. "
+            "Use another method, such as 'auto'."
         )
     if method.needs and not plan.asks_for(method.needs):
         raise ParameterError(

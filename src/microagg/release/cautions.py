@@ -105,7 +105,7 @@ def warn_afterwards(plan: Plan, records: Records, groups: Groups) -> None:
         warn_of_heavy_records(count, records.roles.weights)
     if groups.promise is Promise.NOTHING and plan.k > 1:
         warn(
-            f"{plan.method!r} draws and does not guarantee k: "
+            f"{plan.method!r} draws values at random and does not guarantee k: "
             f"{n_expecting_fewer(groups.estimator)} of its centres expect fewer than {plan.k} "
             "records; use strict_k (--strict-k) for groups of k or more.",
             PrivacyWarning,

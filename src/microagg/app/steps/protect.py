@@ -130,7 +130,10 @@ def _weaker(state: State) -> list[str]:
     if plan.hybrid:
         lines.append("Hybrid records are not k-anonymous: groups keep their means, not their size.")
     elif plan.draws_values and not plan.strict_k:
-        lines.append(f"{plan.method} draws: k is an average, and not guaranteed without strict k.")
+        lines.append(
+            f"{plan.method} draws values at random: k is an average, and not guaranteed without "
+            "strict k."
+        )
     if plan.blocks:
         lines.append("With blocks, this holds within each block of columns only.")
     return lines
