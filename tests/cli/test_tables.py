@@ -116,7 +116,7 @@ def test_a_plan_goes_to_standard_output(run):
 
 def test_a_plan_does_not_overwrite(refused, folder):
     (folder / "mine.toml").write_text("mine")
-    assert "exists already" in refused(2, "plan", "survey.csv", "-o", "mine.toml")
+    assert "already exists" in refused(2, "plan", "survey.csv", "-o", "mine.toml")
     assert "is the input itself" in refused(2, "plan", "survey.csv", "-o", "survey.csv", "--force")
 
 

@@ -44,7 +44,7 @@ def test_nothing_is_left_behind(tmp_path, failure, existing):
 
 def test_a_file_made_in_the_meantime_is_kept(tmp_path):
     target = tmp_path / "out.csv"
-    with pytest.raises(ParameterError, match="exists already"):
+    with pytest.raises(ParameterError, match="already exists"):
         _write(target, force=False, then=lambda: target.write_bytes(b"theirs"))
     assert target.read_bytes() == b"theirs"
     assert os.listdir(tmp_path) == ["out.csv"]
@@ -87,7 +87,7 @@ def test_force_allows_an_existing_file_but_never_the_source(tmp_path):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("in")
     target.write_text("out")
-    with pytest.raises(ParameterError, match="exists already"):
+    with pytest.raises(ParameterError, match="already exists"):
         check_target(target, force=False, source=source)
     check_target(target, force=True, source=source)
     target.unlink()
@@ -224,7 +224,7 @@ def test_what_replaces_leaves_no_spare(tmp_path):
 
 def test_one_of_several_that_exists_already_stops_all(tmp_path):
     (tmp_path / "a").write_text("old")
-    with pytest.raises(ParameterError, match="exists already"):
+    with pytest.raises(ParameterError, match="already exists"):
         atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
     assert os.listdir(tmp_path) == ["a"]
 
@@ -286,7 +286,7 @@ def test_of_two_runs_that_take_one_name_the_first_wins(tmp_path, monkeypatch, li
         "microagg.files.atomic._sync", lambda _beside: (tmp_path / "a").write_text("theirs")
     )
     monkeypatch.setattr("microagg.files.atomic._check_replaceable", lambda *_, **__: None)
-    with pytest.raises(ParameterError, match="exists already"):
+    with pytest.raises(ParameterError, match="already exists"):
         atomic_write_all(both, force=False)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "theirs"}
 

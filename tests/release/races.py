@@ -90,7 +90,7 @@ def _round(racers: list[Racer], folder: Path) -> int:
         pytest.fail(f"{len(winners)} of two processes saved to one name: {answers}")
     ((code, sentence),) = (told for number, told in answers.items() if number not in winners)
     assert code == 2, sentence
-    assert "exists already" in sentence
+    assert "already exists" in sentence
     assert "\n" not in sentence
     check_won(path, winners[0])
     return winners[0]

@@ -166,7 +166,7 @@ def test_a_file_and_its_manifest_say_how_dates_are_written(tmp_path):
         ("admitted + discharged >= 2020-01-01", "not with numbers"),
         ("2*admitted <= discharged", "not with numbers"),
         ("admitted <= stay", "not with numbers"),
-        ("stay >= 2020-01-01", "a date is compared with stay, which is no date"),
+        ("stay >= 2020-01-01", "a date is compared with stay, which is not a date"),
         ("admitted >= 2020-02-30", "at character 13, there is no such date"),
         ("admitted * 2020-01-01 >= 0", "not linear"),
     ],

@@ -453,7 +453,7 @@ class TestSave:
         release = protect(table, 4, **ROLES)
         target = tmp_path / "out.csv"
         target.write_text("precious")
-        with pytest.raises(ParameterError, match="exists already"):
+        with pytest.raises(ParameterError, match="already exists"):
             release.save(target)
         assert target.read_text() == "precious"
         release.save(str(target), force=True)

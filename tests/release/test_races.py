@@ -39,7 +39,7 @@ def test_of_two_commands_exactly_one_writes(tmp_path):
     assert sorted(run.returncode for run in runs) == [0, 2]
     ((out, err),) = (told for run, told in zip(runs, said, strict=True) if run.returncode)
     assert out == ""
-    assert "exists already" in err
+    assert "already exists" in err
     assert err.count("\n") == 1
     told = json.loads((tmp_path / "t-protected.csv.manifest.json").read_text())
     data = (tmp_path / "t-protected.csv").read_bytes()

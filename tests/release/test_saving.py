@@ -86,7 +86,7 @@ def test_the_manifest_says_when_it_was_made(tmp_path):
 @pytest.mark.filterwarnings("ignore::microagg.core.errors.ManifestWarning")
 def test_neither_file_is_replaced_unless_asked(release, tmp_path):
     (tmp_path / "out.csv.manifest.json").write_text("mine")
-    with pytest.raises(ParameterError, match="exists already"):
+    with pytest.raises(ParameterError, match="already exists"):
         release.save(tmp_path / "out.csv")
     assert os.listdir(tmp_path) == ["out.csv.manifest.json"]
     release.save(tmp_path / "out.csv", force=True)

@@ -208,7 +208,7 @@ class TestTargets:
     def test_a_folder_with_something_in_it(self, source, tmp_path):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "mine.txt").write_text("keep")
-        with pytest.raises(ParameterError, match="exists already and is not empty"):
+        with pytest.raises(ParameterError, match="already exists and is not empty"):
             protect_dataset(source, tmp_path / "out", **ASKED)
         assert (tmp_path / "out" / "mine.txt").read_text() == "keep"
 
@@ -279,7 +279,7 @@ class TestResuming:
         protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
 
     def test_not_without_being_asked(self, broken, tmp_path):
-        with pytest.raises(ParameterError, match="of an earlier run is there"):
+        with pytest.raises(ParameterError, match="belongs to an earlier run"):
             protect_dataset(broken, tmp_path / "out", **ASKED)
 
     def test_another_plan(self, broken, tmp_path):

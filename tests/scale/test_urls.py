@@ -248,9 +248,9 @@ class TestRefusals:
 
     def test_a_target_that_is_taken(self, bucket, source, work):
         bucket.pipe_file("/safe/mine.txt", b"keep")
-        self.refused("exists already and is not empty", source, "bucket://safe", work_dir=work)
+        self.refused("already exists and is not empty", source, "bucket://safe", work_dir=work)
         bucket.pipe_file("/other.manifest.json", b"keep")
-        self.refused("manifest.json' exists already", source, "bucket://other", work_dir=work)
+        self.refused("manifest.json' already exists", source, "bucket://other", work_dir=work)
         assert bucket.cat_file("/safe/mine.txt") == b"keep"
         assert not list(work.iterdir())
 

@@ -242,7 +242,7 @@ def _check_replaceable(path: Path, *, force: bool) -> None:
 
 def _taken(path: Path) -> ParameterError:
     return ParameterError(
-        f"the output {str(path)!r} exists already. Choose another, or replace it (--force, or "
+        f"the output {str(path)!r} already exists. Choose another, or replace it (--force, or "
         "force=True in Python)."
     )
 

@@ -30,8 +30,8 @@ def check_no_record(columns: Sequence[pl.Series], where: str) -> None:
 def check_first_records(names: Sequence[str], records: Sequence[Sequence[str]], where: str) -> None:
     """Refuse a header that must be a record, by the first records as they are written.
 
-    A column may be called like a value of it, but hardly each in which several values repeat. A
-    name on top of numbers is a name.
+    A column may have the name of one of its values, but hardly each in which several values repeat.
+    A name on top of numbers is a name.
     """
     whole = [record for record in records if len(record) == len(names)]
     entries = [[entry for entry in own if entry] for own in zip(*whole, strict=True)]
@@ -64,5 +64,5 @@ def _recurs(column: pl.Series) -> bool:
 def _refuse(where: str) -> NoReturn:
     raise DataError(
         f"the first line of {where} should name the columns; it looks like a record. Add a "
-        "header line first, or rename columns that are called like their values."
+        "header line first, or rename columns whose names are also values in them."
     )

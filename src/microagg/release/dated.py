@@ -31,8 +31,8 @@ def in_steps(constraint: Constraint, columns: Mapping[str, Column]) -> Constrain
         if constraint.dates or constraint.seconds:
             raise _refused(
                 constraint,
-                f"a date is compared with {listed_names([*constraint.coefficients])}, which is no "
-                "date. State its type, or put spaces around a minus",
+                f"a date is compared with {listed_names([*constraint.coefficients])}, which is not "
+                "a date. State its type, or put spaces around a minus",
             )
         return constraint
     _check_compared(constraint, times)

@@ -166,7 +166,7 @@ def _nothing_to_check(opened: Subject, given: Checks) -> MicroaggError:
     if place is not None and not given.checked and not given.left_out:
         return GuaranteeError(
             f"{opened.path!r} is not the {opened.what} that {place.name!r} describes: it has "
-            f"changed since it was released, or the manifest is damaged or of another "
+            f"changed since it was released, or the manifest is damaged or belongs to another "
             f"{opened.what}. Give k (-k) to check the {opened.what} as it is."
         )
     return ParameterError(

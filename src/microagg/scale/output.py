@@ -62,7 +62,7 @@ class Output:
         target = self.target
         if target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise ParameterError(
-                f"the output folder {str(target)!r} exists already and is not empty; a folder is "
+                f"the output folder {str(target)!r} already exists and is not empty; a folder is "
                 "never replaced. Choose another, or remove it first."
             )
         if not target.parent.is_dir():

@@ -54,13 +54,13 @@ class UrlOutput:
             )
         if self.is_folder and any(target.files()):
             raise ParameterError(
-                f"the output folder {str(target)!r} exists already and is not empty; a folder is "
+                f"the output folder {str(target)!r} already exists and is not empty; a folder is "
                 "never replaced. Choose another, or remove it first."
             )
         for place in (target.manifest,) if self.is_folder else (target, target.manifest):
             if place.exists() and not self.force:
                 raise ParameterError(
-                    f"{str(place)!r} exists already. Choose another name, or remove it first."
+                    f"{str(place)!r} already exists. Choose another name, or remove it first."
                 )
         self._check_writable()
 

@@ -44,6 +44,6 @@ def check_space(found: Found, listing: Listing | None, work: Path, target: Place
         if free < size:
             raise ParameterError(
                 f"the run needs about {size / 1e9:.1f} GB in {str(place)!r}, and only "
-                f"{free / 1e9:.1f} GB are free. Make room, or name another place for the work "
+                f"{free / 1e9:.1f} GB are free. Free some, or name another place for the work "
                 "folder (--work-dir, or work_dir= in Python)."
             )

@@ -85,7 +85,7 @@ def check_room(work: WorkFolder, size: float) -> None:
     if free < size:
         raise ParameterError(
             f"this needs about {size / 1e9:.1f} GB in {str(work.path.parent)!r}, and only "
-            f"{free / 1e9:.1f} GB are free. Make room, or name another place for the work folder "
+            f"{free / 1e9:.1f} GB are free. Free some, or name another place for the work folder "
             "(--work-dir, or work_dir= in Python)."
         )
 

@@ -134,7 +134,7 @@ def _make(path: Path, *, resume: bool) -> None:
         path.mkdir(mode=_PRIVATE_FOLDER)
     except FileExistsError:
         raise ParameterError(
-            f"the work folder {str(path)!r} of an earlier run is there. Go on with it (--resume, "
+            f"the work folder {str(path)!r} belongs to an earlier run. Continue it (--resume, "
             "or resume=True in Python), or delete it first."
         ) from None
     except OSError as error:

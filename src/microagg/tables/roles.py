@@ -142,7 +142,7 @@ def _nearest(name: str, columns: Sequence[str]) -> str:
     return f" Its columns are {shown}{more}."
 
 
-IS_IT_A_HEADER = "Some of its columns are called like numbers: is the first line a header?"
+IS_IT_A_HEADER = "Some of its columns have numbers for names: is the first line a header?"
 
 
 def may_be_record(columns: Sequence[str]) -> bool:

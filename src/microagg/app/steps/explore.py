@@ -35,7 +35,7 @@ _MOST_FIGURES = 18
 
 def view(desk: Desk) -> TagList:
     """Return the step."""
-    lead = "See what protection costs, before and after. Every figure is of many records."
+    lead = "See what protection costs, before and after. Every figure is based on many records."
     head = heading("Explore", lead)
     if desk.described is None:
         go = button("Open a table", "go", id="to-data", kind="primary", step="data")

@@ -214,7 +214,7 @@ def _toolbar(state: State, shown: Sequence[Column]) -> Tag:
                 label="Role of the selected columns",
             )
             if chosen
-            else tags.span("Select columns to give several a role.", {"class": "help"}),
+            else tags.span("Select columns to give them all a role.", {"class": "help"}),
         ),
         {"class": "toolbar"},
     )

@@ -26,7 +26,7 @@ def view(desk: Desk) -> Tag:
     state = desk.state
     found = desk.last(VERIFY, Verified) if not desk.is_running(VERIFY) else None
     fields = [
-        ("path", "File to check", "/data/people-protected.csv", "Any file, by any tool."),
+        ("path", "File to check", "/data/people-protected.csv", "Any file, made by any tool."),
         ("k", "k", "5", "Without it, the manifest beside the file says what to check."),
         ("sensitive", "Columns to leave out", "diagnosis", "Sensitive ones, separated by commas."),
         (
