@@ -116,7 +116,7 @@ class Desk:
     def adopt(self, change: Change, place: str, text: str) -> None:
         """Change the file or how it is read, once it has been described.
 
-        What is chosen meanwhile stays: the change is made to the choices of then.
+        What is chosen in the meantime stays: the change is made to the choices at that time.
         """
         now = self.state.now
         if (earlier := self._give_up(DESCRIBE)) is not None and earlier.change is not None:

@@ -95,7 +95,7 @@ def sentence(text: str) -> str:
 
 
 def entered(state: State, place: str, current: str) -> str:
-    """Return what a field shows: what was refused there stays to be mended."""
+    """Return what a field shows: what was refused there stays, to be corrected."""
     refused = state.view.refusals.get(place)
     return current if refused is None else refused.text
 

@@ -109,7 +109,7 @@ class History:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What was entered somewhere and refused, and why: it stays there to be mended."""
+    """What was entered somewhere and refused, and why: it stays there, to be corrected."""
 
     text: str
     message: str

@@ -78,7 +78,7 @@ def compare(
     """Show what each method would lose at each K, in how many groups, and how long it takes.
 
     Nothing is released. Roles and types of columns are given as for protect. If a method fails, the
-    reason is given and the others go on; the exit code is 0 if any of them succeeds.
+    reason is given and the others continue; the exit code is 0 if any of them succeeds.
     """
     ks = _checked_ks(k, given["plan"])
     asked = plan_from(given, method_apart=True, **({} if ks is None else {"k": ks[0]}))

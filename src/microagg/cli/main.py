@@ -40,7 +40,7 @@ _OPENBLAS_LACKS_MEMORY = b"OpenBLAS blas_thread_init: pthread_create failed"
 
 
 class _TerminatedError(BaseException):
-    """SIGTERM: unlike Ctrl-C it never means to go on with the best groups so far."""
+    """SIGTERM: unlike Ctrl-C, it never asks for the best groups so far."""
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:

@@ -39,7 +39,7 @@ def report_best(error: float | None) -> None:
     """Report the squared error of the best groups so far, if anyone wants to hear it.
 
     None if there are groups, but their error is not known yet. Only searches that keep these groups
-    when they are interrupted report it, and only where they do: so whoever hears it can end the
+    when they are interrupted report it, and only where they do: so a listener can end the
     search, and get them, by raising `KeyboardInterrupt`.
     """
     if (listener := _best_listener.get()) is not None:

@@ -38,7 +38,7 @@ def arrow_sizes(path: Path) -> Iterator[int]:
 
 def _batch(data: mmap.mmap, begin: int, body: int, n_body: int) -> int:
     """Return the number of bytes of a message with its body."""
-    # Files of before version 0.15 begin with the size at once.
+    # In files from before version 0.15, the size comes first.
     at = begin + (8 if _whole(data, begin, "<I") == _CONTINUED else 4)
     message = _Table.at_root(data, at)
     kind, batch = message.number(1, "<B"), message.table(2)

@@ -80,7 +80,7 @@ class _Thrift:
         return self.data[self.at - n : self.at]
 
     def skip(self, kind: int, depth: int = 0) -> None:
-        """Go on behind a value of this type."""
+        """Move past a value of this type."""
         if depth > _DEEPEST:
             raise ValueError
         if kind in _WHOLE:
@@ -221,7 +221,7 @@ class _Chunk:
 
 
 def _first(header: _Thrift) -> int:
-    """Return the first field of a struct, and go on behind it."""
+    """Return the first field of a struct, and move past the struct."""
     found = 0
     for number, kind in header.fields():
         if number == 1 and kind in _WHOLE:

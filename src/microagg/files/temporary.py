@@ -85,7 +85,7 @@ def one_run_at_a_time(folders: Collection[Path]) -> Iterator[None]:
 
 
 def wait_for_lock(descriptor: int) -> None:
-    """Lock an open file or folder as soon as it is free, or go on without after a few seconds."""
+    """Lock an open file or folder as soon as it is free, or do without after a few seconds."""
     end = time.monotonic() + _SECONDS_TO_WAIT
     while not lock(descriptor) and time.monotonic() < end:
         time.sleep(_SECONDS_BETWEEN)

@@ -1,4 +1,4 @@
-"""What the manifests of a table and of a dataset say alike."""
+"""What the manifests of tables and of datasets have in common."""
 
 from collections.abc import Mapping, Sized
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The original of a published table: what is not published and some requirements are about."""
+"""The original of a published table: what is not published, but some requirements are about."""
 
 from collections.abc import Sequence
 from dataclasses import replace

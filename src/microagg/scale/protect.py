@@ -92,7 +92,7 @@ def protect_dataset(
     work_dir : where the work folder is made, which is private and holds original values; by default
         beside the target, unless that is at a URL
     keep_work : whether the work folder stays in the end
-    resume : go on with the work folder of a run that was ended
+    resume : continue a run that was stopped, from its work folder
     report, public_report : where reports go, HTML pages for internal use and for publishing; they
         are written with the files, or not at all. Above 100,000 records, what cannot be added up is
         from a sample, and says so

@@ -66,8 +66,8 @@ def compare(
     """Return what each method would lose at each k, and the time it takes.
 
     Nothing is released. Methods run in parallel; if one fails, or a stratum is too small for a k,
-    the row says why, and the others go on. Roles, types, strata, weights, blocks, constraints and
-    information loss are those of `protect`.
+    the row says why, and the others continue. Roles, types, strata, weights, blocks, constraints
+    and information loss are those of `protect`.
 
     Parameters
     ----------

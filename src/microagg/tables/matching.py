@@ -315,7 +315,7 @@ def _alike(sides: list[pl.Series], name: str) -> list[pl.Series]:
 
 
 def _written_alike(sides: list[pl.Series], order: str | None) -> list[pl.Series]:
-    """Return times for texts that both stand for times, but are written in different ways."""
+    """Return times for columns of text that hold times on both sides, written in different ways."""
     if any(side.dtype != pl.String for side in sides):
         return sides
     found = [find_writing(side, order) for side in sides]
@@ -326,7 +326,7 @@ def _written_alike(sides: list[pl.Series], order: str | None) -> list[pl.Series]
 
 
 def _as_times(sides: list[pl.Series]) -> list[pl.Series] | None:
-    """Return both sides as times, if one is and the other is text that all stands for times.
+    """Return both sides as times, if one is and the other is text that consists of times only.
 
     So a sheet of Excel can be compared with the text file that was made of it.
     """

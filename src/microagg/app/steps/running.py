@@ -22,7 +22,7 @@ def view(desk: Desk, found: Described) -> Tag:
     blocked = blocking(state, found)
     if desk.is_running(PROTECT):
         return card(
-            tags.p("The run goes on if you close this page.", {"class": "help"}), id="card-run"
+            tags.p("The run continues if you close this page.", {"class": "help"}), id="card-run"
         )
     made = desk.protected
     return card(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # Neighbours of a record whose groups are tried: this many, or 2k + 5 of them if that is more.
 _NEIGHBOURS = 15
-# Records that MDAV groups at a time, or 20k if that is more. The search that follows mends what is
-# amiss at the borders.
+# Records that MDAV groups at a time, or 20k if that is more. The search that follows repairs the
+# borders.
 _FIRST_GROUPS = 2_500
 
 
