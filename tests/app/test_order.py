@@ -92,5 +92,5 @@ def test_by_typing(steward):
     typed(steward).fill("S, M, M")
     steward.page.keyboard.press("Tab")
     steward.page.locator(".error", has_text="every value once").wait_for()
-    assert typed(steward).input_value() == "S, M, M", "what was refused stays to be mended"
+    assert typed(steward).input_value() == "S, M, M", "what was refused stays, to be corrected"
     assert shown(steward) == ["S", "M", "L", "XL"]

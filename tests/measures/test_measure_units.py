@@ -99,7 +99,7 @@ def test_without_a_unit_nothing_is_said_of_units():
     plan = RELEASE.manifest.plan
     told = measure(VISITS, RELEASE.table, plan=plan, unit="rows")
     assert told.unit is told.risk.units is None
-    with pytest.raises(ParameterError, match="has a column of that name, too"):
+    with pytest.raises(ParameterError, match="also has a column of that name"):
         measure(VISITS.rename({"patient": "rows"}), ALONE.table, unit="rows")
 
 

@@ -281,7 +281,7 @@ class TestRows:
     @pytest.mark.parametrize("identifiers", [(), "rows"], ids=["no role", "identifier"])
     def test_it_is_not_clear_beside_a_column_of_that_name(self, identifiers):
         table = VISITS.rename({"patient": "rows"})
-        with pytest.raises(ParameterError, match="has a column of that name, too"):
+        with pytest.raises(ParameterError, match="also has a column of that name"):
             protect(table, K, unit="rows", identifiers=identifiers, **ASKED)
 
     def test_a_column_of_that_name_may_have_another_role(self):

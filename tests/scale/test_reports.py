@@ -100,7 +100,7 @@ class TestTheSample:
         ages = read_files(source)["age"]
         rare = ages.value_counts().filter(pl.col("count") < 5)
         assert len(rare) == 0  # or the note would be there
-        assert "from the sample, too" not in shown(sampled[0])
+        assert "from the sample as well" not in shown(sampled[0])
 
     def test_categories_are_counted_in_all_records(self, folder, source, sampled):
         before, after = read_files(source)["job"], read_files(folder / "sampled")["job"]
