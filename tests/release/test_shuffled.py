@@ -179,13 +179,13 @@ class TestAudit:
     def test_it_must_be_that_of_the_release(self, door):
         audit = pl.read_csv("audit.csv")
         audit[:-1].write_csv("short.csv")
-        with pytest.raises(DataError, match="each number from 1 to 240 .* once in 'record'"):
+        with pytest.raises(DataError, match=r"each number from 1 to 240 .* once in 'record'"):
             self.go(door, audit="short.csv")
         gaps = pl.DataFrame(
             {"record": [None, *range(1, 241)], "released_row": [*range(1, 241), None]}
         )
         gaps.write_csv("gaps.csv")  # every number is there, but not beside its own
-        with pytest.raises(DataError, match="each number from 1 to 240 .* once in 'record'"):
+        with pytest.raises(DataError, match=r"each number from 1 to 240 .* once in 'record'"):
             self.go(door, audit="gaps.csv")
         audit.drop("released_row").write_csv("unshuffled.csv")
         with pytest.raises(ParameterError, match="columns 'record' and 'released_row'"):
