@@ -28,7 +28,7 @@ def merge_farthest(
 ) -> int:
     """Merge the group farthest from the table with the one of the nearest mean, time and again.
 
-    Ends when all groups are within the limit, or after so many mergers; returns how many were made.
+    Ends when all groups are within the limit, or after `most` mergers; returns how many were made.
     `distances` are brought up to date. Ties go to the group of the lower number.
     """
     for made in range(most):

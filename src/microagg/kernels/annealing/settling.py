@@ -26,8 +26,8 @@ _LARGEST = 128
 def settle(arrangement: Arrangement, rules: Rules, rows: Rows, waiting: Mask, until: int) -> int:
     """Make the best step of each of the rows that wait, in turn; returns how many rows were tried.
 
-    Near records, and the members of groups that changed, wait again. Ends when so much work is
-    done.
+    Near records, and the members of groups that changed, wait again. Ends when the work is done
+    that `until` allows.
     """
     tried = 0
     for row in rows:

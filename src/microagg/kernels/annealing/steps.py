@@ -46,7 +46,7 @@ _LARGEST = 128
 def anneal(
     arrangement: Arrangement, rules: Rules, until: int, total: int, hot: float, cold: float
 ) -> None:
-    """Make steps until so much work is done.
+    """Make steps until this much work is done.
 
     The temperature falls from `hot` to `cold` over the total.
     """

@@ -1,7 +1,7 @@
 """How many released points are nearer to a record than its own: its rank in record linkage.
 
 Points have numbers and codes. Different codes of a column are all equally far apart, however many
-there are, so it is enough to compare them; for the boxes they are numbers, too, and a code outside
+there are, so it is enough to compare them; for the boxes they count as numbers, and a code outside
 the range of a box is no code inside it.
 
 Neighbouring points share a leaf, and a tree of boxes is built over the leaves. A query knows its

@@ -43,8 +43,8 @@ def count_nearest(
     """For each of some records: the released ones that are nearest, and those of its unit.
 
     `points` is the point at every place of the tree; the units at a point p are
-    `units[first[p] : first[p + 1]]`, in order, with so many records each (`counts`). `unit` is that
-    of every record.
+    `units[first[p] : first[p + 1]]`, in order, each with its number of records (`counts`). `unit`
+    is that of every record.
     """
     stack, bounds = np.empty(64, dtype=np.intp), np.empty(64)
     distances = np.empty(BLOCK)

@@ -1,6 +1,6 @@
 """The second phase of DBA: groups that are dissolved into the nearest others, each tried once.
 
-Groups may grow without a limit here; who wants them small splits them afterwards.
+Groups may grow without a limit here; callers that want them small split them afterwards.
 """
 
 from typing import NamedTuple

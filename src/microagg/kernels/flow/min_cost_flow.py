@@ -184,7 +184,7 @@ def unlink(flow: Flow, i: int, g: int) -> None:
 
 @kernel
 def rebalance(flow: Flow, search: PathSearch, fewest: int, most: int, at: int, work: int) -> int:
-    """Rebalance the centres from `at` on, those with too few records first, for so much `work`.
+    """Rebalance the centres from `at` on, those with too few records first, within `work`.
 
     If `at` is g, centre g is checked for too few records, and if it is c + g for too many. Returns
     where to continue, 2c at the end. Work is counted in candidates examined.

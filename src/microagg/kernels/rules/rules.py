@@ -30,7 +30,7 @@ class Rules(NamedTuple):
     kinds: Rows
     limits: Floats  # least number of values, largest distance, or share
     counts: Rows  # of contributors that may dominate
-    codes: Rows  # rule x record; -1 counts for nobody
+    codes: Rows  # rule x record; -1 is not counted
     amounts: Floats  # rule x record: what it contributes; no columns if no rule needs it
     begins: Rows
     shares: Floats  # tables: share of each code in the whole table; if ordered, of it and all below
@@ -68,7 +68,7 @@ def is_met(rules: Rules, rule: int, rows: Rows, size: int) -> bool:
 
 @inner_kernel
 def has_values(rules: Rules, rule: int, rows: Rows, size: int, least: float) -> bool:
-    """Whether there are so many different codes."""
+    """Whether there are at least this many different codes."""
     codes, first, seen = rules.codes[rule], rules.begins[rule], rules.seen
     found, looked_at = 0, 0
     while looked_at < size and found < least:

@@ -77,7 +77,7 @@ def rounding_of(search: Search, i: int, j: int, groups: tuple[int, int, int]) ->
     """How inaccurate the computed change of a step can be, because centres are rounded.
 
     In tight groups of large numbers that is more than the noise of their errors, and steps that
-    change nothing would be repeated for ever.
+    change nothing would be repeated forever.
     """
     assignment, X = search.assignment, search.X
     reach = np.sqrt(assignment.own[i])

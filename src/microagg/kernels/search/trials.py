@@ -27,7 +27,7 @@ from microagg.kernels.search.state import (
 
 # Largest number of groups that a trial perturbs, and that one perturbs that merges none.
 MOST_GROUPS, _FEW_GROUPS = 6, 4
-# One trial in so many gathers spare records from the whole table, which takes longer.
+# One trial in this many gathers spare records from the whole table, which takes longer.
 _RARELY = 24
 _UNTIL_ALL_IS_SETTLED = 1 << 62
 
