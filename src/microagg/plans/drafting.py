@@ -21,7 +21,7 @@ from microagg.plans.proposals import Proposal, propose_constraints
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of
-from microagg.tables.judging import FEW_CODES, Judgement, judge_type
+from microagg.tables.judging import FEW_CODES, Judgement, counts_records, judge_type
 from microagg.tables.numerals import is_marked
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
 from microagg.tables.typed import is_number, types_of
@@ -51,8 +51,8 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("patient", "person", "respondent", "student", "subject"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
-# Of so many records, as a share, values that differ may name them; of fewer than this, by chance.
-_NEARLY_ALL, _ENOUGH = 0.95, 20
+# Values that differ in so large a share of the records may name them.
+_NEARLY_ALL = 0.95
 # So many of the columns that are the same in all records of a person are named.
 _N_TOLD = 3
 # Numbers as files have them: 1200, -3.5, 1.234,56.
@@ -167,7 +167,7 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     is_date = judge_type(frame, name).type in (ColumnType.DATE, ColumnType.DATETIME)
     if is_text and not is_date:
         return f"text, different in {every}"
-    is_serial = not words & _WEIGHT_WORDS and _is_serial(frame, name)
+    is_serial = not words & _WEIGHT_WORDS and counts_records(frame, name)
     return f"serial numbers, different in {every}" if is_serial else ""
 
 
@@ -175,17 +175,6 @@ def _may_name(different: int, present: int) -> bool:
     """Whether so many values may name somebody, each in several records; few may be codes."""
     share = 10 if different > FEW_CODES else 5
     return different > 1 and share * different >= present
-
-
-def _is_serial(frame: Frame, name: str) -> bool:
-    """Whether whole numbers count records: dense, or ascending, or all of one length."""
-    if judge_type(frame, name).type is not ColumnType.INTEGER:  # they may be stored as decimals
-        return False
-    numbers = frame[name].alias("").drop_nulls()
-    low, high = int(numbers.min()), int(numbers.max())
-    is_dense = high - low < 1.1 * len(numbers)
-    is_long = low >= 10**6 and len(str(low)) == len(str(high))
-    return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))
 
 
 def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str:

@@ -9,6 +9,7 @@ from microagg.core.errors import DataError
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.tables.frames import has_column, polars_column
+from microagg.tables.judging import counts_records
 from microagg.tables.units import codes_of_units
 
 # Of the pairs of neighbouring records, this share must be of one unit, and this many times what
@@ -77,6 +78,16 @@ def columns_that_name_records(records: Records) -> Iterator[str]:
         return
     for name, values in _published(records):
         if int(values.is_unique().filter(values.is_not_null()).sum()) >= _NEARLY_ALL * n:
+            yield name
+
+
+def assumed_serial_numbers(records: Records) -> Iterator[str]:
+    """Return quasi-identifiers that nobody named and that seem to number the records."""
+    n = len(records.frame)
+    for name in records.roles.assumed:
+        if records.frame[name].n_unique() >= _NEARLY_ALL * n and counts_records(
+            records.frame, name
+        ):
             yield name
 
 
