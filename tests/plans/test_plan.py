@@ -293,6 +293,25 @@ COSTS = [f"{1000 + 7 * i},{i:02d}" for i in range(60)]
 
 
 @pytest.mark.parametrize(
+    ("codes", "asked"),
+    [
+        ([999] * 5, '; does 999 mean missing? then na = ["999"] above'),
+        ([-9.0] * 5 + [999.0] * 5, '; does -9 or 999 mean missing? then na = ["-9", "999"] above'),
+        ([None, -99] * 5, '; does -99 mean missing? then na = ["-99"] above'),
+        ([999] * 4, ""),  # too few records to be named
+        ([99] * 5, ""),  # an age
+        ([-9] * 5 + [-3], ""),  # a column with negative numbers
+        ([998] * 5, ""),
+        ([999.5] * 5, ""),
+        ([], ""),
+    ],
+)
+def test_numbers_of_nines_may_mean_missing(codes, asked):
+    table = open_frame(pl.DataFrame({"age": [*range(18, 88), *codes]}, strict=False))
+    assert guess_columns(table)["age"].why.partition("; does")[2] == asked.partition("; does")[2]
+
+
+@pytest.mark.parametrize(
     ("entries", "asked"),
     [
         (["k.A."] * 5, '; does k.A. mean missing? then na = ["k.A."] above'),
