@@ -293,6 +293,23 @@ COSTS = [f"{1000 + 7 * i},{i:02d}" for i in range(60)]
 
 
 @pytest.mark.parametrize(
+    ("numbers", "are_days"),
+    [
+        ([20240131, 20231201, None, 19991015], True),
+        ([20240131.0, 20231201.0, 19991015.0], True),
+        ([20240131, 20231301, 19991015], False),  # no month
+        ([20240131, 20231200, 19991015], False),  # no day
+        ([2024, 1999, 2001], False),
+    ],
+)
+def test_whole_numbers_may_be_dates(numbers, are_days):
+    guesses = guess_columns(
+        open_frame(pl.DataFrame({"seen": numbers * 2, "a": [1.5] * len(numbers) * 2}))
+    )
+    assert ("different dates? then write 20240131 as 2024-01-31" in guesses["seen"].why) is are_days
+
+
+@pytest.mark.parametrize(
     ("codes", "asked"),
     [
         ([999] * 5, '; does 999 mean missing? then na = ["999"] above'),
