@@ -114,6 +114,8 @@ class TestColumnsThatNameRecords:
         "categories": pl.Series([f"c{i}" for i in range(N)], dtype=pl.Categorical),
         "text": pl.Series([f"c{i}" for i in range(N)]),
         "numbers": pl.Series(range(N)),
+        "lists": pl.Series([[i, 1] for i in range(N)]),
+        "structures": pl.Series([{"visits": [i]} for i in range(N)]),
     }
 
     def _told(self, values, **roles):

@@ -60,6 +60,8 @@ _NUMERAL = r"^[+-]?\d[\d.,]*$"
 _MARK = r"^[^\pC]{1,20}$"  # in a comment of the draft: a line, and not a long one
 # So few texts among numbers may mean that a value is missing, if each is in so many records.
 _FEW_MARKS, _FREQUENT = 3, 5
+# Numbers that stand for a missing value in many files, if they are far from all others.
+_NINES = r"-9+|99+"
 _WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
@@ -125,7 +127,10 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     judged = judge_type(frame, name, label=label, dates=dates)
     if judged.is_ambiguous:
         return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
-    marks = _marks(frame, name) if judged.type is ColumnType.NOMINAL else ""
+    if judged.type is ColumnType.NOMINAL:
+        marks = _marks(frame, name)
+    else:
+        marks = _asked(_nines(frame[name].alias(""))) if is_number(frame, name) else ""
     why = f"{_why_type(frame, name, judged, different)}{holes}{marks}"
     return Guess(QUASI_IDENTIFIER, judged.type, why)
 
@@ -137,7 +142,11 @@ def _marks(frame: Frame, name: str) -> str:
     texts = [own for own in frame[name].to_list() if own is not None]
     entries = pl.Series(texts, dtype=pl.String).str.strip_chars()
     different = entries.unique()
-    found = sorted({*different.filter(is_marked(different)), *_among_numbers(entries)})
+    return _asked(sorted({*different.filter(is_marked(different)), *_among_numbers(entries)}))
+
+
+def _asked(found: Sequence[str]) -> str:
+    """Ask whether such entries, if there are any, mean that a value is missing."""
     if not found:
         return ""
     return f"; does {' or '.join(found)} mean missing? then na = {toml_value(found)} above"
@@ -152,6 +161,25 @@ def _among_numbers(entries: pl.Series) -> list[str]:
         return []
     found = others[entries.name]
     return found.to_list() if found.str.contains(_MARK).all() else []
+
+
+def _nines(numbers: nw.Series[Any]) -> list[str]:
+    """Return 999 and the like, or -9 in a column that is not negative, if frequent and far away."""
+    numbers = numbers.drop_nulls()
+    low, high = numbers.min(), numbers.max()
+    below, above = numbers.filter(numbers < high), numbers.filter(numbers > low)
+    found = []
+    if len(above) and low < 0 <= above.min():
+        found.append((low, above))
+    if len(below) and high - below.max() > below.max() - below.min():
+        found.append((high, below))
+    return [
+        f"{code:.0f}"
+        for code, others in found
+        if len(numbers) - len(others) >= _FREQUENT
+        and re.fullmatch(_NINES, f"{code:.0f}")
+        and code == round(code)
+    ]
 
 
 def _why_identifier(frame: Frame, name: str, different: int, present: int) -> str:
@@ -184,13 +212,26 @@ def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str
         return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
+    whole = judged.type is ColumnType.INTEGER
+    if whole and _are_days(frame[name].alias("")):
+        return f"{different:,} different dates? then write 20240131 as 2024-01-31"
     if judged.why:
         return f"{judged.why}, {different:,} different"
-    whole = judged.type is ColumnType.INTEGER
     if whole and different >= _NEARLY_ALL * len(frame):
         return f"{different:,} different whole numbers: an identifier?"
     noun = "whole numbers" if whole else "numbers" if is_number(frame, name) else "values"
     return f"{different:,} different {noun}"
+
+
+def _are_days(numbers: nw.Series[Any]) -> bool:
+    """Whether all whole numbers are dates such as 20240131; means of them are none."""
+    days = numbers.drop_nulls().unique()
+    months, years = days // 100 % 100, days // 10_000
+    return bool(
+        years.is_between(1800, 2199).all()
+        and months.is_between(1, 12).all()
+        and (days % 100).is_between(1, 31).all()
+    )
 
 
 def _words(name: str) -> set[str]:

@@ -100,7 +100,7 @@ def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
             values = polars_column(records.frame[name])
         except DataError:  # of types that cannot be compared
             continue
-        if not values.dtype.is_nested():
+        if values.dtype != pl.Object:
             yield name, values.alias("value")  # polars may take a name for a pattern
 
 

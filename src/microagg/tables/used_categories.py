@@ -13,16 +13,36 @@ import polars as pl
 def of_polars(column: pl.Series) -> pl.Series:
     """Return a column whose Enum has no category without a record; a Categorical lists none.
 
+    An Enum within lists or structures counts as well.
+
     >>> column = pl.Series(["a", "c"], dtype=pl.Enum(["a", "b", "c"]))
     >>> of_polars(column).dtype.categories.to_list()
     ['a', 'c']
     """
-    if not isinstance(column.dtype, pl.Enum):
-        return column
     plain = column.alias("")  # polars may take a name for a pattern
-    used = plain.to_physical().drop_nulls().unique().sort()
-    names = column.dtype.categories.gather(used)
-    return plain.cast(pl.String).cast(pl.Enum(names)).alias(column.name)
+    used = _used_type(plain)
+    if used == column.dtype:
+        return column
+    if column.dtype.is_nested():  # not every type within another can be cast
+        return pl.Series(column.name, column.to_list(), dtype=used)
+    return plain.cast(pl.String).cast(used).alias(column.name)
+
+
+def _used_type(column: pl.Series) -> pl.DataType:
+    """Return the type of a column without the categories that no record holds."""
+    match column.dtype:
+        case pl.Enum() as dtype:
+            used = column.to_physical().drop_nulls().unique().sort()
+            return pl.Enum(dtype.categories.gather(used))
+        case pl.List():
+            return pl.List(_used_type(column.explode()))
+        case pl.Array() as dtype:
+            return pl.Array(_used_type(column.explode()), dtype.size)
+        case pl.Struct():
+            fields = column.struct.unnest().get_columns()
+            return pl.Struct({own.name: _used_type(own.alias("")) for own in fields})
+        case dtype:
+            return dtype
 
 
 def of_arrow(column: Any, *, sorts: bool = False) -> Any:
