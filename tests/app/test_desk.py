@@ -9,7 +9,7 @@ import xlsxwriter
 import microagg
 from microagg.app.answers import Saved, Verified
 from microagg.app.desk import SAVE, VERIFY
-from microagg.app.page import code
+from microagg.app.page import ACTIONS, code, drop
 from tests.app.table import do, new_desk, open_people, with_roles, write_people
 
 
@@ -42,6 +42,20 @@ def test_a_bad_file_leaves_everything_as_it_was(desk, tmp_path):
     assert desk.state.now == before
     assert "does not exist" in refusal(desk, "path")
     assert desk.state.view.refusals["path"].text.endswith("gone.csv")
+
+
+def test_a_page_that_says_that_a_file_was_dropped_moves_no_other(desk, tmp_path):
+    (tmp_path / "others.csv").write_text("a\n1\n")
+    assert "drop" not in ACTIONS, "the page does not do this by a word"
+    for files in ([{"datapath": str(tmp_path / "others.csv"), "name": "x.csv"}], "x", [1]):
+        desk.act({"drop": drop}, {"do": "drop", "place": "path", "files": files})
+        assert refusal(desk, "path")
+    assert (tmp_path / "others.csv").exists()
+    (desk.workspace.dropped / "0.csv").write_bytes((tmp_path / "people.csv").read_bytes())
+    files = [{"datapath": str(desk.workspace.dropped / "0.csv"), "name": "dropped.csv"}]
+    desk.act({"drop": drop}, {"do": "drop", "place": "path", "files": files})
+    desk.follow()
+    assert desk.described.name == "dropped.csv"
 
 
 def test_another_file_begins_a_plan_and_undo_brings_the_former_back(desk, tmp_path):
