@@ -272,6 +272,12 @@ def test_the_release_is_written_and_verified(ready, tmp_path):
     assert "enter the path" in refusal(ready, "verify")
 
 
+def test_only_files_are_switched_on_and_off(ready):
+    before = ready.state.now.outputs
+    do(ready, "set_output", output="target", value=True)
+    assert ready.state.now.outputs == before
+
+
 def test_an_audit_needs_a_second_word(ready):
     do(ready, "set_output", output="audit", value=True)
     assert not ready.state.now.outputs.audit
