@@ -272,6 +272,14 @@ def test_the_release_is_written_and_verified(ready, tmp_path):
     assert "enter the path" in refusal(ready, "verify")
 
 
+def test_a_name_that_cannot_be_written_is_refused_where_it_was_entered(ready, tmp_path):
+    do(ready, "run")
+    do(ready, "set_target", value=str(tmp_path / "safe.sas7bdat"), id="target")
+    assert "SAS files cannot be written" in refusal(ready, "target")
+    do(ready, "save")
+    assert refusal(ready, "save") == "the name of the file was refused: choose another above."
+
+
 def test_only_files_are_switched_on_and_off(ready):
     before = ready.state.now.outputs
     do(ready, "set_output", output="target", value=True)

@@ -31,7 +31,7 @@ def on_the_page(reason: str) -> str:
     return reason
 
 
-# How something is given elsewhere, and what is said of it here; names may have brackets of their own.
+# How something is given elsewhere, and what is said here; names may have brackets of their own.
 _BRACKETED = r"(?:[^()]|\([^()]*\))*"
 _CONTROLS = (
     (rf" \((?:--?[a-z]|or be - for){_BRACKETED}\)", ""),

@@ -256,8 +256,8 @@ def save(desk: Desk, _: Payload) -> None:
     """Write the release, or ask before anything is replaced."""
     now = desk.state.now
     assert now.source is not None
-    if (refused := desk.state.view.refusals.get("target")) is not None:
-        raise ParameterError(refused.message)  # not to where it would have gone before
+    if "target" in desk.state.view.refusals:  # not to where it would have gone before
+        raise ParameterError("the name of the file was refused: choose another above.")
     if there := existing(now.source, now.outputs):
         desk.look(asking=_OVERWRITE, about=tuple(there))
         return
