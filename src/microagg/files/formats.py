@@ -96,14 +96,18 @@ class Format:
         reader: Reader = self._load(self.reader)(source, dialect)
         return reader
 
-    def check_fits(self, table: "pl.DataFrame", suffix: str) -> None:
-        """Refuse a table that cannot be written in this format."""
+    def check_writable(self) -> None:
+        """Refuse a format that is only read."""
         if self.writer is None:
             first = [each.suffixes[0] for each in FORMATS if each.can_be_written]
             raise ParameterError(
                 f"{self.name} files cannot be written. Name an output that ends in "
                 f"{_either(first)}."
             )
+
+    def check_fits(self, table: "pl.DataFrame", suffix: str) -> None:
+        """Refuse a table that cannot be written in this format."""
+        self.check_writable()
         if self.check is not None:
             self._load(self.check)(table, suffix)
 
@@ -243,12 +247,15 @@ def format_of(path: str) -> Format:
 
 
 def check_output_format(path: str) -> None:
-    """Refuse an output that has no suffix of a format."""
-    if path != STANDARD and not path.lower().endswith(tuple(_BY_SUFFIX)):
+    """Refuse an output that has no suffix of a format that can be written."""
+    if path == STANDARD:
+        return
+    if not path.lower().endswith(tuple(_BY_SUFFIX)):
         raise ParameterError(
             f"outputs must end in {_either(_writable())} (or be - for standard output); got "
             f"{path!r}."
         )
+    format_of(path).check_writable()
 
 
 def check_escaping(path: str) -> None:
