@@ -348,3 +348,61 @@ def test_names_that_look_like_patterns(tmp_path):
         pq.ParquetFile(path).read() for path in sorted((tmp_path / "out").iterdir())
     )
     assert after.column_names == [name for name in table.columns if name != "id"]
+
+
+class TestOneFile:
+    @pytest.fixture
+    def file(self, tmp_path):
+        path = tmp_path / "in.parquet"
+        people(60).select("age", "income").write_parquet(path)
+        return path
+
+    @pytest.mark.parametrize("name", ["out.csv", "out.parquet.gz", "out"])
+    def test_it_keeps_its_format(self, file, tmp_path, name):
+        with pytest.raises(ParameterError, match=r"must end in '\.parquet'"):
+            protect_dataset(file, tmp_path / name, k=4, method="mdav")
+        assert left_in(tmp_path) == ["in.parquet"]
+
+    def test_a_hidden_one(self, file, tmp_path):
+        hidden = file.rename(tmp_path / "_in.parquet")
+        with pytest.raises(ParameterError, match=r"begin with \. or _.*Rename it"):
+            protect_dataset(hidden, tmp_path / "out.parquet", k=4, method="mdav")
+
+    @pytest.mark.parametrize(
+        "step", ["without_remnants", "rename_to_free_name", "shutil.rmtree", "write_pages"]
+    )
+    def test_ended_while_it_gets_its_name(self, file, tmp_path, monkeypatch, step):
+        """Whatever was done by then, and though a task that was killed left half a file."""
+
+        class EndedError(BaseException):
+            pass
+
+        def end(*_, **__):
+            raise EndedError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(f"microagg.scale.output.{step}", end)
+            with pytest.raises(EndedError):
+                protect_dataset(file, tmp_path / "out.parquet", k=4, method="mdav")
+        staging = tmp_path / ".out.parquet.microagg-output"
+        if staging.exists():
+            (staging / ".0123.in.parquet").write_bytes(b"half")
+        protect_dataset(file, tmp_path / "out.parquet", k=4, method="mdav", resume=True)
+        protect_dataset(file, tmp_path / "again.parquet", k=4, method="mdav")
+        found = digests(tmp_path)
+        assert found["out.parquet"] == found["again.parquet"]
+        assert len(found) == 5
+
+
+@pytest.mark.parametrize("place", ["in", "in/below", "out"])
+def test_a_work_folder_in_the_input_or_output(source, tmp_path, place):
+    (tmp_path / place).mkdir(exist_ok=True)
+    with pytest.raises(ParameterError, match="work_dir must not be in the input or the output"):
+        protect_dataset(source, tmp_path / "out", work_dir=tmp_path / place, **ASKED)
+
+
+def test_strata_of_folders_are_not_to_be_merged(tmp_path):
+    for year in (2023, 2024):
+        write_files(people(20 + year % 2023).select("age"), tmp_path / "in" / f"year={year}")
+    with pytest.raises(DataError, match=r"Lower k, or use coarser strata\.$"):
+        protect_dataset(tmp_path / "in", tmp_path / "out", k=21, strata="year")

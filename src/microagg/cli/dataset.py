@@ -106,7 +106,9 @@ def _default_name(source: str) -> str:
         raise ParameterError("the output of a dataset at a URL must be named. Give it with -o.")
     if Path(source).is_dir():
         folder = Path(source)
-        return str(folder.parent / f"{folder.resolve().name}-protected")
+        if folder.name in ("", ".."):  # such as . and ..
+            folder = folder.resolve()
+        return str(folder.parent / f"{folder.name}-protected")
     from microagg.files.formats import protected_name
 
     return protected_name(source)

@@ -202,7 +202,9 @@ class Driver:
         counts = strata.found.counts
         weights = counts.astype(np.float64)
         if plan.small_strata == "error":
-            raise too_small(counts, plan.k, list(self.setting.roles.strata))
+            names = self.setting.roles.strata
+            may_merge = not {*names} & {*self.setting.listing.in_folders}
+            raise too_small(counts, plan.k, names, may_merge=may_merge)
         self.work.keep(UNMERGED, fitted)
         self.passes.run("strata", sum_strata, self.n_runs, bytes_each=self._part_bytes)
         found = added_up(self.passes.results("strata", self.n_runs), plan.k)

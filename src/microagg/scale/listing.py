@@ -194,6 +194,11 @@ def find_files(source: Path) -> Found:
         files = [(name, source / name) for name in sorted(_names_in(source))]
         if not files:
             raise ParameterError(f"the folder {str(source)!r} holds no files.")
+    elif not is_listed(source.name):
+        raise ParameterError(
+            "files of a dataset whose names begin with . or _ are notes of programs; got "
+            f"{str(source)!r}. Rename it."
+        )
     kind = check_kinds(source, [path for _, path in files])
     return Found(source, kind, tuple(_find(name, path) for name, path in files))
 
@@ -215,7 +220,8 @@ def _find(name: str, path: Path) -> FoundFile:
         raise ParameterError(f"{str(path)!r} is not a regular file. Move it elsewhere.")
     if not status.st_size:
         raise DataError(f"{str(path)!r} is empty: it does not even name columns. Remove it.")
-    return FoundFile(name, path, status.st_size, status.st_mtime_ns)
+    # Workers may be in another folder than this process.
+    return FoundFile(name, path.absolute(), status.st_size, status.st_mtime_ns)
 
 
 def list_files(found: Found, converted: Sequence[Path] | None = None) -> Listing:

@@ -11,6 +11,7 @@ from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.files.dialect import Dialect
+from microagg.files.formats import suffix_of
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line
 from microagg.plans.manifest import Manifest
@@ -168,10 +169,12 @@ def protect_files(
     given, goal = place_of(file_name(source)), place_of(file_name(target))
     if not given.exists():
         raise ParameterError(f"the input {str(given)!r} does not exist.")
-    place = _work_place(goal, work_dir)
+    place = _work_place(given, goal, work_dir).absolute()
     output = _output(goal, given, place, force=force)
     reports = ReportFiles.of(report, public_report)
     found = find_at(given) if isinstance(given, Url) else find_files(given)
+    if not output.is_folder:
+        _check_suffix(given, goal)
     dialect = _dialect(found, delimiter, decimal, encoding)
     begun = Begun(plan, found, dialect, versions_here(), reports.names)
     warn_of_k(plan)
@@ -218,6 +221,15 @@ def _output(target: Place, source: Place, work: Path, *, force: bool) -> Output 
     if isinstance(target, Url):
         return UrlOutput(target, is_folder, work, force)
     return Output(target, is_folder, force)
+
+
+def _check_suffix(source: Place, target: Place) -> None:
+    suffix = suffix_of(source.name)
+    if not target.name.lower().endswith(suffix):
+        raise ParameterError(
+            f"a file that is read in parts keeps its format, so the output must end in {suffix!r}, "
+            f"as the input does; got {str(target)!r}."
+        )
 
 
 def _protected(
@@ -290,7 +302,7 @@ def _late_setting(passes: Passes, begun: Begun, target: Place) -> Setting:
     return replace(setting, dialect=converted.dialect, markers=converted.markers)
 
 
-def _work_place(target: Place, work_dir: PathName | None) -> Path:
+def _work_place(source: Place, target: Place, work_dir: PathName | None) -> Path:
     """Return where the work folder is: beside the target, or in the folder that was named."""
     if work_dir is None:
         if isinstance(target, Url):
@@ -310,6 +322,13 @@ def _work_place(target: Place, work_dir: PathName | None) -> Path:
             f"work_dir must be an existing folder, in which the work folder is made; got "
             f"{str(work_dir)!r}. Create it first."
         )
+    real = folder.resolve()
+    for dataset in (source, target):
+        if isinstance(dataset, Path) and real.is_relative_to(dataset.resolve()):
+            raise ParameterError(
+                f"work_dir must not be in the input or the output, whose files are those of a "
+                f"dataset; got {str(work_dir)!r}. Choose another place."
+            )
     return folder / f"{target.name}.microagg-work"
 
 
