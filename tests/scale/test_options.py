@@ -79,6 +79,13 @@ class TestTheCommandLine:
         assert "2 Parquet files; k holds for all of them together, not for each file" in out
         assert (source.parent / "in-protected").is_dir()
 
+    def test_it_says_what_the_work_folder_takes(self, source, tmp_path, capsys):
+        assert self.run(source, "-o", tmp_path / "a", "--json") == 0
+        said = capsys.readouterr().err
+        assert f"the work folder takes up to 0.1 GB in {str(tmp_path)!r}, where " in said
+        assert self.run(source, "-o", tmp_path / "b", "--quiet") == 0
+        assert not capsys.readouterr().err
+
     def test_the_folder_one_is_in(self, source, monkeypatch):
         monkeypatch.chdir(source)
         assert self.run(".") == 0

@@ -1,6 +1,7 @@
 """What a dataset cannot be or have is refused in one sentence, and nothing is left behind."""
 
 import errno
+import gzip
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.scale import memory, shuffle, work, writing
 from microagg.scale.protect import protect_files
+from microagg.scale.space import work_size
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}
@@ -348,6 +350,46 @@ def test_names_that_look_like_patterns(tmp_path):
         pq.ParquetFile(path).read() for path in sorted((tmp_path / "out").iterdir())
     )
     assert after.column_names == [name for name in table.columns if name != "id"]
+
+
+class TestTheSizeOfTheWorkFolder:
+    """It is said beforehand, and the folder never takes more."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "csv.gz"])
+    def test_it_is_enough(self, tmp_path, monkeypatch, suffix):
+        monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
+        monkeypatch.setattr("microagg.scale.spans.PART_ROWS", 10_000)
+        names = pl.Series([f"the job with the long name {at % 9}" for at in range(20_000)])
+        path = tmp_path / f"in.{suffix}"
+        table = people(20_000).with_columns(job=names)
+        if suffix == "csv.gz":
+            path.write_bytes(gzip.compress(table.write_csv().encode()))
+        else:
+            getattr(table, {"arrow": "write_ipc"}.get(suffix, f"write_{suffix}"))(path)
+        real, taken, said = work.WorkFolder.write, [0], []
+
+        def write(own, place, how):
+            real(own, place, how)
+            data = [file for file in own.path.rglob("*") if file.suffix in (".arrow", ".npy")]
+            taken.append(sum(file.stat().st_size for file in data))
+
+        def size(*given):
+            said.append(work_size(*given))
+            return said[-1]
+
+        monkeypatch.setattr(work.WorkFolder, "write", write)
+        monkeypatch.setattr("microagg.scale.space.work_size", size)
+        with ThreadPoolExecutor(1) as pool:  # no file is removed while sizes are added up
+            protect_dataset(path, tmp_path / f"out.{suffix}", engine=pool, **ASKED)
+        assert said[0] / 2 < max(taken) <= said[0]
+
+    def test_a_listener_hears_it_first(self, source, tmp_path):
+        heard = []
+        protect_dataset(
+            source, tmp_path / "out", progress=lambda task, *_: heard.append(task), **ASKED
+        )
+        assert heard[0].startswith("the work folder takes up to 0.1 GB in ")
 
 
 class TestOneFile:

@@ -89,6 +89,7 @@ def protect_dataset(
                 decimal=given["decimal"],
                 encoding=given["encoding"],
                 force=given["force"],
+                tell=lambda sentence: given["quiet"] or show(f"microagg: {sentence}.", err=True),
                 **reports,
             )
     if given["json"]:

@@ -1,6 +1,7 @@
 """protect_dataset(): a folder of files, or one that is too large, protected within memory."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -9,6 +10,7 @@ from typing import Any, Unpack
 
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
+from microagg.core.progress import report as report_progress
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.files.dialect import Dialect
 from microagg.files.formats import suffix_of
@@ -101,7 +103,7 @@ def protect_dataset(
     plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
         may be given with it
     progress : True for a bar where standard error is a terminal, or a function that is called with
-        (task, done, total)
+        (task, done, total), at first with what the work folder will take
     k : Least number of records behind a released combination, in the folder as a whole.
     random_state : Seed of a method that uses randomness; None draws one
     **options : as in `protect`
@@ -141,6 +143,7 @@ def protect_dataset(
             delimiter=delimiter,
             decimal=decimal,
             encoding=encoding,
+            tell=lambda sentence: report_progress(sentence, 0, 1),
         )
 
 
@@ -160,8 +163,12 @@ def protect_files(
     decimal: str | None = None,
     encoding: str | None = None,
     force: bool = False,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Manifest:
-    """Protect a dataset according to a plan; `force` replaces one file, never a folder."""
+    """Protect a dataset according to a plan; `force` replaces one file, never a folder.
+
+    `tell` is called with what the work folder will take.
+    """
     check_plan(plan)
     check_engine(engine)
     limit = as_bytes(memory)
@@ -184,8 +191,7 @@ def protect_files(
         reports.check(given, goal, force=force)
         if found.kind != "CSV" and not isinstance(given, Url):
             setting = _setting(plan, list_files(found))
-        listing = None if setting is None else setting.listing
-        check_space(found, listing, place.parent, goal)
+        tell(check_space(found, setting, place.parent, goal))
     with working_in(place, resume=resume) as work, working_with(engine):
         passes = Passes(work, limit)
         manifest = output.finished(passes) if resume else None
@@ -294,9 +300,9 @@ def _late_setting(passes: Passes, begun: Begun, target: Place) -> Setting:
     if isinstance(found.root, Url):
         found = fetch_all(passes, found)
     if found.kind != "CSV":
-        listing = list_files(found)
-        check_space(found, listing, passes.work.path.parent, target)
-        return _setting(begun.plan, listing)
+        setting = _setting(begun.plan, list_files(found))
+        check_space(found, setting, passes.work.path.parent, target)
+        return setting
     converted = convert(passes, found, begun.plan, begun.dialect)
     setting = _setting(begun.plan, converted.listing)
     return replace(setting, dialect=converted.dialect, markers=converted.markers)
