@@ -70,6 +70,11 @@ def protect_dataset(
             "a dataset is read from and written to files, not standard input or output. Name them."
         )
     target = _default_name(source) if output is None else output
+
+    def tell(sentence: str) -> None:
+        if not given["quiet"]:
+            show(f"microagg: {sentence}.", err=True)
+
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
         from microagg.scale.engines import client_at
         from microagg.scale.protect import protect_files
@@ -89,7 +94,7 @@ def protect_dataset(
                 decimal=given["decimal"],
                 encoding=given["encoding"],
                 force=given["force"],
-                tell=lambda sentence: given["quiet"] or show(f"microagg: {sentence}.", err=True),
+                tell=tell,
                 **reports,
             )
     if given["json"]:
