@@ -180,14 +180,14 @@ def protect_files(
     output = _output(goal, given, place, force=force)
     reports = ReportFiles.of(report, public_report)
     found = find_at(given) if isinstance(given, Url) else find_files(given)
-    if not output.is_folder:
-        _check_suffix(given, goal)
     dialect = _dialect(found, delimiter, decimal, encoding)
     begun = Begun(plan, found, dialect, versions_here(), reports.names)
     warn_of_k(plan)
     setting = None
     if not resume:
         output.check(given)
+        if not output.is_folder:
+            _check_suffix(given, goal)
         reports.check(given, goal, force=force)
         if found.kind != "CSV" and not isinstance(given, Url):
             setting = _setting(plan, list_files(found))
