@@ -303,6 +303,11 @@ class TestResuming:
         with pytest.raises(ParameterError, match="nothing to resume"):
             protect_dataset(source, tmp_path / "out", resume=True, **ASKED)
 
+    def test_that_of_another_user(self, broken, tmp_path, monkeypatch):
+        monkeypatch.setattr(os, "geteuid", lambda: 4711)
+        with pytest.raises(ParameterError, match="belongs to somebody else"):
+            protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
     def test_one_run_at_a_time(self, broken, tmp_path):
         with (
             work.working_in(tmp_path / ".out.microagg-work", resume=True),
