@@ -214,6 +214,14 @@ class TestTargets:
             protect_dataset(source, tmp_path / "out", **ASKED)
         assert (tmp_path / "out" / "mine.txt").read_text() == "keep"
 
+    @pytest.mark.parametrize("leads_to", ["nowhere", "empty"])
+    def test_a_link(self, source, tmp_path, leads_to):
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "out").symlink_to(tmp_path / leads_to)
+        with pytest.raises(ParameterError, match="is a link"):
+            protect_dataset(source, tmp_path / "out", **ASKED)
+        assert left_in(tmp_path) == ["empty", "in", "out"]
+
     def test_an_empty_folder_is_fine(self, source, tmp_path):
         (tmp_path / "out").mkdir()
         protect_dataset(source, tmp_path / "out", **ASKED)

@@ -60,6 +60,11 @@ class Output:
 
     def _check_folder(self) -> None:
         target = self.target
+        if target.is_symlink():
+            raise ParameterError(
+                f"the output {str(target)!r} is a link, and the finished folder gets its name at "
+                "once. Name the folder that it leads to, or remove it."
+            )
         if target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise ParameterError(
                 f"the output folder {str(target)!r} exists already and is not empty; a folder is "
