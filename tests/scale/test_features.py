@@ -434,6 +434,28 @@ def test_arrow_files_that_polars_wrote(tmp_path):
     assert sizes_of_classes(after, SHOWN)[0] >= 4
 
 
+class TestOneValueInEachFile:
+    def warned(self, tmp_path, years, rows=500):
+        table = people(N).with_columns(year=years)
+        source = write_files(table, tmp_path / "in", (700,), rows=rows)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            protect_dataset(source, tmp_path / "out", k=4, **ROLES, **MDAV)
+        return [str(own.message) for own in heard]
+
+    def test_files_tell_it(self, tmp_path):
+        years = pl.Series(2023 + (np.arange(N) >= 700))
+        (said,) = self.warned(tmp_path, years)
+        assert "all have the same 'year'" in said
+        assert "2023" not in said
+
+    def test_not_if_it_is_the_same_in_all(self, tmp_path):
+        assert not self.warned(tmp_path, pl.Series([2023] * N))
+
+    def test_nor_if_one_record_has_another(self, tmp_path):
+        assert not self.warned(tmp_path, pl.Series(2023 + (np.arange(N) >= 699)))
+
+
 def test_a_column_that_names_records(tmp_path):
     with pytest.warns(PrivacyWarning, match="'id' is published unchanged"):
         protected(people(N), tmp_path, identifiers=(), publish="id")
