@@ -281,11 +281,21 @@ def protected_name(path: str) -> str:
     return f"{path[:-length]}-protected{format_of(path).output_suffix or path[-length:]}"
 
 
+def refuse_folder(path: str) -> None:
+    """Refuse a folder where a table is needed."""
+    if path != STANDARD and Path(path).is_dir():
+        raise ParameterError(
+            f"{path!r} is a folder, and a file is needed here. Name one of its files; protect, "
+            "verify and measure also take folders (in Python, protect_dataset, verify and measure)."
+        )
+
+
 def open_table(path: str, *, dialect: "Dialect | None" = None) -> Reader:
     """Open a table file; its `table` method reads the records.
 
     Whatever the `dialect` of a CSV file leaves open is detected.
     """
+    refuse_folder(path)
     format_ = format_of(path)
     source = InputFile(
         path,

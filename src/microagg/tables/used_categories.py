@@ -69,6 +69,44 @@ def of_arrow(column: Any, *, sorts: bool = False) -> Any:
     )
 
 
+def entries_of(column: Any) -> Any:
+    """Return the entries that a column of Arrow lists, in their order."""
+    import pyarrow as pa
+
+    chunks = pa.chunked_array(column).unify_dictionaries().chunks
+    return chunks[0].dictionary if chunks else pa.array([], column.type.value_type)
+
+
+def used_entries(values: Any, listed: Any) -> Any:
+    """Return the different values of an Arrow array: as they are `listed`, or as they appear.
+
+    >>> import pyarrow as pa
+    >>> values = pa.array(["high", "low", None, "high"])
+    >>> used_entries(values, pa.array(["low", "middle", "high"])).to_pylist()
+    ['low', 'high']
+    >>> used_entries(values, None).to_pylist()
+    ['high', 'low']
+    """
+    from pyarrow import compute
+
+    found = compute.unique(values).drop_null()
+    if listed is None:
+        return found
+    places = compute.index_in(found, listed.cast(values.type))
+    return found.take(compute.array_sort_indices(places))  # what is not listed comes last
+
+
+def encoded(values: Any, kind: Any, entries: Any) -> Any:
+    """Return plain values of Arrow as a column of categories with these entries."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    indices = compute.index_in(values, entries).cast(kind.index_type)
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(indices, entries, ordered=kind.ordered)], type=kind
+    )
+
+
 def of_pandas(table: Any, *, sorts: bool = False) -> Any:
     """Return a table of pandas whose columns and index list no category without a record."""
     for name, dtype in table.dtypes.items():
