@@ -28,7 +28,7 @@ visits = pl.DataFrame(
 
 # %%
 # An identifier that repeats stops the run until somebody says whom k counts. "rows" says that every
-# row is about somebody else, which is wrong here.
+# row is about a different person, which is wrong here.
 options = {"k": 5, "sensitive": ["diagnosis"], "effort": "fast", "random_state": 0}
 rows = microagg.protect(visits, identifiers=["patient"], unit="rows", **options)
 people = microagg.protect(visits, unit="patient", **options)

@@ -143,8 +143,8 @@ def protect(
     sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
     publish : Columns to publish unchanged that are not sensitive.
     unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
-        record is about somebody else. Such as "patient" in a table of visits, or "household". A
-        record without a unit counts for nobody.
+        record is about a different person. Such as "patient" in a table of visits, or
+        "household". A record without a unit counts for nobody.
     drop : Columns to drop that name nobody.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
