@@ -47,5 +47,5 @@ def refuse_ambiguous_rows(columns: Collection[str]) -> None:
     if ROWS in columns:
         raise ParameterError(
             f"the unit {ROWS!r} says that every record is about a different person, but the table "
-            "also has a column of that name, which may be what was meant. Rename the column."
+            "has a column of that name, too, which may be what was meant. Rename the column."
         )
