@@ -24,8 +24,8 @@ def _page() -> Iterator[str]:
     yield "# Methods by feature"
     yield (
         f"All {len(METHODS)} methods, as `microagg.methods()` and `microagg methods` list them. "
-        "Constraints work with every method of `protect`; categories, requirements, strata, weights "
-        "and missing values with all except `fcm` and `efcm`. If you are not sure which to choose, "
+        "Constraints work with every method of `protect`; requirements, strata, weights and "
+        "missing values with all except `fcm` and `efcm`. If you are not sure which to choose, "
         f"use `{DEFAULT}`. [Methods as estimators](partitions.md) describes the classes."
     )
     yield (
