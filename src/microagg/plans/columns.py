@@ -45,7 +45,7 @@ ROLE_OPTIONS: Mapping[str, Option] = {
         "identifiers",
         Flag("--identifier", "C,...", Section.COLUMNS),
         Kind.NAMES,
-        "Columns to drop that name somebody, such as names and numbers of people.",
+        "Columns to drop that name somebody, such as names and patient numbers.",
         default=(),
     ),
     DROP: Option(
@@ -192,7 +192,7 @@ class ColumnPlan(Model):
         "--p-percent",
         "C=P",
         Section.PROTECTION,
-        "How closely nobody may be able to estimate a contribution to a group's total, in per "
+        "Nobody may be able to estimate a contribution to a group's total to within this many per "
         "cent.",
     )
     dominance: Annotated[

@@ -138,7 +138,7 @@ def protect(
     quasi_identifiers : Columns to protect. Columns of numbers without a role are protected as
         well. They may contain numbers, text, categories, booleans or dates. The manifest lists
         those without a role as assumed.
-    identifiers : Columns to drop that name somebody, such as names and numbers of people. If a
+    identifiers : Columns to drop that name somebody, such as names and patient numbers. If a
         value of one is in several records, `unit` must say whom k counts.
     sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
     publish : Columns to publish unchanged that are not sensitive.
@@ -157,7 +157,7 @@ def protect(
     t_closeness : How far a sensitive column in a group may be from the whole table, from 0 to 1.
         By column: the earth mover's distance, by rank for numbers, times and ordered categories,
         otherwise with equal distances. A "type" and "order" in `columns` say what the values are.
-    p_percent : How closely nobody may be able to estimate a contribution to a group's total, in
+    p_percent : Nobody may be able to estimate a contribution to a group's total to within this many
         per cent. By column, for quasi-identifiers that are released as means; contributors are
         units, where there are units.
     dominance : Largest share of a group's total that its N largest contributors may have, in per
