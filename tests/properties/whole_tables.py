@@ -368,7 +368,7 @@ def cases(draw, backend: str) -> Case:
     has_identifier = IDENTIFIER in roles or (index_name is not None and n % 2 == 1)
     request = _request(draw, columns, n, has_identifier=has_identifier)
     identifiers = [c.name for c in columns if c.role == IDENTIFIER]
-    # An identifier that repeats is a unit, or every record is about a different person.
+    # An identifier that repeats is a unit, or every record is about somebody else.
     units = ["rows"] * 6 + [None]
     if not request["keep_key"] and request["method"] != "fcm":
         units += identifiers * 2

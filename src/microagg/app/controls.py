@@ -72,7 +72,7 @@ def _input(option: Option, shown: str, place: str) -> Tag:
             **data,
         )
     if option.keyword == "unit":
-        choices = {"": "not said", "rows": "every record is about a different person"}
+        choices = {"": "not said", "rows": "every record is about somebody else"}
         return select("set_option", choices, shown, id=place, **data)
     if option.choices:
         nothing = {} if option.default in option.choices else {"": "not said"}

@@ -24,7 +24,7 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Memory limit, such as 4GB, for a file or folder that does not fit in memory.",
+        help="Most memory to take, such as 4GB, for a file or folder that does not fit in it.",
         rich_help_panel=FILES_SECTION,
     ),
 ]

@@ -42,7 +42,7 @@ def protect(
             "--output",
             "-o",
             metavar="OUT",
-            help="Where the result goes, or -. Default: next to the input, as NAME-protected.",
+            help="Where the result goes, or -. Default: beside the input, as NAME-protected.",
             rich_help_panel=FILES_SECTION,
         ),
     ] = None,
@@ -82,7 +82,7 @@ def protect(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Memory limit, such as 4GB, for a file or folder that does not fit in memory.",
+            help="Most memory to take, such as 4GB, for a file or folder that does not fit in it.",
             rich_help_panel=FILES_SECTION,
         ),
     ] = None,
@@ -107,7 +107,7 @@ def protect(
         bool,
         typer.Option(
             "--resume",
-            help="Continue the interrupted run of a dataset.",
+            help="Go on with a dataset where a run was ended.",
             rich_help_panel=FILES_SECTION,
         ),
     ] = False,
@@ -128,11 +128,11 @@ def protect(
     categories of one of its records. A column of text needs a role; a column of numbers without
     one is protected.
     Options for columns, --option, --block and --constraint can be repeated. A manifest of
-    what was done is written next to the copy. Ctrl-C ends the search of auto, and the best groups
+    what was done is written beside the copy. Ctrl-C ends the search of auto, and the best groups
     so far are written; a second Ctrl-C ends everything.
     A folder of Parquet, Arrow or CSV files, or one file with --memory, is protected as a dataset
     that need not fit in memory; both may be at URLs such as s3://bucket/visits. Ctrl-C then leaves
-    a work folder from which --resume continues.
+    a work folder that --resume takes up.
     """
     asked = plan_from(given)
     wanted = DatasetOptions(memory, work_dir, keep_work, resume, scheduler)

@@ -64,7 +64,7 @@ def measure(
         sensitive, too
     unit : column of the original that says whom a record is about, such as a patient or a firm;
         figures are then given for units as well. By default that of the plan or the manifest;
-        "rows" if every record is about a different person
+        "rows" if every record is about somebody else
     weights : column of the original with sampling weights, how many of the population each record
         stands for: figures of columns are then weighted, and the risk in the population is
         estimated. By default that of the plan or the manifest

@@ -125,12 +125,12 @@ def _check_unit(plan: "Plan") -> None:
     if ROWS in units:
         raise ParameterError(
             f"a column named {ROWS!r} cannot be the unit, as that name says that every record is "
-            "about a different person. Rename the column."
+            "about somebody else. Rename the column."
         )
     if units and plan.unit == ROWS:
         raise ParameterError(
             f"the unit is given twice: as column {units[0]!r}, and as {ROWS!r} for records that "
-            "are all about a different person. Remove one of them."
+            "are all about somebody else. Remove one of them."
         )
     if units and plan.keep_key:
         raise ParameterError(

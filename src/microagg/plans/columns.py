@@ -45,7 +45,7 @@ ROLE_OPTIONS: Mapping[str, Option] = {
         "identifiers",
         Flag("--identifier", "C,...", Section.COLUMNS),
         Kind.NAMES,
-        "Columns to drop that name somebody, such as names and patient numbers.",
+        "Columns to drop that name somebody, such as names and numbers of people.",
         default=(),
     ),
     DROP: Option(
@@ -192,7 +192,7 @@ class ColumnPlan(Model):
         "--p-percent",
         "C=P",
         Section.PROTECTION,
-        "Nobody may be able to estimate a contribution to a group's total to within this many per "
+        "How closely nobody may be able to estimate a contribution to a group's total, in per "
         "cent.",
     )
     dominance: Annotated[

@@ -233,7 +233,7 @@ class PlanFields(Model):
         "C",
         Section.COLUMNS,
         "Column that says whom a record is about, dropped; k then counts units. 'rows': every "
-        "record is about a different person.",
+        "record is about somebody else.",
         studies=("compare", "sweep"),
     )
     columns: Annotated[

@@ -180,7 +180,7 @@ class Plan(PlanFields):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether every record is said to be about a different person."""
+        """Whether every record is said to be about somebody else."""
         return self.unit == ROWS
 
     @property

@@ -17,8 +17,8 @@ def _only_rows(value: object) -> str | None:
     if value is None or value == ROWS:
         return None if value is None else ROWS
     raise ParameterError(
-        f"unit must be the name of a column, or {ROWS!r} if every record is about a different "
-        f"person; got {type(value).__name__}."
+        f"unit must be the name of a column, or {ROWS!r} if every record is about somebody else; "
+        f"got {type(value).__name__}."
     )
 
 
@@ -46,6 +46,6 @@ def refuse_ambiguous_rows(columns: Collection[str]) -> None:
     """Refuse the promise that every record differs if it may have been meant as a column."""
     if ROWS in columns:
         raise ParameterError(
-            f"the unit {ROWS!r} says that every record is about a different person, but the table "
-            "has a column of that name, too, which may be what was meant. Rename the column."
+            f"the unit {ROWS!r} says that every record is about somebody else, but the table has a "
+            "column of that name, too, which may be the one that says whom. Rename the column."
         )

@@ -138,13 +138,13 @@ def protect(
     quasi_identifiers : Columns to protect. Columns of numbers without a role are protected as
         well. They may contain numbers, text, categories, booleans or dates. The manifest lists
         those without a role as assumed.
-    identifiers : Columns to drop that name somebody, such as names and patient numbers. If a
+    identifiers : Columns to drop that name somebody, such as names and numbers of people. If a
         value of one is in several records, `unit` must say whom k counts.
     sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
     publish : Columns to publish unchanged that are not sensitive.
     unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
-        record is about a different person. Such as "patient" in a table of visits, or
-        "household". A record without a unit counts for nobody.
+        record is about somebody else. Such as "patient" in a table of visits, or "household". A
+        record without a unit counts for nobody.
     drop : Columns to drop that name nobody.
     columns : What each column is, by name. A mapping with "role", "type" ("continuous", "integer",
         "ordinal", "nominal", "boolean", "date", "datetime"), "order" (the values of an ordinal
@@ -157,7 +157,7 @@ def protect(
     t_closeness : How far a sensitive column in a group may be from the whole table, from 0 to 1.
         By column: the earth mover's distance, by rank for numbers, times and ordered categories,
         otherwise with equal distances. A "type" and "order" in `columns` say what the values are.
-    p_percent : Nobody may be able to estimate a contribution to a group's total to within this many
+    p_percent : How closely nobody may be able to estimate a contribution to a group's total, in
         per cent. By column, for quasi-identifiers that are released as means; contributors are
         units, where there are units.
     dominance : Largest share of a group's total that its N largest contributors may have, in per

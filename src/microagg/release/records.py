@@ -215,8 +215,8 @@ def _units(frame: Frame, name: str) -> Rows:
 def nobody_named(unit: str) -> DataError:
     """Return the error that no record has a unit."""
     return DataError(
-        f"no record has a value in the unit {unit!r}, so there is nobody to count. Name "
-        "another column, or say that every record is about a different person (--unit rows, or "
+        f"no record has a value in the unit {unit!r}, so that nobody could be counted. Name "
+        "another column, or say that every record is about somebody else (--unit rows, or "
         "unit='rows' in Python)."
     )
 
@@ -238,10 +238,9 @@ def refuse_shared(shared: Mapping[str, int]) -> None:
     option = quote(name)
     raise DataError(
         f"identifier {name!r} repeats{others}: {values} in several records, so that k records may "
-        f"be fewer than k people. Let k count people instead (--unit {option}, or unit={name!r} in "
-        "Python), or say that every record is about a different person (--unit rows, or "
-        "unit='rows'). If the column names nobody, drop it "
-        f"(--drop {option}, or drop=[{name!r}])."
+        f"be fewer than k people. Name whom k should count (--unit {option}, or unit={name!r} in "
+        "Python), or say that every record is about somebody else (--unit rows, or unit='rows'). A "
+        f"column that names nobody is left out with --drop {option} (drop=[{name!r}])."
     )
 
 

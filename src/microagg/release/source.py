@@ -77,8 +77,8 @@ def read_source(
     """Read a file for a plan.
 
     Columns to drop are not read, except for identifiers: it matters where they repeat, unless
-    every record is about a different person. Columns that the format of the `target` does not
-    support are refused before any long work.
+    every record is about somebody else. Columns that the format of the `target` does not support
+    are refused before any long work.
     """
     file = open_table(path, dialect=replace(dialect or Dialect(), na=plan.na))
     roles = plan.roles_in(file.columns)

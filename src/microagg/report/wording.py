@@ -294,7 +294,7 @@ def correlation_change(mean: float, largest: float) -> str:
 
 
 def _may_repeat_people(done: Manifest) -> bool:
-    """Whether nothing says that every record is about a different person, as an identifier does."""
+    """Whether nothing says that every record is about somebody else: identifiers do not repeat."""
     return done.unit is None and not done.identifiers and not done.plan.counts_rows
 
 

@@ -1,4 +1,4 @@
-"""Identifiers that repeat: what k should count is asked before the run refuses to guess."""
+"""Identifiers that repeat: whom k should count is asked before the run refuses to guess."""
 
 from htmltools import Tag, tags
 
@@ -24,7 +24,7 @@ def repeating(state: State, found: Described) -> list[Column]:
 
 
 def question(state: State, found: Described) -> Tag | None:
-    """Ask what k should count; nothing if no identifier repeats."""
+    """Ask whom k should count; nothing if no identifier repeats."""
     columns = repeating(state, found)
     if not columns:
         return None
@@ -32,8 +32,8 @@ def question(state: State, found: Described) -> Tag | None:
     has = "is an identifier that repeats" if len(names) == 1 else "are identifiers that repeat"
     return notice(
         tags.p(
-            f"{listed_names(names[:5])} {has}: k records may be fewer than k people. What should "
-            "k count? If a column names nobody, drop it instead."
+            f"{listed_names(names[:5])} {has}: k records may be fewer than k people. Whom should k "
+            "count? A column that names nobody is better dropped."
         ),
         actions(
             *[
@@ -46,10 +46,7 @@ def question(state: State, found: Described) -> Tag | None:
                 for own in columns[:_MOST_OFFERED]
             ],
             button(
-                "Every record is about a different person",
-                "count_by",
-                id="count-records",
-                unit=ROWS,
+                "Every record is about somebody else", "count_by", id="count-records", unit=ROWS
             ),
         ),
         kind="caution",
