@@ -1,8 +1,8 @@
 """Blocks of columns
 
 Grouping by all columns at once loses much when there are many. Grouping by a few at a time loses
-less, and promises less: k holds within each block only, and whoever knows values of two blocks can
-link records again. The release says so. Look at both sides before you choose.
+less, and promises less: k holds within each block only, and anyone who knows values from two blocks
+can link records again. The release says so. Look at both sides before you choose.
 """
 
 import warnings

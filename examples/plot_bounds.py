@@ -1,9 +1,9 @@
 """How far from optimal?
 
-The best grouping of more than a handful of records is out of reach, but what no grouping can beat
-can be proved. The loss of the groups that were found and a lower bound enclose the optimum. The
-fast bound is computed along with every release; the tight one takes longer and, on a small table,
-leaves hardly a gap.
+The best grouping of more than a handful of records is out of reach, but a loss that no grouping can
+beat can be proved. The optimum lies between this lower bound and the loss of the groups that were
+found. The fast bound is computed along with every release; the tight one takes longer and, on a
+small table, leaves hardly a gap.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,8 @@ for name, values in percent.items():
     print(f"{name:12}", *(f"{value:6.2f}" for value in values))
 
 # %%
-# No grouping lies below a bound: the optimum is in the shaded band, and where it closes, it is
-# found.
+# No grouping lies below a bound: the optimum is in the shaded band, and is found where the band
+# closes.
 figure, axes = plt.subplots(layout="constrained")
 axes.fill_between(ks, percent["fast bound"], percent["auto"], color="C0", alpha=0.1)
 axes.fill_between(ks, percent["tight bound"], percent["auto"], color="C0", alpha=0.3)

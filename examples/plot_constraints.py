@@ -1,9 +1,9 @@
 """Constraints as a projection
 
-Rent and other costs make up all of a household's spending, so their shares should add up to 100.
-Those that are surveyed often do not. With a constraint each group releases the nearest values that
-satisfy it: its mean is projected onto the line. Whole numbers stay whole, so that the nearest
-points of a grid on the line are released.
+Rent and other costs make up all of a household's spending, so their shares should add up to 100. In
+a survey they often do not. With a constraint each group releases the nearest values that satisfy
+it: its mean is projected onto the line. Whole numbers stay whole, so that the nearest points of a
+grid on the line are released.
 """
 
 import matplotlib.pyplot as plt

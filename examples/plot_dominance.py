@@ -1,7 +1,7 @@
 """The p per cent rule
 
-A group's mean times its size is a total, and whoever is the second largest contributor can subtract
-their own share and estimate the largest. The p per cent rule asks that even they be off by p per
+A group's mean times its size is a total, and the second largest contributor can subtract their own
+share and estimate the largest. The p per cent rule requires that even this estimate be off by p per
 cent or more. Firms are the classic case: turnovers are skewed, and one giant makes up most of its
 group.
 """

@@ -13,7 +13,7 @@ import polars as pl
 import microagg
 
 # %%
-# Forty people: what a neighbour may know of them is their age and income.
+# Forty people: a neighbour may know their age and income.
 rng = np.random.default_rng(3)
 age = rng.integers(20, 66, 40)
 people = pl.DataFrame({"age": age, "income": (1200 + 45 * age + rng.normal(0, 500, 40)).round()})

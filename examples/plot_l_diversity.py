@@ -1,9 +1,9 @@
 """l-diversity
 
-Five records that look alike do not help if all of them have the same diagnosis: whoever knows that
-somebody is among them knows the diagnosis. l-diversity asks for several values of a sensitive
-column in every group. Diagnoses here go with age, so groups of one colour are common without it,
-and there is none with it.
+Five records that look alike do not help if all of them have the same diagnosis: anyone who knows
+that a person is among them knows the diagnosis. l-diversity asks for several values of a sensitive
+column in every group. Diagnoses depend on age here, so groups of one colour are common without it,
+and there are none with it.
 """
 
 import matplotlib.pyplot as plt

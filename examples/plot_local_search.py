@@ -28,7 +28,7 @@ for rounds in range(1, 40):
 print(f"from {losses[0]:.2f} % to {losses[-1]:.2f} % in {search.n_iterations_} rounds")
 
 # %%
-# A record has changed its group if most of those it was with are elsewhere.
+# A record has changed its group if most of its former companions are elsewhere.
 together = start.labels_[:, None] == start.labels_
 still = together & (search.labels_[:, None] == search.labels_)
 moved = still.sum(axis=1) <= together.sum(axis=1) / 2

@@ -1,9 +1,9 @@
 """MDAV, step by step
 
 MDAV takes groups off from the outside in: the record farthest from the mean of what is left forms a
-group with its nearest, and so does the record farthest from that one. It is the method that most
-tools offer. Here it is written out in a few lines of NumPy, drawn after each round, and compared
-with the estimator.
+group with its nearest neighbours, and so does the record farthest from that one. It is the method
+that most tools offer. Here it is written out in a few lines of NumPy, drawn after each round, and
+compared with the estimator.
 """
 
 import matplotlib.pyplot as plt

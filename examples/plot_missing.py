@@ -1,9 +1,9 @@
 """Missing values
 
-Missing values stop a run until somebody says what they mean. With `missing="value"` they stay: they
+Missing values stop a run until you say how to treat them. With `missing="value"` they stay: they
 count as a value, and records without an answer share groups. With `missing="impute"` the group's
-mean replaces them. Whether that is right depends on who did not answer: here those with high
-incomes, so that what is filled in is too low.
+mean replaces them. Whether that is right depends on who did not answer: here it is those with high
+incomes, so that the imputed values are too low.
 """
 
 import matplotlib.pyplot as plt

@@ -14,8 +14,8 @@ import microagg
 patients = pl.from_pandas(load_diabetes(as_frame=True, scaled=False).frame)
 
 # %%
-# Age, sex, body and blood values may be known to somebody; how the disease went on is what one
-# wants to study.
+# Age, sex, body and blood values may be known to somebody; how the disease progressed is what the
+# table is published for.
 release = microagg.protect(
     patients,
     k=5,

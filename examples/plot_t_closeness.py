@@ -1,6 +1,6 @@
 """t-closeness
 
-Groups of people who are alike also have similar salaries, so a group tells much about them.
+Groups of people who are alike also have similar salaries, so a group reveals much about them.
 t-closeness limits how far the distribution of a sensitive column in a group may be from that in the
 whole table. Each thin line is the distribution of one group; with a smaller t they come closer to
 the thick line, and groups become larger and lose more.

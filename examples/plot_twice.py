@@ -1,8 +1,9 @@
 """Releasing the same table twice
 
-One release hides everybody among k. Two of the same table, with another k or seed, do not: whoever
-has both knows that a person is in one group here and in another there, and few records are in both.
-So publish one release of a table. A second one next to the first makes `microagg` warn.
+One release hides everybody among k. Two of the same table, with another k or seed, do not: anyone
+who has both knows that a person is in one group here and in another there, and few records are in
+both. So publish one release of a table. `microagg` warns you if you write a second one next to the
+first.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +16,8 @@ import microagg
 patients = pl.from_pandas(load_diabetes(as_frame=True, scaled=False).frame)
 
 # %%
-# The same table with k = 5 and k = 6: rows are in the same order, so that two files can be put side
-# by side.
+# The same table with k = 5 and k = 6: rows are in the same order, so that the two files can be
+# matched.
 releases = [
     microagg.protect(patients, k=k, sensitive=["target"], effort="fast", random_state=k)
     for k in (5, 6)

@@ -12,8 +12,8 @@ import polars as pl
 import microagg
 
 # %%
-# A hundred patients with one to eight visits each; what is true of a patient is nearly the same in
-# all visits.
+# A hundred patients with one to eight visits each; a patient's values are nearly the same in all
+# visits.
 rng = np.random.default_rng(16)
 patient = np.repeat(np.arange(100), rng.integers(1, 9, 100))
 n = len(patient)
@@ -27,8 +27,8 @@ visits = pl.DataFrame(
 ).sample(fraction=1, shuffle=True, seed=1)
 
 # %%
-# An identifier that repeats stops the run until somebody says whom k should count. "rows" says that
-# every row is about a different person, which is wrong here.
+# An identifier that repeats stops the run until you say what k should count. "rows" says that every
+# row is about a different person, which is wrong here.
 options = {"k": 5, "sensitive": ["diagnosis"], "effort": "fast", "random_state": 0}
 rows = microagg.protect(visits, identifiers=["patient"], unit="rows", **options)
 people = microagg.protect(visits, unit="patient", **options)

@@ -39,7 +39,7 @@ def test_no_loose_files():
 
 def test_the_table_of_rooms_has_the_layers_in_their_order():
     text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
-    section = text.partition("## The rooms\n")[2].partition("\n## ")[0]
+    section = text.partition("## The packages\n")[2].partition("\n## ")[0]
     settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     assert re.findall(r"^\| `(\w+)/` \|", section, flags=re.MULTILINE) == layers[::-1]
@@ -48,7 +48,7 @@ def test_the_table_of_rooms_has_the_layers_in_their_order():
 
 def test_files_of_the_walk_are_there():
     text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
-    walk = text.partition("## The walk of one record\n")[2].partition("\n## ")[0]
+    walk = text.partition("## The path of one record\n")[2].partition("\n## ")[0]
     package = Path(microagg.__file__).parent
     named = re.findall(r"`([a-z_/]+\.py)`", walk)
     assert len(named) > 12

@@ -154,8 +154,9 @@ def _loss_and_time(axes: Axes, table: Table, text: str) -> None:
             points[name] = (seconds, number(row["IL"]), "C0")
     for at, (name, (seconds, lost, colour)) in enumerate(points.items()):
         axes.plot(seconds, lost, "o", color=colour)
-        place = (0, -14 if at % 2 else 7)  # neighbours leave each other room
-        axes.annotate(name, (seconds, lost), place, textcoords="offset points", ha="center")
+        # Neighbours leave each other room: below and to the left, or above.
+        place, side = ((6, -14), "right") if at % 2 else ((0, 7), "center")
+        axes.annotate(name, (seconds, lost), place, textcoords="offset points", ha=side)
     axes.margins(0.25, 0.2)
     axes.set(xscale="log", xlabel="CPU seconds", ylabel="information loss (%)")
     axes.set_title("100,000 records, k = 5")

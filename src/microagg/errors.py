@@ -11,6 +11,7 @@ from microagg.core.errors import (
     MicroaggError,
     ParameterError,
     PrivacyWarning,
+    RoleWarning,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "MicroaggError",
     "ParameterError",
     "PrivacyWarning",
+    "RoleWarning",
 ]

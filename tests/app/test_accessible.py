@@ -66,6 +66,14 @@ def test_axe_finds_nothing(released, screen):
         assert wide <= 0, f"{step} is {wide} pixels too wide on a {screen}"
 
 
+def test_reasons_are_not_squeezed_on_a_phone(released):
+    released.page.set_viewport_size(SCREENS["phone, light"]["viewport"])
+    released.go("data")
+    rows = released.page.locator("#columns tbody tr")
+    heights = rows.evaluate_all("rows => rows.map(row => row.getBoundingClientRect().height)")
+    assert 0 < max(heights) < 120, heights
+
+
 def test_axe_finds_nothing_where_something_was_refused(released, tmp_path):
     released.ask_for(tmp_path / "none.csv")
     released.see(".error:visible")

@@ -9,7 +9,7 @@ import xlsxwriter
 import microagg
 from microagg.app.answers import Saved, Verified
 from microagg.app.desk import SAVE, VERIFY
-from microagg.app.page import code
+from microagg.app.page import ACTIONS, code, drop
 from tests.app.table import do, new_desk, open_people, with_roles, write_people
 
 
@@ -42,6 +42,20 @@ def test_a_bad_file_leaves_everything_as_it_was(desk, tmp_path):
     assert desk.state.now == before
     assert "does not exist" in refusal(desk, "path")
     assert desk.state.view.refusals["path"].text.endswith("gone.csv")
+
+
+def test_a_page_that_says_that_a_file_was_dropped_moves_no_other(desk, tmp_path):
+    (tmp_path / "others.csv").write_text("a\n1\n")
+    assert "drop" not in ACTIONS, "the page does not do this by a word"
+    for files in ([{"datapath": str(tmp_path / "others.csv"), "name": "x.csv"}], "x", [1]):
+        desk.act({"drop": drop}, {"do": "drop", "place": "path", "files": files})
+        assert refusal(desk, "path")
+    assert (tmp_path / "others.csv").exists()
+    (desk.workspace.dropped / "0.csv").write_bytes((tmp_path / "people.csv").read_bytes())
+    files = [{"datapath": str(desk.workspace.dropped / "0.csv"), "name": "dropped.csv"}]
+    desk.act({"drop": drop}, {"do": "drop", "place": "path", "files": files})
+    desk.follow()
+    assert desk.described.name == "dropped.csv"
 
 
 def test_another_file_begins_a_plan_and_undo_brings_the_former_back(desk, tmp_path):
@@ -256,6 +270,20 @@ def test_the_release_is_written_and_verified(ready, tmp_path):
     assert not ready.last(VERIFY, Verified).satisfied
     do(ready, "verify", {"verify-path": ""}, id="verify")
     assert "enter the path" in refusal(ready, "verify")
+
+
+def test_a_name_that_cannot_be_written_is_refused_where_it_was_entered(ready, tmp_path):
+    do(ready, "run")
+    do(ready, "set_target", value=str(tmp_path / "safe.sas7bdat"), id="target")
+    assert "SAS files cannot be written" in refusal(ready, "target")
+    do(ready, "save")
+    assert refusal(ready, "save") == "the name of the file was refused: choose another above."
+
+
+def test_only_files_are_switched_on_and_off(ready):
+    before = ready.state.now.outputs
+    do(ready, "set_output", output="target", value=True)
+    assert ready.state.now.outputs == before
 
 
 def test_an_audit_needs_a_second_word(ready):

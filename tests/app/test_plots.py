@@ -72,6 +72,14 @@ def test_heatmap():
     assert [own.text for own in cells] == [".5", ".0", ".5", ".9", ".0", ".9"]
 
 
+@pytest.mark.parametrize(("name", "least"), [("income", 40), ("日本語の名前", 66)])
+def test_names_beside_a_heatmap_have_room(name, least):
+    """Widths in the fonts of the browsers that it was looked at with."""
+    cells = ((None, 0.5), (0.5, None))
+    found = parsed(plots.heatmap(Correlations(names=(name, "b"), before=cells, after=cells), "c"))
+    assert float(next(found.iter("text")).get("x")) >= least
+
+
 def test_marks_of_the_map_can_be_chosen():
     rows = [
         {"method": m, "k": k, "information_loss": loss, "linkage": risk, "efficient": best}

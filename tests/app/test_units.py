@@ -162,6 +162,17 @@ class TestVerify:
         assert ("original", "visits.xlsx, which is open") in found.facts
         assert self.verified(desk, target, original=path).satisfied
 
+    def test_another_file_is_read_as_it_is_said_to_be_written(self, desk, tmp_path):
+        path = tmp_path / "other.xlsx"
+        with xlsxwriter.Workbook(path) as book:
+            pl.DataFrame({"note": ["see Data"]}).write_excel(book, "Read me")
+            pl.DataFrame({"cost": [1, 2] * 6}).write_excel(book, "Data")
+        do(desk, "verify", {"verify-path": str(path), "verify-k": "6"}, id="verify")
+        assert "has the sheets" in desk.state.view.refusals["verify"].message
+        assert '<details id="verify-dialect" open' in release.view(desk).get_html_string()
+        found = self.verified(desk, path, k=6, sheet="Data")
+        assert found.satisfied
+
     def test_another_table_is_not(self, desk, tmp_path):
         target = self.save(desk, tmp_path)
         table = pl.read_csv(tmp_path / "visits.csv")

@@ -96,9 +96,9 @@ def test_a_damaged_list_is_an_empty_one(places, text):
 
 
 def test_dropped_files_keep_their_name_and_are_not_remembered(places, tmp_path):
-    uploaded = tmp_path / "0.csv"
-    uploaded.write_text("a\n1\n")
     with Workspace(*places) as workspace:
+        uploaded = workspace.dropped / "0.csv"
+        uploaded.write_text("a\n1\n")
         kept = workspace.keep(uploaded, "../../people of 2024.csv")
         assert kept.name == "people of 2024.csv"
         assert not list(tmp_path.glob("people*"))
@@ -118,12 +118,22 @@ def test_dropped_files_keep_their_name_and_are_not_remembered(places, tmp_path):
         (".hidden.csv", "hidden.csv"),
     ],
 )
-def test_odd_names_become_plain_ones(places, tmp_path, name, expected):
-    (tmp_path / "0.csv").touch()
+def test_odd_names_become_plain_ones(places, name, expected):
     with Workspace(*places) as workspace:
-        kept = workspace.keep(tmp_path / "0.csv", name)
+        (workspace.dropped / "0.csv").touch()
+        kept = workspace.keep(workspace.dropped / "0.csv", name)
         assert kept.name == expected
         assert kept.parent.parent == workspace.dropped
+
+
+def test_nothing_is_moved_that_was_not_dropped(places, tmp_path):
+    (tmp_path / "people.csv").touch()
+    with Workspace(*places) as workspace:
+        (workspace.dropped / "link.csv").symlink_to(tmp_path / "people.csv")
+        for other in (tmp_path / "people.csv", workspace.dropped / "link.csv", workspace.folder):
+            with pytest.raises(ParameterError, match="was not dropped on the page"):
+                workspace.keep(other, "people.csv")
+    assert (tmp_path / "people.csv").exists()
 
 
 def test_a_list_that_cannot_be_written_does_not_matter(places, tmp_path):

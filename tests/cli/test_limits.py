@@ -182,3 +182,19 @@ def test_a_process_that_may_hold_little():
     assert (done.returncode, done.stdout) == (OUT_OF_MEMORY, "")
     assert done.stderr.startswith("microagg: there is not enough memory: 74.5 GiB more could not")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep no such limit")
+@pytest.mark.parametrize(("limits", "loaded"), [(True, ["scipy.linalg"]), (False, [])])
+def test_libraries_that_wait_for_memory_are_loaded_while_there_is_some(limits, loaded):
+    script = (
+        "import resource, sys; "
+        f"{limits} and resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9,) * 2); "
+        "from microagg.cli.limited import need_room_to_start; "
+        "need_room_to_start(['protect', 'people.csv']); "
+        "print([name for name in sys.modules if name == 'scipy.linalg'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{loaded}\n"

@@ -299,8 +299,8 @@ def test_undoing_keeps_the_file_of_another_run(tmp_path, monkeypatch):
             raise OSError(5, "Input/output error")
         real(_beside, path)
 
-    real = atomic._rename_to_free_name
-    monkeypatch.setattr(atomic, "_rename_to_free_name", fail_late)
+    real = atomic.rename_to_free_name
+    monkeypatch.setattr(atomic, "rename_to_free_name", fail_late)
     with pytest.raises(ParameterError, match="Input/output error"):
         atomic_write_all({tmp_path / "m": _text("m"), tmp_path / "a": _text("a")}, force=False)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"m": "theirs"}

@@ -47,13 +47,18 @@ def test_what_is_damaged_is_compiled_again_and_said(tmp_path, suffix, damage):
     assert "damaged" not in run(tmp_path).stderr
 
 
-@pytest.mark.parametrize("threads", ["0", "-3"])
-def test_a_number_of_threads_that_numba_refuses_is_one_sentence(threads):
+@pytest.mark.parametrize("threads", ["0", "-3", "four", "1.5", ""])
+@pytest.mark.parametrize(
+    ("variable", "module"),
+    [("NUMBA_NUM_THREADS", "kernels.compile"), ("POLARS_MAX_THREADS", "files.room")],
+)
+def test_a_number_of_threads_that_a_library_refuses_is_one_sentence(variable, module, threads):
     done = subprocess.run(
-        [sys.executable, "-c", "import microagg.kernels.compile"],
-        env={**os.environ, "NUMBA_NUM_THREADS": threads},
+        [sys.executable, "-c", f"import microagg.{module}"],
+        env={**os.environ, variable: threads},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "NUMBA_NUM_THREADS must be a whole number of at least 1; got" in done.stderr
+    assert f"{variable} must be a whole number of at least 1; got {threads!r}." in done.stderr
+    assert "RuntimeWarning" not in done.stderr

@@ -293,6 +293,42 @@ COSTS = [f"{1000 + 7 * i},{i:02d}" for i in range(60)]
 
 
 @pytest.mark.parametrize(
+    ("numbers", "are_days"),
+    [
+        ([20240131, 20231201, None, 19991015], True),
+        ([20240131.0, 20231201.0, 19991015.0], True),
+        ([20240131, 20231301, 19991015], False),  # no month
+        ([20240131, 20231200, 19991015], False),  # no day
+        ([2024, 1999, 2001], False),
+    ],
+)
+def test_whole_numbers_may_be_dates(numbers, are_days):
+    guesses = guess_columns(
+        open_frame(pl.DataFrame({"seen": numbers * 2, "a": [1.5] * len(numbers) * 2}))
+    )
+    assert ("different dates? then write 20240131 as 2024-01-31" in guesses["seen"].why) is are_days
+
+
+@pytest.mark.parametrize(
+    ("codes", "asked"),
+    [
+        ([999] * 5, '; does 999 mean missing? then na = ["999"] above'),
+        ([-9.0] * 5 + [999.0] * 5, '; does -9 or 999 mean missing? then na = ["-9", "999"] above'),
+        ([None, -99] * 5, '; does -99 mean missing? then na = ["-99"] above'),
+        ([999] * 4, ""),  # too few records to be named
+        ([99] * 5, ""),  # an age
+        ([-9] * 5 + [-3], ""),  # a column with negative numbers
+        ([998] * 5, ""),
+        ([999.5] * 5, ""),
+        ([], ""),
+    ],
+)
+def test_numbers_of_nines_may_mean_missing(codes, asked):
+    table = open_frame(pl.DataFrame({"age": [*range(18, 88), *codes]}, strict=False))
+    assert guess_columns(table)["age"].why.partition("; does")[2] == asked.partition("; does")[2]
+
+
+@pytest.mark.parametrize(
     ("entries", "asked"),
     [
         (["k.A."] * 5, '; does k.A. mean missing? then na = ["k.A."] above'),

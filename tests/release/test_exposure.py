@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from microagg import protect, verify
-from microagg.core.errors import DataError, PrivacyWarning
+from microagg.core.errors import DataError, PrivacyWarning, RoleWarning
 
 RNG = np.random.default_rng(8)
 PATIENT = np.repeat(np.arange(30), 4)
@@ -44,6 +44,29 @@ def test_records_in_the_order_of_units():
 def test_a_value_of_its_own_for_every_unit(role):
     told = warned(SHUFFLED, **{"columns": {"ward": {"type": "integer"}}, role: "code"})
     assert told[0].startswith("column 'code' is published unchanged, and nearly every 'patient'")
+
+
+class TestSerialNumbersWithoutARole:
+    TABLE = pl.DataFrame({"case": range(1000, 1060), "age": RNG.integers(20, 90, 60)})
+
+    def test_are_warned_of(self):
+        with pytest.warns(RoleWarning, match="'case' has no role and looks like a serial number"):
+            protect(self.TABLE.sample(fraction=1.0, shuffle=True, seed=1), 3, method="mdav")
+
+    @pytest.mark.parametrize(
+        ("table", "asked"),
+        [
+            (TABLE, {"quasi_identifiers": ["case"]}),
+            (TABLE, {"identifiers": ["case"]}),
+            (TABLE.with_columns(case=RNG.integers(0, 100_000, 60)), {}),
+            (TABLE.head(12), {}),
+        ],
+        ids=["named", "dropped", "amounts", "few records"],
+    )
+    def test_nothing_else_is(self, table, asked):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            protect(table, 3, method="mdav", **asked)
 
 
 class TestContributionsWithWeights:
@@ -91,6 +114,8 @@ class TestColumnsThatNameRecords:
         "categories": pl.Series([f"c{i}" for i in range(N)], dtype=pl.Categorical),
         "text": pl.Series([f"c{i}" for i in range(N)]),
         "numbers": pl.Series(range(N)),
+        "lists": pl.Series([[i, 1] for i in range(N)]),
+        "structures": pl.Series([{"visits": [i]} for i in range(N)]),
     }
 
     def _told(self, values, **roles):

@@ -2,15 +2,20 @@
 
 import tomllib
 
+import numpy as np
+import polars as pl
 import pytest
 
+from microagg import protect
 from microagg.core.words import at_least, at_most
+from microagg.measures.utility.wording import propensity_rows
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.plans.required import WHY_LOST
 from microagg.report import wording
 from microagg.report.loss_words import loss_sentences
 from microagg.report.plan_text import names_values, plan_text
+from microagg.report.steps import coarse_utility
 from tests.manifests import DRAW, manifest
 
 DONE = {"min_group": 2, "blocks": [["a", "b"], ["c"]]}
@@ -146,3 +151,12 @@ def test_columns_of_which_next_to_nothing_is_left_are_named_internally():
     assert caution.startswith("Released values are no closer to the true ones")
     assert caution.endswith("average: town. " + WHY_LOST)
     assert wording.cautions(done, public=True) == []
+
+
+def test_a_rounded_pmse_is_not_compared_with_its_expected_value():
+    table = pl.DataFrame({"x": np.random.default_rng(5).normal(size=60)})
+    utility = protect(table, 5, method="mdav").utility()
+    (exact,) = propensity_rows(utility.propensity)
+    (rounded,) = propensity_rows(coarse_utility(utility, 5, 60).propensity)
+    assert "times the expected value" in exact.figure
+    assert float(rounded.figure) >= utility.propensity.pmse

@@ -46,6 +46,15 @@ def expected(source, tmp_path):
     return digests(tmp_path / "expected")
 
 
+def test_relative_paths(client, cluster, source, expected, tmp_path, monkeypatch):
+    """Workers were started in another folder."""
+    cluster.add()
+    client.wait_for_workers(2)
+    monkeypatch.chdir(tmp_path)
+    protect_dataset(source.name, "out", engine=client, **ASKED)
+    assert digests(tmp_path / "out") == expected
+
+
 @contextmanager
 def in_the_meantime(tmp_path, then):
     """Do something once the first regions are grouped."""

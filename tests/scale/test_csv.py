@@ -88,8 +88,11 @@ class TestFiles:
         text = people(N).with_columns(
             age=pl.when(pl.int_range(N) == 899).then(pl.lit("old")).otherwise(pl.lit("30"))
         )
-        with pytest.raises(DataError, match="'age'"):
-            protect_dataset(written(text, tmp_path / "in"), tmp_path / "out", **ASKED)
+        source = written(text, tmp_path / "in")
+        first, *_, last = sorted(path.name for path in source.iterdir())
+        words = f"column 'age' has numbers in '{first}' and text in '{last}', and no role"
+        with pytest.raises(DataError, match=words):
+            protect_dataset(source, tmp_path / "out", **ASKED)
         assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
     def test_markers_of_missing_values(self, tmp_path):

@@ -399,12 +399,61 @@ class TestColumns:
             (path,) = (folder / "out").iterdir()
             assert b"rare" not in path.read_bytes()
 
+    @pytest.mark.parametrize("role", ["quasi_identifiers", "strata"])
+    def test_a_dictionary_keeps_its_order(self, tmp_path, role):
+        sizes = ["small", "medium", "large"]
+        places = pa.array(np.arange(N)[::-1] % 3, pa.int8())
+        column = pa.DictionaryArray.from_arrays(places, pa.array(sizes), ordered=True)
+        table = pa.table({"x": np.arange(N) // 9 * 1.0, "size": column})
+        for suffix in ("parquet", "arrow"):
+            folder = tmp_path / suffix
+            source = write_files(table, folder / "in", (700,), suffix=suffix)
+            protect_dataset(source, folder / "out", k=3, **{role: "size"}, **MDAV)
+            for after in arrow_files(folder / "out"):
+                assert after.schema.field("size").type == column.type
+                for chunk in after["size"].chunks:
+                    assert chunk.dictionary.to_pylist() == sizes
+
 
 def test_arrow_files(tmp_path):
     _, after, done = protected(people(N), tmp_path, suffix="arrow")
     assert sizes_of_classes(after, SHOWN)[0] >= 4
     assert done.dataset.format == "Arrow"
     assert sorted(p.name for p in (tmp_path / "out").iterdir())[0] == "part-000.arrow"
+
+
+def test_arrow_files_that_polars_wrote(tmp_path):
+    """Their text is in views, also that of categories, which Arrow cannot cast."""
+    table = people(N).with_columns(pl.col("job", "disease").cast(pl.Categorical))
+    (tmp_path / "in").mkdir()
+    table.write_ipc(tmp_path / "in" / "all.arrow")
+    assert "string_view" in str(arrow_files(tmp_path / "in")[0].schema)
+    protect_dataset(tmp_path / "in", tmp_path / "out", k=4, **ROLES, **MDAV)
+    after = pl.read_ipc(tmp_path / "out" / "all.arrow")
+    assert after.schema == table.drop("id").schema
+    assert sizes_of_classes(after, SHOWN)[0] >= 4
+
+
+class TestOneValueInEachFile:
+    def warned(self, tmp_path, years, rows=500):
+        table = people(N).with_columns(year=years)
+        source = write_files(table, tmp_path / "in", (700,), rows=rows)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            protect_dataset(source, tmp_path / "out", k=4, **ROLES, **MDAV)
+        return [str(own.message) for own in heard]
+
+    def test_files_tell_it(self, tmp_path):
+        years = pl.Series(2023 + (np.arange(N) >= 700))
+        (said,) = self.warned(tmp_path, years)
+        assert "all have the same 'year'" in said
+        assert "2023" not in said
+
+    def test_not_if_it_is_the_same_in_all(self, tmp_path):
+        assert not self.warned(tmp_path, pl.Series([2023] * N))
+
+    def test_nor_if_one_record_has_another(self, tmp_path):
+        assert not self.warned(tmp_path, pl.Series(2023 + (np.arange(N) >= 699)))
 
 
 def test_a_column_that_names_records(tmp_path):

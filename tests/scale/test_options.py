@@ -79,6 +79,25 @@ class TestTheCommandLine:
         assert "2 Parquet files; k holds for all of them together, not for each file" in out
         assert (source.parent / "in-protected").is_dir()
 
+    def test_it_says_what_the_work_folder_takes(self, source, tmp_path, capsys):
+        assert self.run(source, "-o", tmp_path / "a", "--json") == 0
+        said = capsys.readouterr().err
+        assert f"the work folder takes up to 0.1 GB in {str(tmp_path)!r}, where " in said
+        assert self.run(source, "-o", tmp_path / "b", "--quiet") == 0
+        assert not capsys.readouterr().err
+
+    def test_the_folder_one_is_in(self, source, monkeypatch):
+        monkeypatch.chdir(source)
+        assert self.run(".") == 0
+        assert (source.parent / "in-protected").is_dir()
+
+    @pytest.mark.parametrize("command", [["plan"], ["compare", "-k", "3"], ["sweep", "-k", "3"]])
+    def test_commands_that_take_files(self, source, capsys, command):
+        with pytest.raises(SystemExit) as leaving:
+            main([*command, str(source)])
+        assert leaving.value.code == 2
+        assert "is a folder, and a file is needed here" in capsys.readouterr().err
+
     def test_a_file_with_memory(self, source, tmp_path):
         target = tmp_path / "safe.parquet"
         assert self.run(source / "part-001.parquet", "-o", target, "--memory", "1GB") == 0

@@ -1,6 +1,7 @@
 """What a dataset cannot be or have is refused in one sentence, and nothing is left behind."""
 
 import errno
+import gzip
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.scale import memory, shuffle, work, writing
 from microagg.scale.protect import protect_files
+from microagg.scale.space import work_size
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}
@@ -212,6 +214,14 @@ class TestTargets:
             protect_dataset(source, tmp_path / "out", **ASKED)
         assert (tmp_path / "out" / "mine.txt").read_text() == "keep"
 
+    @pytest.mark.parametrize("leads_to", ["nowhere", "empty"])
+    def test_a_link(self, source, tmp_path, leads_to):
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "out").symlink_to(tmp_path / leads_to)
+        with pytest.raises(ParameterError, match="is a link"):
+            protect_dataset(source, tmp_path / "out", **ASKED)
+        assert left_in(tmp_path) == ["empty", "in", "out"]
+
     def test_an_empty_folder_is_fine(self, source, tmp_path):
         (tmp_path / "out").mkdir()
         protect_dataset(source, tmp_path / "out", **ASKED)
@@ -301,6 +311,11 @@ class TestResuming:
         with pytest.raises(ParameterError, match="nothing to resume"):
             protect_dataset(source, tmp_path / "out", resume=True, **ASKED)
 
+    def test_that_of_another_user(self, broken, tmp_path, monkeypatch):
+        monkeypatch.setattr(os, "geteuid", lambda: 4711)
+        with pytest.raises(ParameterError, match="belongs to somebody else"):
+            protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+
     def test_one_run_at_a_time(self, broken, tmp_path):
         with (
             work.working_in(tmp_path / ".out.microagg-work", resume=True),
@@ -348,3 +363,101 @@ def test_names_that_look_like_patterns(tmp_path):
         pq.ParquetFile(path).read() for path in sorted((tmp_path / "out").iterdir())
     )
     assert after.column_names == [name for name in table.columns if name != "id"]
+
+
+class TestTheSizeOfTheWorkFolder:
+    """It is said beforehand, and the folder never takes more."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "csv.gz"])
+    def test_it_is_enough(self, tmp_path, monkeypatch, suffix):
+        monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
+        monkeypatch.setattr("microagg.scale.spans.PART_ROWS", 10_000)
+        names = pl.Series([f"the job with the long name {at % 9}" for at in range(20_000)])
+        path = tmp_path / f"in.{suffix}"
+        table = people(20_000).with_columns(job=names)
+        if suffix == "csv.gz":
+            path.write_bytes(gzip.compress(table.write_csv().encode()))
+        else:
+            getattr(table, {"arrow": "write_ipc"}.get(suffix, f"write_{suffix}"))(path)
+        real, taken, said = work.WorkFolder.write, [0], []
+
+        def write(own, place, how):
+            real(own, place, how)
+            data = [file for file in own.path.rglob("*") if file.suffix in (".arrow", ".npy")]
+            taken.append(sum(file.stat().st_size for file in data))
+
+        def size(*given):
+            said.append(work_size(*given))
+            return said[-1]
+
+        monkeypatch.setattr(work.WorkFolder, "write", write)
+        monkeypatch.setattr("microagg.scale.space.work_size", size)
+        with ThreadPoolExecutor(1) as pool:  # no file is removed while sizes are added up
+            protect_dataset(path, tmp_path / f"out.{suffix}", engine=pool, **ASKED)
+        assert said[0] / 2 < max(taken) <= said[0]
+
+    def test_a_listener_hears_it_first(self, source, tmp_path):
+        heard = []
+        protect_dataset(
+            source, tmp_path / "out", progress=lambda task, *_: heard.append(task), **ASKED
+        )
+        assert heard[0].startswith("the work folder takes up to 0.1 GB in ")
+
+
+class TestOneFile:
+    @pytest.fixture
+    def file(self, tmp_path):
+        path = tmp_path / "in.parquet"
+        people(60).select("age", "income").write_parquet(path)
+        return path
+
+    @pytest.mark.parametrize("name", ["out.csv", "out.parquet.gz", "out"])
+    def test_it_keeps_its_format(self, file, tmp_path, name):
+        with pytest.raises(ParameterError, match=r"must end in '\.parquet'"):
+            protect_dataset(file, tmp_path / name, k=4, method="mdav")
+        assert left_in(tmp_path) == ["in.parquet"]
+
+    def test_a_hidden_one(self, file, tmp_path):
+        hidden = file.rename(tmp_path / "_in.parquet")
+        with pytest.raises(ParameterError, match=r"begin with \. or _.*Rename it"):
+            protect_dataset(hidden, tmp_path / "out.parquet", k=4, method="mdav")
+
+    @pytest.mark.parametrize(
+        "step", ["without_remnants", "rename_to_free_name", "shutil.rmtree", "write_pages"]
+    )
+    def test_ended_while_it_gets_its_name(self, file, tmp_path, monkeypatch, step):
+        """Whatever was done by then, and though a task that was killed left half a file."""
+
+        class EndedError(BaseException):
+            pass
+
+        def end(*_, **__):
+            raise EndedError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(f"microagg.scale.output.{step}", end)
+            with pytest.raises(EndedError):
+                protect_dataset(file, tmp_path / "out.parquet", k=4, method="mdav")
+        staging = tmp_path / ".out.parquet.microagg-output"
+        if staging.exists():
+            (staging / ".0123.in.parquet").write_bytes(b"half")
+        protect_dataset(file, tmp_path / "out.parquet", k=4, method="mdav", resume=True)
+        protect_dataset(file, tmp_path / "again.parquet", k=4, method="mdav")
+        found = digests(tmp_path)
+        assert found["out.parquet"] == found["again.parquet"]
+        assert len(found) == 5
+
+
+@pytest.mark.parametrize("place", ["in", "in/below", "out"])
+def test_a_work_folder_in_the_input_or_output(source, tmp_path, place):
+    (tmp_path / place).mkdir(exist_ok=True)
+    with pytest.raises(ParameterError, match="work_dir must not be in the input or the output"):
+        protect_dataset(source, tmp_path / "out", work_dir=tmp_path / place, **ASKED)
+
+
+def test_strata_of_folders_are_not_to_be_merged(tmp_path):
+    for year in (2023, 2024):
+        write_files(people(20 + year % 2023).select("age"), tmp_path / "in" / f"year={year}")
+    with pytest.raises(DataError, match=r"Lower k, or use coarser strata\.$"):
+        protect_dataset(tmp_path / "in", tmp_path / "out", k=21, strata="year")

@@ -69,6 +69,15 @@ def test_pages_open_without_errors_and_fit_the_screen(browser, built, size):
     assert {name: found for name, found in wrong.items() if found} == {}
 
 
+def test_sentences_in_tables_are_not_squeezed_on_a_phone(browser, built):
+    """No row is higher than half of the screen: the table scrolls sideways instead."""
+    visit = Visit(browser, PHONE)
+    visit.page.goto((built / "reference/figures.html").as_uri())
+    tallest = "Math.max(...[...document.querySelectorAll('article tr')].map(r => r.offsetHeight))"
+    assert visit.page.evaluate(tallest) <= PHONE["height"] / 2
+    visit.page.close()
+
+
 @pytest.mark.parametrize("name", ["methods/mdav.html", "gallery/idea.html", "benchmarks.html"])
 def test_figures_are_dark_in_the_dark(browser, built, name):
     """The lightness of a figure's corner is that of the page, and its text stands out."""

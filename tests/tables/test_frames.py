@@ -245,6 +245,21 @@ class TestWhatLiesBeside:
         write_table(released, str(tmp_path / f"t.{suffix}"))
         assert self.GONE.encode() not in (tmp_path / f"t.{suffix}").read_bytes()
 
+    @pytest.mark.parametrize(
+        ("kind", "values"),
+        [
+            (pl.List, [["high"], [], None, ["low", None]]),
+            (lambda names: pl.Array(names, 2), [["high", None], None, ["low", "high"]]),
+            (lambda names: pl.Struct({"^f$": names}), [{"^f$": "high"}, {"^f$": "low"}]),
+            (lambda names: pl.List(pl.Struct({"f": names})), [[{"f": "high"}], [{"f": "low"}]]),
+        ],
+    )
+    def test_categories_of_polars_within_other_types(self, kind, values):
+        column = pl.Series("c", values, dtype=kind(pl.Enum(["low", self.GONE, "high"])))
+        released = self._released(pl.DataFrame(column))["c"]
+        assert released.dtype == kind(pl.Enum(self.THERE))
+        assert released.to_list() == column.to_list()
+
     @pytest.mark.parametrize("ordered", [True, False])
     def test_categories_of_pandas(self, ordered):
         own = pd.Categorical(["high", None, "low"], ["low", self.GONE, "high"], ordered=ordered)

@@ -37,9 +37,9 @@ def _page() -> Iterator[str]:
     yield "# Errors and warnings"
     yield (
         "All are in `microagg.errors`: `from microagg.errors import DataError`. A message says "
-        "what was expected, what came and what to do; it never contains a record's value. On the "
-        "command line, an error is one line and the exit code below, and warnings are lines before "
-        "the result."
+        "what was expected, what was given and what to do, and never contains a record's values. "
+        "On the command line, an error is one line and the exit code below, and warnings are lines "
+        "before the result."
     )
     yield _EXAMPLE
     found = classes()

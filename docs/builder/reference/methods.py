@@ -24,9 +24,9 @@ def _page() -> Iterator[str]:
     yield "# Methods by feature"
     yield (
         f"All {len(METHODS)} methods, as `microagg.methods()` and `microagg methods` list them. "
-        "Constraints, requirements, strata, weights and missing values work with every method of "
-        f"`protect`. If you have no reason to choose, use `{DEFAULT}`. In their estimators: "
-        "[partitions](partitions.md)."
+        "Constraints work with every method of `protect`; requirements, strata, weights and "
+        "missing values with all except `fcm` and `efcm`. If you are not sure which to choose, "
+        f"use `{DEFAULT}`. [Methods as estimators](partitions.md) describes the classes."
     )
     yield (
         "```pycon\n>>> import microagg\n"

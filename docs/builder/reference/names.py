@@ -38,18 +38,18 @@ PAGES = {
     "protect.md": Page(
         "Protecting tables",
         "From a DataFrame to a release. [Tables](../guides/tables.md) explains roles and types, "
-        "[requirements](../guides/requirements.md) what else groups can be held to.",
+        "[requirements](../guides/requirements.md) what else can be required of groups.",
         _public("protect", "Release"),
     ),
     "files.md": Page(
         "Protecting files and datasets",
-        "From file to file, or from folder to folder beyond memory. See "
+        "From file to file, or from folder to folder, larger than memory. See "
         "[files](../guides/files.md) and [datasets](../guides/datasets.md).",
         _public("protect_file", "protect_dataset"),
     ),
     "verify.md": Page(
         "Verifying",
-        "Does a table keep what was asked of it? See [verify](../guides/verify.md).",
+        "Does a table satisfy what was asked of it? See [verify](../guides/verify.md).",
         _public("verify", "Verification"),
     ),
     "measure.md": Page(
@@ -93,7 +93,7 @@ PAGES = {
     ),
     "orderings.md": Page(
         "Orderings",
-        "Records in a row in which neighbours are similar, to be cut by "
+        "Sequences of records in which neighbours are similar, to be cut by "
         "[`cut_path`](partitions.md#cut_path).",
         _public("orderings")
         | {name: getattr(orderings, name) for name in orderings.__all__ if name != "ORDERINGS"},

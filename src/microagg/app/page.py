@@ -140,6 +140,13 @@ def cancel(desk: Desk, given: Payload) -> None:
     desk.cancel(str(given["task"]))
 
 
+def drop(desk: Desk, given: Payload) -> None:
+    """Open the files that Shiny has put into the private folder; no word of the page does this."""
+    for file in given["files"] or ():
+        path = desk.workspace.keep(Path(file["datapath"]), str(file["name"]))
+        data.open_path(desk, {"path": path})
+
+
 def _main_task(desk: Desk) -> str:
     return next((task for task in reversed(desk.runs) if task not in IN_PASSING), "")
 
@@ -321,9 +328,7 @@ def serve_page(desks: Desks, input: Inputs, session: Session) -> None:
     @reactive.effect
     @reactive.event(input.dropped)
     def _drop_file() -> None:
-        for file in input.dropped() or ():
-            path = str(desks.workspace.keep(Path(file["datapath"]), file["name"]))
-            desk().act(ACTIONS, {"do": "open_path", "place": "path", "path": path, "value": path})
+        desk().act({"drop": drop}, {"do": "drop", "place": "path", "files": input.dropped()})
         show_again()
 
     @reactive.effect

@@ -7,6 +7,7 @@ from. The report's own figures have fixed colours and nothing to click on.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, pairwise
+from unicodedata import east_asian_width
 
 from markupsafe import escape
 
@@ -146,7 +147,7 @@ def group_sizes(sizes: Mapping[str, int], k: int, label: str) -> str:
 def heatmap(found: Correlations, label: str) -> str:
     """Return correlations as coloured cells: before below the diagonal, after above it."""
     n = len(found.names)
-    longest = max(len(_short(name)) for name in found.names) * 6.2 + 6
+    longest = max(_room(_short(name)) for name in found.names) + 6
     parts = []
     for row, name in enumerate(found.names):
         middle = longest + row * _CELL + _CELL / 2
@@ -189,6 +190,11 @@ def _cell(left: float, row: int, column: int, value: float | None, words: str) -
 
 def _short(name: str) -> str:
     return name if len(name) <= 16 else f"{name[:15]}…"
+
+
+def _room(text: str) -> float:
+    """Return the width that a text has at most, in whatever font a browser has."""
+    return sum(11.0 if east_asian_width(letter) in "WF" else 8.0 for letter in text)
 
 
 def risk_utility_map(rows: Sequence[Mapping[str, object]], chosen: tuple[str, int]) -> str:

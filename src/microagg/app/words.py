@@ -31,6 +31,19 @@ def on_the_page(reason: str) -> str:
     return reason
 
 
+# How something is given elsewhere, and what is said here; names may have brackets of their own.
+_BRACKETED = r"(?:[^()]|\([^()]*\))*"
+_CONTROLS = (
+    (rf" \((?:--?[a-z]|or be - for){_BRACKETED}\)", ""),
+    (rf" with --drop .* \(drop=\[{_BRACKETED}\]\)", " by the role drop"),
+    (r" \((?:missing|dates)='[^()]* in Python\)", ""),
+    (r"--(?:missing|dates) (\w+)", r"\1"),
+    (r"--type .*=nominal", "choose the type nominal"),
+    (r": --na TEXT, or na=\['TEXT'\] in Python", " in the step Data"),
+    (r"--bound fast", "the bound fast"),
+)
+
+
 def without_flags(text: str) -> str:
     """Leave out how something is given elsewhere: here there is a control for it.
 
@@ -38,8 +51,12 @@ def without_flags(text: str) -> str:
     'Shuffle them.'
     >>> without_flags("files must end in .csv (or be - for standard input and output).")
     'files must end in .csv.'
+    >>> without_flags("--missing impute replaces them (missing='value' or 'impute' in Python).")
+    'impute replaces them.'
     """
-    return re.sub(r" \((--?[a-z]|or be - for)[^()]*\)", "", text)
+    for elsewhere, here in _CONTROLS:
+        text = re.sub(elsewhere, here, text)
+    return text
 
 
 def unbroken(text: str) -> str:

@@ -65,7 +65,10 @@ class Workspace:
         """Move a file that was dropped to where it stays, under the name that it had.
 
         Otherwise it would go with the page that it was dropped on, also when that is reloaded.
+        Whatever a page says, nothing is moved that has not been dropped.
         """
+        if not uploaded.resolve().is_relative_to(self.dropped.resolve()):
+            raise ParameterError("this file was not dropped on the page. Open it by its path.")
         place = self.dropped / secrets.token_hex(8)
         place.mkdir(_PRIVATE_FOLDER)
         last = name.replace("\\", "/").rpartition("/")[2]

@@ -70,6 +70,11 @@ def protect_dataset(
             "a dataset is read from and written to files, not standard input or output. Name them."
         )
     target = _default_name(source) if output is None else output
+
+    def tell(sentence: str) -> None:
+        if not given["quiet"]:
+            show(f"microagg: {sentence}.", err=True)
+
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
         from microagg.scale.engines import client_at
         from microagg.scale.protect import protect_files
@@ -89,6 +94,7 @@ def protect_dataset(
                 decimal=given["decimal"],
                 encoding=given["encoding"],
                 force=given["force"],
+                tell=tell,
                 **reports,
             )
     if given["json"]:
@@ -106,7 +112,9 @@ def _default_name(source: str) -> str:
         raise ParameterError("the output of a dataset at a URL must be named. Give it with -o.")
     if Path(source).is_dir():
         folder = Path(source)
-        return str(folder.parent / f"{folder.resolve().name}-protected")
+        if folder.name in ("", ".."):  # such as . and ..
+            folder = folder.resolve()
+        return str(folder.parent / f"{folder.name}-protected")
     from microagg.files.formats import protected_name
 
     return protected_name(source)

@@ -98,7 +98,7 @@ def _story(table: Any, release: Any, original: Path, protected: Path, report: Pa
     return (
         f"{title(done, counted(done.n_records, 'diabetes patient'))}\n\n{facts(rows)}\n\n"
         f"Before\n{_excerpt(table)}\nAfter\n{_excerpt(release.table)}\n\n"
-        f"By hand\n  {by_hand} --seed {SEED} -o again.csv"
+        f"Do it yourself\n  {by_hand} --seed {SEED} -o again.csv"
     )
 
 

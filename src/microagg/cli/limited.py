@@ -29,7 +29,11 @@ def reserve_little() -> None:
 
 
 def need_room_to_start(arguments: Sequence[str]) -> None:
-    """Refuse a limit under which not even the libraries can be loaded."""
+    """Refuse a limit under which not even the libraries can be loaded.
+
+    OpenBLAS, of which numpy and scipy each have one, asks for room until it gets it when it is
+    loaded: so that happens under a limit before a table fills the room.
+    """
     most = limit()
     if most is None or not arguments or any(word in arguments for word in _LIGHT):
         return
@@ -42,3 +46,4 @@ def need_room_to_start(arguments: Sequence[str]) -> None:
             f"{most / 1e6:,.0f} MB, and it needs {needed / 1e6:,.0f} MB before it reads anything. "
             "Raise the limit."
         ) from None
+    import scipy.linalg  # noqa: F401

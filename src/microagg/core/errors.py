@@ -86,6 +86,13 @@ class PrivacyWarning(UserWarning):
     """
 
 
+class RoleWarning(UserWarning):
+    """A column without a role is probably not what it was taken for.
+
+    It was protected, and lost what a quasi-identifier loses. Give it a role.
+    """
+
+
 # Of a search, as an `InterruptedSearchWarning`.
 SEARCH_INTERRUPTED = "interrupted: these are the best groups so far, not those of the whole search."
 
@@ -97,6 +104,7 @@ SHOWN_WARNINGS = (
     InterruptedSearchWarning,
     ManifestWarning,
     PrivacyWarning,
+    RoleWarning,
 )
 
 

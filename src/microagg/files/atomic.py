@@ -134,7 +134,7 @@ def _rename(besides: Mapping[Path, Path], *, force: bool) -> None:
                 if force:
                     os.replace(beside, target)
                 else:
-                    _rename_to_free_name(beside, path)
+                    rename_to_free_name(beside, path)
                 if undo is not None:
                     undoing.callback(_attempt, undo)
         undoing.pop_all()
@@ -163,7 +163,7 @@ def _signals_put_off() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _rename_to_free_name(beside: Path, path: Path) -> None:
+def rename_to_free_name(beside: Path, path: Path) -> None:
     """Rename a file unless the name is taken, in one step that no other run can come between."""
     try:
         try:

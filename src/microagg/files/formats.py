@@ -96,14 +96,18 @@ class Format:
         reader: Reader = self._load(self.reader)(source, dialect)
         return reader
 
-    def check_fits(self, table: "pl.DataFrame", suffix: str) -> None:
-        """Refuse a table that cannot be written in this format."""
+    def check_writable(self) -> None:
+        """Refuse a format that is only read."""
         if self.writer is None:
             first = [each.suffixes[0] for each in FORMATS if each.can_be_written]
             raise ParameterError(
                 f"{self.name} files cannot be written. Name an output that ends in "
                 f"{_either(first)}."
             )
+
+    def check_fits(self, table: "pl.DataFrame", suffix: str) -> None:
+        """Refuse a table that cannot be written in this format."""
+        self.check_writable()
         if self.check is not None:
             self._load(self.check)(table, suffix)
 
@@ -243,12 +247,15 @@ def format_of(path: str) -> Format:
 
 
 def check_output_format(path: str) -> None:
-    """Refuse an output that has no suffix of a format."""
-    if path != STANDARD and not path.lower().endswith(tuple(_BY_SUFFIX)):
+    """Refuse an output that has no suffix of a format that can be written."""
+    if path == STANDARD:
+        return
+    if not path.lower().endswith(tuple(_BY_SUFFIX)):
         raise ParameterError(
             f"outputs must end in {_either(_writable())} (or be - for standard output); got "
             f"{path!r}."
         )
+    format_of(path).check_writable()
 
 
 def check_escaping(path: str) -> None:
@@ -274,11 +281,21 @@ def protected_name(path: str) -> str:
     return f"{path[:-length]}-protected{format_of(path).output_suffix or path[-length:]}"
 
 
+def refuse_folder(path: str) -> None:
+    """Refuse a folder where a table is needed."""
+    if path != STANDARD and Path(path).is_dir():
+        raise ParameterError(
+            f"{path!r} is a folder, and a file is needed here. Name one of its files; protect, "
+            "verify and measure also take folders (in Python, protect_dataset, verify and measure)."
+        )
+
+
 def open_table(path: str, *, dialect: "Dialect | None" = None) -> Reader:
     """Open a table file; its `table` method reads the records.
 
     Whatever the `dialect` of a CSV file leaves open is detected.
     """
+    refuse_folder(path)
     format_ = format_of(path)
     source = InputFile(
         path,

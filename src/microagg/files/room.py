@@ -9,6 +9,9 @@ from functools import cache
 import polars as pl
 
 from microagg.core.memory import need_room
+from microagg.core.threads import check_threads
+
+check_threads("POLARS_MAX_THREADS")  # 0 makes polars panic, as a damaged file does
 
 # A stack, and what allocators reserve for a thread.
 _PER_THREAD = 8 << 20

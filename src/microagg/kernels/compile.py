@@ -3,22 +3,16 @@
 import functools
 import gc
 import hashlib
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from microagg.core.errors import DamagedCacheWarning, ParameterError, warn
+from microagg.core.errors import DamagedCacheWarning, warn
 from microagg.core.memory import is_lack_of_memory, was_near_limit
+from microagg.core.threads import check_threads
 
-_THREADS = os.environ.get("NUMBA_NUM_THREADS", "").strip()
-if _THREADS.lstrip("-").isdecimal() and int(_THREADS) < 1:
-    # numba would fail with a traceback.
-    raise ParameterError(
-        "the environment variable NUMBA_NUM_THREADS must be a whole number of at least 1; got "
-        f"{_THREADS}. Change it, or unset it to use all cores."
-    )
+check_threads("NUMBA_NUM_THREADS")
 
 import numba  # noqa: E402
 from numba import types  # noqa: E402

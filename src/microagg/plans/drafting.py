@@ -21,7 +21,7 @@ from microagg.plans.proposals import Proposal, propose_constraints
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of
-from microagg.tables.judging import FEW_CODES, Judgement, judge_type
+from microagg.tables.judging import FEW_CODES, Judgement, counts_records, judge_type
 from microagg.tables.numerals import is_marked
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
 from microagg.tables.typed import is_number, types_of
@@ -51,9 +51,8 @@ _IDENTIFIER_WORDS = _NAMING_WORDS | {
     *("patient", "person", "respondent", "student", "subject"),
 }
 _WEIGHT_WORDS = frozenset(("weight", "weights", "wgt"))
-# Values that differ in this share of the records may name them; in fewer records than this, they
-# may differ by chance.
-_NEARLY_ALL, _ENOUGH = 0.95, 20
+# Values that differ in this share of the records may name them.
+_NEARLY_ALL = 0.95
 # How many of the columns that are the same in all records of a person are named.
 _MOST_NAMED = 3
 # Numbers as files have them: 1200, -3.5, 1.234,56.
@@ -61,6 +60,8 @@ _NUMERAL = r"^[+-]?\d[\d.,]*$"
 _MARK = r"^[^\pC]{1,20}$"  # in a comment of the draft: a line, and not a long one
 # At most this many texts among numbers may mean a missing value, each in at least as many records.
 _FEW_MARKS, _FREQUENT = 3, 5
+# Numbers that stand for a missing value in many files, if they are far from all others.
+_NINES = r"-9+|99+"
 _WHICH_ORDER = 'day or month first? say dates = "eu" or "us" above'
 _SHARED = '; it repeats: if k should count its values, use role = "unit"'
 
@@ -126,7 +127,10 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     judged = judge_type(frame, name, label=label, dates=dates)
     if judged.is_ambiguous:
         return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
-    marks = _marks(frame, name) if judged.type is ColumnType.NOMINAL else ""
+    if judged.type is ColumnType.NOMINAL:
+        marks = _marks(frame, name)
+    else:
+        marks = _asked(_nines(frame[name].alias(""))) if is_number(frame, name) else ""
     why = f"{_why_type(frame, name, judged, different)}{holes}{marks}"
     return Guess(QUASI_IDENTIFIER, judged.type, why)
 
@@ -138,7 +142,11 @@ def _marks(frame: Frame, name: str) -> str:
     texts = [own for own in frame[name].to_list() if own is not None]
     entries = pl.Series(texts, dtype=pl.String).str.strip_chars()
     different = entries.unique()
-    found = sorted({*different.filter(is_marked(different)), *_among_numbers(entries)})
+    return _asked(sorted({*different.filter(is_marked(different)), *_among_numbers(entries)}))
+
+
+def _asked(found: Sequence[str]) -> str:
+    """Ask whether such entries, if there are any, mean that a value is missing."""
     if not found:
         return ""
     return f"; does {' or '.join(found)} mean missing? then na = {toml_value(found)} above"
@@ -155,6 +163,25 @@ def _among_numbers(entries: pl.Series) -> list[str]:
     return found.to_list() if found.str.contains(_MARK).all() else []
 
 
+def _nines(numbers: nw.Series[Any]) -> list[str]:
+    """Return 999 and the like, or -9 in a column that is not negative, if frequent and far away."""
+    numbers = numbers.drop_nulls()
+    low, high = numbers.min(), numbers.max()
+    below, above = numbers.filter(numbers < high), numbers.filter(numbers > low)
+    found = []
+    if len(above) and low < 0 <= above.min():
+        found.append((low, above))
+    if len(below) and high - below.max() > below.max() - below.min():
+        found.append((high, below))
+    return [
+        f"{code:.0f}"
+        for code, others in found
+        if len(numbers) - len(others) >= _FREQUENT
+        and re.fullmatch(_NINES, f"{code:.0f}")
+        and code == round(code)
+    ]
+
+
 def _why_identifier(frame: Frame, name: str, different: int, present: int) -> str:
     """Return why a column may name somebody, if it may: its name, or how much it differs."""
     words, is_text = _words(name), dtype_of(frame, name) == nw.String
@@ -168,7 +195,7 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     is_date = judge_type(frame, name).type in (ColumnType.DATE, ColumnType.DATETIME)
     if is_text and not is_date:
         return f"text, different in {every}"
-    is_serial = not words & _WEIGHT_WORDS and _is_serial(frame, name)
+    is_serial = not words & _WEIGHT_WORDS and counts_records(frame, name)
     return f"serial numbers, different in {every}" if is_serial else ""
 
 
@@ -178,17 +205,6 @@ def _may_name(different: int, present: int) -> bool:
     return different > 1 and share * different >= present
 
 
-def _is_serial(frame: Frame, name: str) -> bool:
-    """Whether whole numbers count records: dense, or ascending, or all of one length."""
-    if judge_type(frame, name).type is not ColumnType.INTEGER:  # they may be stored as decimals
-        return False
-    numbers = frame[name].alias("").drop_nulls()
-    low, high = int(numbers.min()), int(numbers.max())
-    is_dense = high - low < 1.1 * len(numbers)
-    is_long = low >= 10**6 and len(str(low)) == len(str(high))
-    return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))
-
-
 def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str:
     if _words(name) & _WEIGHT_WORDS and is_number(frame, name):
         return 'survey weights? then use role = "weight" alone'
@@ -196,13 +212,26 @@ def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str
         return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
+    whole = judged.type is ColumnType.INTEGER
+    if whole and _are_days(frame[name].alias("")):
+        return f"{different:,} different dates? then write 20240131 as 2024-01-31"
     if judged.why:
         return f"{judged.why}, {different:,} different"
-    whole = judged.type is ColumnType.INTEGER
     if whole and different >= _NEARLY_ALL * len(frame):
         return f"{different:,} different whole numbers: an identifier?"
     noun = "whole numbers" if whole else "numbers" if is_number(frame, name) else "values"
     return f"{different:,} different {noun}"
+
+
+def _are_days(numbers: nw.Series[Any]) -> bool:
+    """Whether all whole numbers are dates such as 20240131; means of them are none."""
+    days = numbers.drop_nulls().unique()
+    months, years = days // 100 % 100, days // 10_000
+    return bool(
+        years.is_between(1800, 2199).all()
+        and months.is_between(1, 12).all()
+        and (days % 100).is_between(1, 31).all()
+    )
 
 
 def _words(name: str) -> set[str]:

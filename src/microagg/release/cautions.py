@@ -4,12 +4,14 @@ from microagg.core.errors import (
     SEARCH_INTERRUPTED,
     InterruptedSearchWarning,
     PrivacyWarning,
+    RoleWarning,
     warn,
 )
 from microagg.core.words import counted
 from microagg.plans.manifest import Promise
 from microagg.plans.plan import Plan
 from microagg.release.exposure import (
+    assumed_serial_numbers,
     coarser_identifiers,
     columns_that_name_records,
     columns_that_name_units,
@@ -64,6 +66,12 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
     warn_of_k(plan)
     for name in columns_that_name_records(records):
         warn_of_unique_values(name, is_weight=name == records.roles.weights)
+    for name in assumed_serial_numbers(records):
+        warn(
+            f"column {name!r} has no role and looks like a serial number: it is protected as a "
+            "quasi-identifier, which makes the groups worse. Drop it, or name it as an identifier.",
+            RoleWarning,
+        )
     unit = records.roles.unit
     for name in columns_that_name_units(records):
         warn(

@@ -9,6 +9,7 @@ from microagg.core.errors import DataError
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.tables.frames import has_column, polars_column
+from microagg.tables.judging import counts_records
 from microagg.tables.units import codes_of_units
 
 # Of the pairs of neighbouring records, this share must be of one unit, and this many times what
@@ -80,6 +81,14 @@ def columns_that_name_records(records: Records) -> Iterator[str]:
             yield name
 
 
+def assumed_serial_numbers(records: Records) -> Iterator[str]:
+    """Return quasi-identifiers that nobody named and that seem to number the records."""
+    n = len(records.frame)
+    for name in records.roles.assumed:
+        if records.frame[name].n_unique() >= NEARLY_ALL * n and counts_records(records.frame, name):
+            yield name
+
+
 def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
     """Return the columns that are published unchanged and can be compared."""
     for name in records.roles.unchanged:
@@ -89,7 +98,7 @@ def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
             values = polars_column(records.frame[name])
         except DataError:  # of types that cannot be compared
             continue
-        if not values.dtype.is_nested():
+        if values.dtype != pl.Object:
             yield name, values.alias("value")  # polars may take a name for a pattern
 
 

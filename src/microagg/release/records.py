@@ -216,8 +216,8 @@ def nobody_named(unit: str) -> DataError:
     """Return the error that no record has a unit."""
     return DataError(
         f"no record has a value in the unit {unit!r}, so nobody could be counted. Name "
-        "another column or, if every record is about a different person, give --unit rows "
-        "(unit='rows' in Python)."
+        "another column or, if every record is about a different person, say so (--unit rows, or "
+        "unit='rows' in Python)."
     )
 
 
@@ -239,7 +239,8 @@ def refuse_shared(shared: Mapping[str, int]) -> None:
     raise DataError(
         f"identifier {name!r} repeats{others}: {values} in several records, so k records may "
         f"be fewer than k people. Name whom k should count (--unit {option}, or unit={name!r} in "
-        "Python) or, if every record is about a different person, give --unit rows (unit='rows'). "
+        "Python) or, if every record is about a different person, say so (--unit rows, or "
+        "unit='rows'). "
         f"If the column names nobody, leave it out with --drop {option} (drop=[{name!r}])."
     )
 

@@ -23,7 +23,13 @@ from microagg.core.registry import METHODS
 from microagg.files.annotations import Annotations
 from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.dialect import Dialect
-from microagg.files.formats import STANDARD, check_output_format, format_of, table_writer
+from microagg.files.formats import (
+    STANDARD,
+    check_output_format,
+    format_of,
+    refuse_folder,
+    table_writer,
+)
 from microagg.files.reading import check_readable, sha256_of
 from microagg.files.regular import text_of_small_file
 from microagg.files.writing import check_html_name, json_writer
@@ -100,6 +106,7 @@ class Outputs:
 
 def check_source(source: str) -> None:
     """Refuse an input that cannot be a table."""
+    refuse_folder(source)
     format_of(source)
     if source != STANDARD:
         check_readable(Path(source))

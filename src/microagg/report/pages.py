@@ -156,6 +156,6 @@ def _safe_utility(utility: Utility, safe: SafeColumns, least: int) -> Utility:
         utility = replace(
             utility,
             eigenvalues=replace(utility.eigenvalues, change=None),
-            propensity=replace(utility.propensity, ratio=None),
+            propensity=replace(utility.propensity, pmse=None),
         )
     return coarse_utility(utility, least, safe.pair.n_records)

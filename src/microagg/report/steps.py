@@ -186,10 +186,7 @@ def _coarse_distributions(found: Distributions, steps: Steps) -> Distributions:
 
 
 def _coarse_propensity(found: Propensity, steps: Steps) -> Propensity:
-    if found.ratio is None:
-        return found
-    pmse = steps.up(found.pmse)
-    return replace(found, pmse=pmse, ratio=pmse / found.expected)
+    return replace(found, pmse=steps.known(found.pmse), ratio=None)
 
 
 def _coarse_score(found: ModelScore, steps: Steps) -> ModelScore:

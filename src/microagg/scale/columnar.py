@@ -67,6 +67,27 @@ class ParquetFiles:
             yield lambda table: writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column as it is read: text by offsets, for which Arrow has more casts.
+
+    >>> _without_views(pa.dictionary(pa.int8(), pa.string_view()))
+    DictionaryType(dictionary<values=large_string, indices=int8, ordered=0>)
+    """
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def _without_view(column: pa.Array) -> pa.Array:
+    kind = _without_views(column.type)
+    if not pa.types.is_dictionary(kind):
+        return column.cast(kind)
+    entries = column.dictionary.cast(kind.value_type)
+    return pa.DictionaryArray.from_arrays(column.indices, entries, ordered=kind.ordered)
+
+
 class ArrowFiles:
     """How Arrow IPC files, also known as Feather version 2, are read and written."""
 
@@ -78,7 +99,8 @@ class ArrowFiles:
         with guarded(path, "Arrow"), pa.OSFile(str(path)) as source:
             file = pa.ipc.open_file(source)
             sizes = [file.get_batch(at).num_rows for at in range(file.num_record_batches)]
-            return file.schema, runs_of(sizes)
+            fields = [field.with_type(_without_views(field.type)) for field in file.schema]
+            return pa.schema(fields, file.schema.metadata), runs_of(sizes)
 
     @staticmethod
     def batches(path: Path, run: tuple[int, int], columns: Sequence[str], _n: int) -> Batches:
@@ -89,7 +111,12 @@ class ArrowFiles:
             options = pa.ipc.IpcReadOptions(included_fields=sorted(places), use_threads=False)
             file = pa.ipc.open_file(source, options=options)
             for at in range(*run):
-                yield file.get_batch(at).select([*columns])
+                batch = file.get_batch(at).select([*columns])
+                for place, column in enumerate(batch.columns):
+                    if column.type != _without_views(column.type):
+                        name = batch.schema.names[place]
+                        batch = batch.set_column(place, name, _without_view(column))
+                yield batch
 
     @staticmethod
     @contextmanager

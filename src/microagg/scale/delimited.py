@@ -86,6 +86,42 @@ def first_dialect(path: Path, given: Dialect) -> tuple[Dialect, tuple[str, ...]]
     return replace(text.dialect, na=given.na), text.columns
 
 
+class Looked(NamedTuple):
+    """What the first records of a file tell: bytes and fields of each, and how far it is packed."""
+
+    record_bytes: float
+    n_fields: int
+    expansion: float
+
+
+def looked_at(path: Path) -> Looked:
+    """Look at the first block of a file, before anything is known of how it is written."""
+    with path.open("rb") as stream:
+        packed = _unpacked(stream, path)
+        try:
+            block = packed.read(BLOCK_BYTES)
+        except (gzip.BadGzipFile, EOFError):
+            raise _not_packed(path) from None
+        expansion = len(block) / max(1, stream.tell())
+    line = block.partition(b"\n")[0]
+    return Looked(
+        max(1.0, len(block) / max(1, block.count(b"\n"))),
+        1 + max(line.count(mark) for mark in (b",", b";", b"\t", b"|")),
+        max(1.0, expansion) if packed is not stream else 1.0,
+    )
+
+
+def _unpacked(stream: Any, path: Path) -> Any:
+    is_packed = path.name.lower().endswith(".gz")
+    return gzip.GzipFile(fileobj=stream, mode="rb") if is_packed else stream
+
+
+def _not_packed(path: Path) -> DataError:
+    return DataError(
+        f"{str(path)!r} should be compressed with gzip; it holds something else or is damaged."
+    )
+
+
 @contextmanager
 def _opened(path: Path, mode: str) -> Iterator[IO[bytes]]:
     with path.open(mode) as stream:
@@ -118,9 +154,7 @@ def blocks(path: Path) -> Iterator[bytes]:
             if held:
                 yield held
     except (gzip.BadGzipFile, EOFError):
-        raise DataError(
-            f"{str(path)!r} should be compressed with gzip; it holds something else or is damaged."
-        ) from None
+        raise _not_packed(path) from None
 
 
 def _end_of_records(data: bytes) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from microagg.core.errors import DataError
+from microagg.core.errors import DataError, PrivacyWarning, warn
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.files.reading import sha256_of
@@ -49,7 +49,14 @@ from microagg.scale.searching import n_rounds
 from microagg.scale.setting import SETTING, Setting
 from microagg.scale.shuffle import Slices, Sources
 from microagg.scale.statistics import JUDGED, Judged, Statistics, find_statistics
-from microagg.scale.types import Facts, check_facts, date_orders, find_facts, merged
+from microagg.scale.types import (
+    Facts,
+    check_facts,
+    date_orders,
+    find_facts,
+    merged,
+    names_of_files_tell,
+)
 from microagg.scale.work import WorkFolder
 from microagg.scale.writing import WRITING, Writing, Written, write_file
 from microagg.tables.dates import ambiguous
@@ -107,7 +114,17 @@ class Driver:
 
     def _facts(self) -> Facts:
         self.passes.run("types", find_facts, self.n_runs, bytes_each=self._part_bytes)
-        found: Facts = merged(self.passes.results("types", self.n_runs))
+        each = [*self.passes.results("types", self.n_runs)]
+        files = (file for file, _ in self.setting.listing.runs)
+        for name in names_of_files_tell(zip(files, each, strict=True)):
+            warn(
+                f"the records of a file all have the same {name!r}, so that whoever sees in which "
+                "file a record is knows it, whatever is released there. Make it a stratum "
+                f"(--strata {name}, or strata=[{name!r}] in Python), or mix the records of all "
+                "files first.",
+                PrivacyWarning,
+            )
+        found: Facts = merged(each)
         found = found.with_markers(self.setting.markers)
         check_facts(found, self.setting.plan, self.setting.roles)
         self._know_types_of_values(found)
@@ -203,7 +220,9 @@ class Driver:
         counts = strata.found.counts
         weights = counts.astype(np.float64)
         if plan.small_strata == "error":
-            raise too_small(counts, plan.k, list(self.setting.roles.strata))
+            names = self.setting.roles.strata
+            may_merge = not {*names} & {*self.setting.listing.in_folders}
+            raise too_small(counts, plan.k, names, may_merge=may_merge)
         self.work.keep(UNMERGED, fitted)
         self.passes.run("strata", sum_strata, self.n_runs, bytes_each=self._part_bytes)
         found = added_up(self.passes.results("strata", self.n_runs), plan.k)

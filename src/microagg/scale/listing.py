@@ -135,6 +135,12 @@ class Listing:
         """The columns whose values name folders."""
         return tuple(name for name, _ in self.files[0].hive)
 
+    def width_of(self, names: Sequence[str]) -> float:
+        """Return about how many bytes these columns of a row take in memory."""
+        fixed, has_text = _fixed_width(self.files[0].schema, names)
+        own = [name for name in names if name in self.files[0].schema.names]
+        return max(fixed, _width_of_some(self.kind, self.files, own) if has_text else 0.0)
+
     def parts_of(self, run: int) -> list[tuple[int, Part]]:
         """Return the parts of a run, each with its number."""
         return [(at, part) for at, part in enumerate(self.parts) if part.run == run]
@@ -194,6 +200,11 @@ def find_files(source: Path) -> Found:
         files = [(name, source / name) for name in sorted(_names_in(source))]
         if not files:
             raise ParameterError(f"the folder {str(source)!r} holds no files.")
+    elif not is_listed(source.name):
+        raise ParameterError(
+            "files of a dataset whose names begin with . or _ are notes of programs; got "
+            f"{str(source)!r}. Rename it."
+        )
     kind = check_kinds(source, [path for _, path in files])
     return Found(source, kind, tuple(_find(name, path) for name, path in files))
 
@@ -215,7 +226,8 @@ def _find(name: str, path: Path) -> FoundFile:
         raise ParameterError(f"{str(path)!r} is not a regular file. Move it elsewhere.")
     if not status.st_size:
         raise DataError(f"{str(path)!r} is empty: it does not even name columns. Remove it.")
-    return FoundFile(name, path, status.st_size, status.st_mtime_ns)
+    # Workers may be in another folder than this process.
+    return FoundFile(name, path.absolute(), status.st_size, status.st_mtime_ns)
 
 
 def list_files(found: Found, converted: Sequence[Path] | None = None) -> Listing:
@@ -343,24 +355,31 @@ def _bytes_per_row(found: Found, files: Sequence[DatasetFile]) -> float:
 
     The largest of these counts: text that repeats takes little in a file, but not in memory.
     """
-    fixed, has_text = 0.0, False
-    for field in files[0].schema:
-        try:
-            fixed += field.type.bit_width / 8
-        except ValueError:  # text and the like
-            fixed, has_text = fixed + 24.0, True
+    names = files[0].schema.names
+    fixed, has_text = _fixed_width(files[0].schema, names)
     n_rows = max(1, sum(file.n_rows for file in files))
-    seen = _width_of_some(found.kind, files) if has_text else 0.0
+    seen = _width_of_some(found.kind, files, names) if has_text else 0.0
     return max(fixed, found.size / n_rows, seen)
 
 
-def _width_of_some(kind: str, files: Sequence[DatasetFile]) -> float:
+def _fixed_width(schema: pa.Schema, names: Sequence[str]) -> tuple[float, bool]:
+    """Return how many bytes columns of a row take by their types, and whether any is text."""
+    fixed, has_text = 0.0, False
+    for name in names:
+        try:
+            fixed += schema.field(name).type.bit_width / 8
+        except (KeyError, ValueError):  # the name of a folder, or text and the like
+            fixed, has_text = fixed + 24.0, True
+    return fixed, has_text
+
+
+def _width_of_some(kind: str, files: Sequence[DatasetFile], names: Sequence[str]) -> float:
     """Return how many bytes a row takes in the first and last rows of some files, at most."""
     filled = [file for file in files if file.n_rows]
     widths = [0.0]
     for file in filled[:: max(1, len(filled) // _FILES_SEEN)]:
         for run in {file.runs[0], file.runs[-1]}:
-            rows = FORMATS[kind].batches(file.path, run.where, file.schema.names, _ROWS_SEEN)
+            rows = FORMATS[kind].batches(file.path, run.where, names, _ROWS_SEEN)
             if batch := next(rows, None):
                 widths.append(batch.nbytes / batch.num_rows)
     return max(widths)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from microagg.core.errors import ParameterError
-from microagg.files.atomic import atomic_write_all, check_target
+from microagg.files.atomic import atomic_write_all, check_target, rename_to_free_name
 from microagg.files.writing import json_writer
 from microagg.plans.beside import manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.scale.passes import Passes
 from microagg.scale.report_files import Pages, write_pages
 from microagg.scale.urls import Place
-from microagg.scale.work import WorkFolder
+from microagg.scale.work import UnfinishedError, WorkFolder
 
 PUBLISHED = "published"
 
@@ -37,7 +37,7 @@ class Output:
     @property
     def staging(self) -> Path:
         """The private folder beside the target that holds the files until all are finished."""
-        return self.target.parent / f".{self.target.name}.microagg-output"
+        return self.target.parent.absolute() / f".{self.target.name}.microagg-output"
 
     def check(self, source: Place) -> None:
         """Refuse a target that is taken, or that is the source, in it or around it."""
@@ -60,6 +60,11 @@ class Output:
 
     def _check_folder(self) -> None:
         target = self.target
+        if target.is_symlink():
+            raise ParameterError(
+                f"the output {str(target)!r} is a link, and the finished folder gets its name at "
+                "once. Name the folder that it leads to, or remove it."
+            )
         if target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise ParameterError(
                 f"the output folder {str(target)!r} already exists and is not empty; a folder is "
@@ -78,7 +83,6 @@ class Output:
     def publish(self, passes: Passes, manifest: Manifest, pages: Pages) -> None:
         """Give the finished files their names, all at once; reports and the manifest come last."""
         passes.work.keep(PUBLISHED, Published(manifest, pages))
-        without_remnants(self.staging)
         self._name_files()
         self._write(manifest, pages)
 
@@ -102,21 +106,28 @@ class Output:
         atomic_write_all({place: json_writer(manifest.as_dict())}, force=True)
 
     def _name_files(self) -> None:
+        """Give the files their names; a run may have been ended at any step of this before."""
+        finished = without_remnants(self.staging)
         if self.is_folder:
             if self.target.is_dir():
                 self.target.rmdir()
             mask = os.umask(0)
             os.umask(mask)
+            self.staging.chmod(0o777 & ~mask)
             os.rename(self.staging, self.target)
-            self.target.chmod(0o777 & ~mask)
             return
-        written = [*self.staging.iterdir()]
-        if written:  # otherwise it has its name already
-            if self.force:
-                os.replace(written[0], self.target)
-            else:
-                os.link(written[0], self.target)
+        for name in finished:  # none if the file has its name already
+            self._name_file(self.staging / name)
         shutil.rmtree(self.staging)
+
+    def _name_file(self, written: Path) -> None:
+        if self.force:
+            os.replace(written, self.target)
+        elif not (self.target.exists() and os.path.samefile(written, self.target)):
+            try:
+                rename_to_free_name(written, self.target)
+            except ParameterError as error:  # another run took it in the meantime
+                raise UnfinishedError(str(error)) from None
 
 
 def without_remnants(staging: Path) -> list[str]:

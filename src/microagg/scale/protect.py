@@ -1,6 +1,7 @@
 """protect_dataset(): a folder of files, or one that is too large, protected within memory."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -9,8 +10,10 @@ from typing import Any, Unpack
 
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.progress import ProgressCallback, reporting_to
+from microagg.core.progress import report as report_progress
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.files.dialect import Dialect
+from microagg.files.formats import suffix_of
 from microagg.plans.arguments import alone_with_plan, plan_of
 from microagg.plans.commands import command_line
 from microagg.plans.manifest import Manifest
@@ -101,7 +104,7 @@ def protect_dataset(
     plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
         may be given with it
     progress : True for a bar where standard error is a terminal, or a function that is called with
-        (task, done, total)
+        (task, done, total), at first with what the work folder will take
     k : Least number of records behind a released combination, in the folder as a whole.
     random_state : Seed of a method that uses randomness; None draws one
     **options : as in `protect`
@@ -141,6 +144,7 @@ def protect_dataset(
             delimiter=delimiter,
             decimal=decimal,
             encoding=encoding,
+            tell=lambda sentence: report_progress(sentence, 0, 1),
         )
 
 
@@ -160,8 +164,12 @@ def protect_files(
     decimal: str | None = None,
     encoding: str | None = None,
     force: bool = False,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Manifest:
-    """Protect a dataset according to a plan; `force` replaces one file, never a folder."""
+    """Protect a dataset according to a plan; `force` replaces one file, never a folder.
+
+    `tell` is called with what the work folder will take.
+    """
     check_plan(plan)
     check_engine(engine)
     limit = as_bytes(memory)
@@ -169,7 +177,7 @@ def protect_files(
     given, goal = place_of(file_name(source)), place_of(file_name(target))
     if not given.exists():
         raise ParameterError(f"the input {str(given)!r} does not exist.")
-    place = _work_place(goal, work_dir)
+    place = _work_place(given, goal, work_dir).absolute()
     output = _output(goal, given, place, force=force)
     reports = ReportFiles.of(report, public_report)
     found = find_at(given) if isinstance(given, Url) else find_files(given)
@@ -179,11 +187,12 @@ def protect_files(
     setting = None
     if not resume:
         output.check(given)
+        if not output.is_folder:
+            _check_suffix(given, goal)
         reports.check(given, goal, force=force)
         if found.kind != "CSV" and not isinstance(given, Url):
             setting = _setting(plan, list_files(found))
-        listing = None if setting is None else setting.listing
-        check_space(found, listing, place.parent, goal)
+        tell(check_space(found, setting, place.parent, goal))
     with working_in(place, resume=resume) as work, working_with(engine):
         passes = Passes(work, limit)
         manifest = output.finished(passes) if resume else None
@@ -219,6 +228,15 @@ def _output(target: Place, source: Place, work: Path, *, force: bool) -> Output 
     if isinstance(target, Url):
         return UrlOutput(target, is_folder, work, force)
     return Output(target, is_folder, force)
+
+
+def _check_suffix(source: Place, target: Place) -> None:
+    suffix = suffix_of(source.name)
+    if not target.name.lower().endswith(suffix):
+        raise ParameterError(
+            f"a file that is read in parts keeps its format, so the output must end in {suffix!r}, "
+            f"as the input does; got {str(target)!r}."
+        )
 
 
 def _protected(
@@ -283,15 +301,15 @@ def _late_setting(passes: Passes, begun: Begun, target: Place) -> Setting:
     if isinstance(found.root, Url):
         found = fetch_all(passes, found)
     if found.kind != "CSV":
-        listing = list_files(found)
-        check_space(found, listing, passes.work.path.parent, target)
-        return _setting(begun.plan, listing)
+        setting = _setting(begun.plan, list_files(found))
+        check_space(found, setting, passes.work.path.parent, target)
+        return setting
     converted = convert(passes, found, begun.plan, begun.dialect)
     setting = _setting(begun.plan, converted.listing)
     return replace(setting, dialect=converted.dialect, markers=converted.markers)
 
 
-def _work_place(target: Place, work_dir: PathName | None) -> Path:
+def _work_place(source: Place, target: Place, work_dir: PathName | None) -> Path:
     """Return where the work folder is: beside the target, or in the folder that was named."""
     if work_dir is None:
         if isinstance(target, Url):
@@ -311,6 +329,13 @@ def _work_place(target: Place, work_dir: PathName | None) -> Path:
             f"work_dir must be an existing folder, in which the work folder is made; got "
             f"{str(work_dir)!r}. Create it first."
         )
+    real = folder.resolve()
+    for dataset in (source, target):
+        if isinstance(dataset, Path) and real.is_relative_to(dataset.resolve()):
+            raise ParameterError(
+                f"work_dir must not be in the input or the output, whose files are those of a "
+                f"dataset; got {str(work_dir)!r}. Choose another place."
+            )
     return folder / f"{target.name}.microagg-work"
 
 

@@ -128,6 +128,4 @@ def arrow_column(frame: Frame, name: str) -> Any:
     column = frame.get_column(name).to_native()
     if pa.types.is_dictionary(column.type):
         return column.cast(column.type.value_type)
-    if pa.types.is_string_view(column.type):
-        return column.cast(pa.large_string())
     return column

@@ -13,6 +13,7 @@ from microagg.plans.plan import Plan
 from microagg.release.records import n_infinite, nobody_named, refuse_values
 from microagg.release.required import check_suited
 from microagg.scale.distributions import Counted, merge_all
+from microagg.scale.hashing import hashed
 from microagg.scale.setting import Setting, arrow_column, named_units
 from microagg.scale.work import WorkFolder
 from microagg.tables.columns import ColumnType
@@ -39,10 +40,15 @@ class ColumnFacts:
     largest: float = 0.0
     numbers: NumberFacts | None = None
     dates: tuple[str, ...] | None = None
+    only: int | None = None  # the number of its value, if it has one only
 
     @classmethod
     def of(cls, frame: Frame, name: str) -> "ColumnFacts":
         """Return the facts of a part."""
+        return replace(cls._of(frame, name), only=_only(polars_column(frame[name])))
+
+    @classmethod
+    def _of(cls, frame: Frame, name: str) -> "ColumnFacts":
         dtype = dtype_of(frame, name)
         stored, n = str(dtype), len(frame)
         if dtype in (*INTEGERS, *FLOATS):
@@ -74,6 +80,7 @@ class ColumnFacts:
             max(self.largest, other.largest),
             numbers,
             _both(self.dates, other.dates),
+            self.only if self.only == other.only else None,
         )
 
     def judge(self, frame: Frame, name: str, *, is_amount: bool, dates: str | None) -> Judgement:
@@ -88,6 +95,30 @@ class ColumnFacts:
         if not self.dates:
             return None
         return find_writing(pl.Series(self.dates, dtype=pl.String), order)
+
+
+def _only(column: pl.Series) -> int | None:
+    """Return a number that stands for the value that all rows have; None if they differ."""
+    if not len(column) or not column.eq_missing(column.head(1)).all():
+        return None
+    return int(hashed(column.head(1))[0])
+
+
+def names_of_files_tell(facts: Iterable[tuple[int, "Facts"]]) -> list[str]:
+    """Return the columns that have one value in each file, and not the same in all.
+
+    The facts are those of runs, each with the number of its file.
+    """
+    values: dict[str, dict[int, set[int | None]]] = {}
+    for file, own in facts:
+        for name, column in own.columns.items():
+            values.setdefault(name, {}).setdefault(file, set()).add(column.only)
+    return [
+        name
+        for name, files in values.items()
+        if all(len(own) == 1 and None not in own for own in files.values())
+        and len(set.union(*files.values())) > 1
+    ]
 
 
 def _largest(numbers: NDArray[Any]) -> float:

@@ -129,6 +129,12 @@ def _make(path: Path, *, resume: bool) -> None:
                 f"there is nothing to resume: the work folder {str(path)!r} does not exist. Leave "
                 "--resume (resume=True) out to start again."
             )
+        # What is in it is unpickled, which can run any program.
+        if hasattr(os, "geteuid") and os.lstat(path).st_uid != os.geteuid():
+            raise ParameterError(
+                f"the work folder {str(path)!r} belongs to somebody else, and is not trusted. "
+                "Delete it, or name another place (--work-dir, or work_dir= in Python)."
+            )
         return
     try:
         path.mkdir(mode=_PRIVATE_FOLDER)

@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from microagg.scale.listing import FILE_ROWS, FORMATS, DatasetFile
 from microagg.scale.setting import Setting
 from microagg.scale.shuffle import Sources, row_numbers
 from microagg.scale.work import WorkFolder
-from microagg.tables.used_categories import of_arrow
+from microagg.tables.used_categories import encoded, entries_of, of_arrow, used_entries
 
 WRITING = "writing"
 
@@ -59,7 +59,7 @@ def write_file(work: WorkFolder, number: int) -> Written:
 def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, path: Path) -> int:
     file = setting.listing.files[number]
     schema = output_schema(setting, file)
-    n_rows = 0
+    entries, n_rows = _entries(work, setting, writing, number, schema), 0
     with FORMATS[setting.listing.kind].writing(path, schema, setting.dialect) as write:
         for at, table in _input_parts(setting, number):
             released = writing.sources.read(work, [at])
@@ -71,7 +71,7 @@ def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, pa
                 )
             if setting.key is not None:
                 released = released.append_column(setting.key, _keys(setting, number, rows))
-            write(_joined(table, released, schema))
+            write(_joined(table, released, schema, entries))
             n_rows += len(rows)
     return n_rows
 
@@ -88,17 +88,13 @@ def output_schema(setting: Setting, file: DatasetFile) -> pa.Schema:
     fields = [
         pa.field(
             field.name,
-            pa.int64() if field.name == setting.key else _plain(field.type),
+            pa.int64() if field.name == setting.key else field.type,
             field.nullable,
         )
         for field in file.schema
         if field.name not in setting.dropped
     ]
     return pa.schema(fields)
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 
 def _input_parts(setting: Setting, number: int) -> Iterator[tuple[int, pa.Table]]:
@@ -111,24 +107,61 @@ def _input_parts(setting: Setting, number: int) -> Iterator[tuple[int, pa.Table]
             yield from listing.read(run, kept)
 
 
-def _joined(table: pa.Table, released: pa.Table, schema: pa.Schema) -> pa.Table:
-    columns = [
-        _in_type((released if field.name in released.column_names else table)[field.name], field)
-        for field in schema
-    ]
+def _entries(
+    work: WorkFolder, setting: Setting, writing: Writing, number: int, schema: pa.Schema
+) -> dict[str, Any]:
+    """Return what dictionaries list that all parts of a file share: what is released there.
+
+    An Arrow file has one dictionary for all of them. In a Parquet file each has its own; these
+    share one if its entries have an order, which is that of the input.
+    """
+    is_arrow = setting.listing.kind == "Arrow"
+    kinds = {field.name: field.type for field in schema if pa.types.is_dictionary(field.type)}
+    kinds = {name: kind for name, kind in kinds.items() if is_arrow or kind.ordered}
+    if not kinds:
+        return {}
+    released: dict[str, dict[Any, None]] = {name: {} for name in kinds}
+    for at, table in _input_parts(setting, number):
+        found = writing.sources.read(work, [at])
+        for name, kind in kinds.items():
+            column = (table if found is None or name not in found.column_names else found)[name]
+            values = column.cast(kind.value_type).combine_chunks()
+            released[name].update(dict.fromkeys(used_entries(values, None).to_pylist()))
+    listed = _listed(setting, number, [name for name, kind in kinds.items() if kind.ordered])
+    return {
+        name: used_entries(pa.array([*own], kinds[name].value_type), listed.get(name))
+        for name, own in released.items()
+    }
+
+
+def _listed(setting: Setting, number: int, names: Sequence[str]) -> dict[str, Any]:
+    """Return the entries that these columns of an input file list, in their order."""
+    listing, found = setting.listing, dict[str, dict[Any, None]]()
+    for run, (file, _) in enumerate(listing.runs):
+        if names and file == number:
+            for _, table in listing.read(run, names):
+                for name in names:
+                    entries = entries_of(table[name]).to_pylist()
+                    found.setdefault(name, {}).update(dict.fromkeys(entries))
+    return {name: pa.array([*own]) for name, own in found.items()}
+
+
+def _joined(
+    table: pa.Table, released: pa.Table, schema: pa.Schema, entries: dict[str, Any]
+) -> pa.Table:
+    columns = []
+    for field in schema:
+        column = (released if field.name in released.column_names else table)[field.name]
+        if pa.types.is_dictionary(field.type):
+            columns.append(_categories(column, field.type, entries.get(field.name)))
+        else:
+            columns.append(column if column.type == field.type else column.cast(field.type))
     return pa.table(columns, schema=schema)
 
 
-def _in_type(column: Any, field: pa.Field) -> Any:
-    """Return a column in the type of its input; a dictionary lists only what is there."""
-    if pa.types.is_dictionary(field.type):
-        if not pa.types.is_dictionary(column.type):
-            values = column.cast(field.type.value_type).combine_chunks()
-            encoded = values.dictionary_encode()
-            indices = encoded.indices.cast(field.type.index_type)
-            encoded = pa.DictionaryArray.from_arrays(
-                indices, encoded.dictionary, ordered=field.type.ordered
-            )
-            return pa.chunked_array([encoded], type=field.type)
+def _categories(column: Any, kind: pa.DataType, entries: Any) -> Any:
+    """Return a column in the type of its input, whose dictionary lists only what is released."""
+    if entries is None and pa.types.is_dictionary(column.type):
         return of_arrow(column)
-    return column if column.type == field.type else column.cast(field.type)
+    values = column.cast(kind.value_type).combine_chunks()
+    return encoded(values, kind, used_entries(values, None) if entries is None else entries)

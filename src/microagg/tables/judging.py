@@ -16,6 +16,8 @@ from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
 # Whole numbers of at most this many values, each in at least this many records on average, are
 # codes, not amounts.
 FEW_CODES, RECORDS_PER_CODE = 12, 10
+# Whole numbers of fewer records than this are dense, or in order, by chance.
+_ENOUGH = 20
 # Floats hold whole numbers up to this one exactly.
 _LARGEST_WHOLE = 2**53
 
@@ -120,3 +122,14 @@ def _few(present: NDArray[Any]) -> frozenset[float] | None:
         return None
     different = np.unique(present)
     return frozenset(different.tolist()) if len(different) <= FEW_CODES else None
+
+
+def counts_records(frame: Frame, name: str) -> bool:
+    """Whether whole numbers count records: dense, or ascending, or all of one length."""
+    if judge_type(frame, name).type is not ColumnType.INTEGER:  # they may be stored as decimals
+        return False
+    numbers = frame[name].alias("").drop_nulls()
+    low, high = int(numbers.min()), int(numbers.max())
+    is_dense = high - low < 1.1 * len(numbers)
+    is_long = low >= 10**6 and len(str(low)) == len(str(high))
+    return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))

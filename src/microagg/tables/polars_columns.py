@@ -11,6 +11,7 @@ import polars as pl
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Mask
 from microagg.tables.columns import Coded
+from microagg.tables.used_categories import encoded, entries_of, used_entries
 
 
 def as_polars(native: Any) -> pl.Series:
@@ -37,7 +38,9 @@ def back(native: Any, series: pl.Series) -> Any:
     pa = nw.Implementation.PYARROW.to_native_namespace()
     array = series.to_arrow()
     if pa.types.is_dictionary(native.type):
-        array = array.cast(native.type.value_type).dictionary_encode()
+        array = array.cast(native.type.value_type)
+        listed = entries_of(native) if native.type.ordered else None
+        return encoded(array, native.type, used_entries(array, listed))
     return pa.chunked_array([array]).cast(native.type)
 
 

@@ -121,17 +121,29 @@ class _Members:
         self.sizes[one] = 0
 
 
-def too_small(sizes: Labels, k: int, columns: Sequence[str], noun: str = "records") -> DataError:
+def too_small(
+    sizes: Labels,
+    k: int,
+    columns: Sequence[str],
+    noun: str = "records",
+    *,
+    may_merge: bool = True,
+) -> DataError:
     """Return the error that some strata hold fewer than k."""
     small = np.flatnonzero(sizes < k)
     listed = ", ".join(f"stratum {at + 1} holds {sizes[at]}" for at in small[:5].tolist())
     more = f", and {len(small) - 5} others are too small" if len(small) > 5 else ""
     by = ", ".join(repr(name) for name in columns)
     does = "does" if len(small) == 1 else "do"
+    what_to_do = "Lower k, or use coarser strata."
+    if may_merge:
+        what_to_do = (
+            "Lower k, use coarser strata, or merge them (--small-strata merge, or "
+            "small_strata='merge' in Python)."
+        )
     return DataError(
         f"every stratum must hold at least k={k} {noun}; {len(small)} of the {len(sizes)} strata "
-        f"by {by} {does} not: {listed}{more} (numbered in the order of their values). Lower k, use "
-        "coarser strata, or merge them (--small-strata merge, or small_strata='merge' in Python)."
+        f"by {by} {does} not: {listed}{more} (numbered in the order of their values). {what_to_do}"
     )
 
 

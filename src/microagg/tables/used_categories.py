@@ -13,16 +13,36 @@ import polars as pl
 def of_polars(column: pl.Series) -> pl.Series:
     """Return a column whose Enum has no category without a record; a Categorical lists none.
 
+    An Enum within lists or structures counts as well.
+
     >>> column = pl.Series(["a", "c"], dtype=pl.Enum(["a", "b", "c"]))
     >>> of_polars(column).dtype.categories.to_list()
     ['a', 'c']
     """
-    if not isinstance(column.dtype, pl.Enum):
-        return column
     plain = column.alias("")  # polars may take a name for a pattern
-    used = plain.to_physical().drop_nulls().unique().sort()
-    names = column.dtype.categories.gather(used)
-    return plain.cast(pl.String).cast(pl.Enum(names)).alias(column.name)
+    used = _used_type(plain)
+    if used == column.dtype:
+        return column
+    if column.dtype.is_nested():  # not every type within another can be cast
+        return pl.Series(column.name, column.to_list(), dtype=used)
+    return plain.cast(pl.String).cast(used).alias(column.name)
+
+
+def _used_type(column: pl.Series) -> pl.DataType:
+    """Return the type of a column without the categories that no record holds."""
+    match column.dtype:
+        case pl.Enum() as dtype:
+            used = column.to_physical().drop_nulls().unique().sort()
+            return pl.Enum(dtype.categories.gather(used))
+        case pl.List():
+            return pl.List(_used_type(column.explode()))
+        case pl.Array() as dtype:
+            return pl.Array(_used_type(column.explode()), dtype.size)
+        case pl.Struct():
+            fields = column.struct.unnest().get_columns()
+            return pl.Struct({own.name: _used_type(own.alias("")) for own in fields})
+        case dtype:
+            return dtype
 
 
 def of_arrow(column: Any, *, sorts: bool = False) -> Any:
@@ -46,6 +66,44 @@ def of_arrow(column: Any, *, sorts: bool = False) -> Any:
             for chunk in places.chunks
         ],
         type=column.type,
+    )
+
+
+def entries_of(column: Any) -> Any:
+    """Return the entries that a column of Arrow lists, in their order."""
+    import pyarrow as pa
+
+    chunks = pa.chunked_array(column).unify_dictionaries().chunks
+    return chunks[0].dictionary if chunks else pa.array([], column.type.value_type)
+
+
+def used_entries(values: Any, listed: Any) -> Any:
+    """Return the different values of an Arrow array: as they are `listed`, or as they appear.
+
+    >>> import pyarrow as pa
+    >>> values = pa.array(["high", "low", None, "high"])
+    >>> used_entries(values, pa.array(["low", "middle", "high"])).to_pylist()
+    ['low', 'high']
+    >>> used_entries(values, None).to_pylist()
+    ['high', 'low']
+    """
+    from pyarrow import compute
+
+    found = compute.unique(values).drop_null()
+    if listed is None:
+        return found
+    places = compute.index_in(found, listed.cast(values.type))
+    return found.take(compute.array_sort_indices(places))  # what is not listed comes last
+
+
+def encoded(values: Any, kind: Any, entries: Any) -> Any:
+    """Return plain values of Arrow as a column of categories with these entries."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    indices = compute.index_in(values, entries).cast(kind.index_type)
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(indices, entries, ordered=kind.ordered)], type=kind
     )
 
 

@@ -23,6 +23,7 @@ from microagg.app.parts import (
     text_input,
 )
 from microagg.app.state import State, Study
+from microagg.app.words import unbroken
 from microagg.core.errors import ParameterError
 from microagg.core.registry import METHODS
 from microagg.core.validation import check_ks
@@ -133,8 +134,8 @@ def _row(row: dict[str, Any], chosen: tuple[str, int]) -> tuple[Any, ...]:
     return (
         method,
         f"{k:,}",
-        "" if loss is None else percent(loss, 4),
-        percent(row["linkage"], 3),
+        "" if loss is None else unbroken(percent(loss, 4)),
+        unbroken(percent(row["linkage"], 3)),
         f"{row['n_groups']:,}",
         short_seconds(row["seconds"] or 0.0),
         "chosen"

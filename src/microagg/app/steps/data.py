@@ -147,7 +147,7 @@ def _dialect(state: State) -> Tag:
         if state.now.source
         else tags.p("Open a file first.", {"class": "help"}),
         id="dialect",
-        is_open=_is_file_refused(state),
+        is_open=is_file_refused(state, "path"),
         note=note,
     )
 
@@ -263,9 +263,9 @@ def _asked_for(state: State) -> str | None:
     return refused.text if refused is not None and refused.text else _path(state)
 
 
-def _is_file_refused(state: State) -> bool:
+def is_file_refused(state: State, place: str) -> bool:
     """Whether a file was refused that may be read once it is said how it is written."""
-    refused = state.view.refusals.get("path")
+    refused = state.view.refusals.get(place)
     if refused is None:
         return False
     try:

@@ -25,7 +25,7 @@ from microagg.app.state import State
 from microagg.app.steps import comparing
 from microagg.app.steps.column_options import key_of
 from microagg.app.steps.running import warnings_of
-from microagg.app.words import unbroken
+from microagg.app.words import unbroken, without_flags
 from microagg.core.words import spread
 
 _MOST_CARDS = 12
@@ -71,7 +71,7 @@ def _release(state: State, made: Protected) -> Tag:
         notice(made.verdict, kind="good", id="verdict"),
         facts(rows),
         _loss_bar(made),
-        *[tags.p(unbroken(text)) for text in made.loss_sentences],
+        *[tags.p(unbroken(without_flags(text))) for text in made.loss_sentences],
         tags.p(
             unbroken(
                 f"Losses are rounded up to multiples of {made.steps[0]} (those of single columns "

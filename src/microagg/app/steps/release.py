@@ -1,6 +1,6 @@
 """Release: write the table with its manifest and reports; the plan; verify any other file."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from microagg.files.formats import FORMATS, check_output_format, format_of
 from microagg.plans.beside import manifest_path
 
 _OVERWRITE, _AUDIT = "overwrite", "audit"
+_SWITCHES = tuple(own.name for own in fields(Outputs) if own.type in (bool, "bool"))
 
 
 def view(desk: Desk) -> TagList:
@@ -230,6 +231,8 @@ def _refuse_input(desk: Desk, target: str) -> None:
 def set_output(desk: Desk, given: Payload) -> None:
     """Choose whether a file is written; an audit only after a warning."""
     name, is_wanted = str(given["output"]), bool(given["value"])
+    if name not in _SWITCHES:
+        return
     if name == _AUDIT and is_wanted:
         desk.look(asking=_AUDIT)
         return
@@ -253,8 +256,8 @@ def save(desk: Desk, _: Payload) -> None:
     """Write the release, or ask before anything is replaced."""
     now = desk.state.now
     assert now.source is not None
-    if (refused := desk.state.view.refusals.get("target")) is not None:
-        raise ParameterError(refused.message)  # not to where it would have gone before
+    if "target" in desk.state.view.refusals:  # not to where it would have gone before
+        raise ParameterError("the name of the file was refused: choose another above.")
     if there := existing(now.source, now.outputs):
         desk.look(asking=_OVERWRITE, about=tuple(there))
         return

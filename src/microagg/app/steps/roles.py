@@ -72,7 +72,7 @@ def blocking(state: State, found: Described) -> str:
     verb = "has" if len(names) == 1 else "have"
     return (
         f"{counted(len(names), 'column')} of text or dates {verb} no role: {_some(names)}. Give "
-        "each one a role: nothing is published just because nobody thought of it."
+        "each one a role, so that nothing is published by oversight."
     )
 
 

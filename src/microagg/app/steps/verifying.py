@@ -3,6 +3,7 @@
 from htmltools import Tag, tags
 
 from microagg.app.answers import Source, Verified, VerifyRequest
+from microagg.app.controls import label_of
 from microagg.app.desk import VERIFY, Action, Desk, Payload
 from microagg.app.parts import (
     actions,
@@ -12,12 +13,16 @@ from microagg.app.parts import (
     error_at,
     facts,
     field,
+    more,
     notice,
     sentence,
     text_input,
 )
 from microagg.app.paths import entered_path
+from microagg.app.state import State
+from microagg.app.steps.data import is_file_refused
 from microagg.core.errors import ParameterError
+from microagg.files.formats import DIALECT_OPTIONS
 from microagg.plans.texts import names_in, whole_or_text
 
 
@@ -54,6 +59,14 @@ def view(desk: Desk) -> Tag:
                 ],
                 {"class": "grid"},
             ),
+            more(
+                "How the file is written",
+                tags.div(
+                    [_dialect_field(state, name) for name in DIALECT_OPTIONS], {"class": "grid"}
+                ),
+                id="verify-dialect",
+                is_open=is_file_refused(state, VERIFY),
+            ),
             checkbox(
                 "Check what the current plan asks for",
                 "",
@@ -81,12 +94,24 @@ def view(desk: Desk) -> Tag:
     )
 
 
+def _dialect_field(state: State, name: str) -> Tag:
+    return field(
+        label_of(name),
+        text_input("", "", id=f"verify-{name}", enter="verify"),
+        help=DIALECT_OPTIONS[name].help,
+        state=state,
+        place=f"verify-{name}",
+    )
+
+
 def verify(desk: Desk, given: Payload) -> None:
     """Verify a file."""
     said = {
-        name: str(given["fields"].get(f"verify-{name}", "")).strip()
-        for name in ("path", "k", "sensitive", "original", "audit")
+        name: str(given["fields"].get(f"verify-{name}", ""))
+        for name in ("path", "k", "sensitive", "original", "audit", *DIALECT_OPTIONS)
     }
+    dialect = {name: said[name] for name in DIALECT_OPTIONS if said[name]}  # a blank may be one
+    said = {name: text.strip() for name, text in said.items()}
     if not said["path"]:
         raise ParameterError("enter the path of the file to check.")
     k = whole_or_text(said["k"]) if said["k"] else None
@@ -94,7 +119,7 @@ def verify(desk: Desk, given: Payload) -> None:
         raise ParameterError(f"k must be a whole number from 1; got {k!r}.")
     by_plan = bool(given["fields"].get("verify-plan"))
     request = VerifyRequest(
-        source=Source(path=str(entered_path(said["path"]))),
+        source=Source(path=str(entered_path(said["path"])), **dialect),
         k=k,
         plan=desk.state.plan.as_dict() if by_plan else None,
         sensitive=tuple(names_in(said["sensitive"])) if said["sensitive"] else (),
@@ -103,7 +128,7 @@ def verify(desk: Desk, given: Payload) -> None:
         opened=desk.state.now.source,
     )
     desk.forget(VERIFY)
-    desk.start(VERIFY, request)
+    desk.start(VERIFY, request, text=request.source.path)
 
 
 ACTIONS: dict[str, Action] = {"verify": verify}

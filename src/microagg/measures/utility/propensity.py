@@ -30,11 +30,12 @@ class Propensity:
 
     `expected` and `standard_deviation` are for data drawn anew from the correct model of the
     original; `ratio` = pmse / expected, `standardised` = (pmse - expected) / standard deviation;
-    None where there are no predictors. `n_parameters` counts those that can be estimated, including
-    the intercept. `sampling_error` is a standard error, None if all records were used.
+    None where there are no predictors. A report may withhold `pmse`, and `ratio`, which would tell
+    more digits of it. `n_parameters` counts those that can be estimated, including the intercept.
+    `sampling_error` is a standard error, None if all records were used.
     """
 
-    pmse: float
+    pmse: float | None
     expected: float
     standard_deviation: float
     ratio: float | None

@@ -154,16 +154,19 @@ def category_rows(found: Distributions) -> Iterator[FigureRow]:
 
 
 def propensity_rows(found: Propensity) -> Iterator[FigureRow]:
-    """Word pMSE, unless there are no predictors."""
-    if found.ratio is None:
+    """Word pMSE, unless there are no predictors or it is withheld."""
+    if found.pmse is None or found.n_parameters < 2:
         return
     error = "" if found.sampling_error is None else f" ± {found.sampling_error:.2g}"
-    yield FigureRow(
-        "pMSE",
-        f"{found.pmse:.3g}{error}, {found.ratio:.3g} times the expected value",
+    figure = f"{found.pmse:.3g}{error}"
+    meaning = (
         "How well a model distinguishes released from original records, from 0 (not at all) to "
-        "0.25. Two samples of one population give about twice the expected value.",
+        "0.25."
     )
+    if found.ratio is not None:
+        figure += f", {found.ratio:.3g} times the expected value"
+        meaning += " Two samples of one population give about twice the expected value."
+    yield FigureRow("pMSE", figure, meaning)
 
 
 def model_rows(found: ModelComparison | None) -> Iterator[FigureRow]:
