@@ -42,7 +42,7 @@ def test_dates_are_explained_without_flags():
     ("changes", "constraint", "expected"),
     [
         ({"age": [None, *range(20, 59)]}, "", "impute replaces them by"),
-        ({"name": ["A", "B"] * 20}, "", "is left out by the role drop."),
+        ({"name": ["A", "B"] * 20}, "", "leave it out by the role drop."),
         (
             {"income": [None, *range(20, 59)]},
             "income >= tax",
