@@ -16,7 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg import protect_dataset
-from microagg.scale import checking, names, protect, spans
+from microagg.scale import protect
+from microagg.scale.checks import checking
+from microagg.scale.sources import spans
+from microagg.scale.steps import names
 from tests.scale.datasets import digests, farthest, read_files, sizes_of_classes, write_files
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,10 @@
 
 import pytest
 
-from microagg.scale import checking, names, protect, spans
+from microagg.scale import protect
+from microagg.scale.checks import checking
+from microagg.scale.sources import spans
+from microagg.scale.steps import names
 
 
 @pytest.fixture(autouse=True)

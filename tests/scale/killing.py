@@ -22,7 +22,10 @@ RUN = """
 import sys
 from pathlib import Path
 
-from microagg.scale import checking, names, protect, spans
+from microagg.scale.checks import checking
+from microagg.scale.steps import names
+from microagg.scale import protect
+from microagg.scale.sources import spans
 
 source, target, resume, step = *sys.argv[1:3], *map(int, sys.argv[3:])
 protect.REGION_RECORDS, spans.PART_ROWS, checking.BUCKET_ROWS = 250, 500, 400

@@ -9,7 +9,7 @@ import pytest
 import microagg
 from microagg import protect_dataset
 from microagg.core.errors import DataError, GuaranteeError, ParameterError
-from microagg.scale import distributions
+from microagg.scale.steps import distributions
 from tests.scale.datasets import (
     ROLES,
     farthest,
@@ -146,7 +146,7 @@ def test_very_many_values_are_refused(tmp_path, monkeypatch):
 
 def test_the_judge_counts_for_itself(tmp_path, monkeypatch):
     """Groups that were made without the rule are found out on the finished folder."""
-    monkeypatch.setattr("microagg.scale.regions.rules_for", lambda *_: ())
+    monkeypatch.setattr("microagg.scale.steps.regions.rules_for", lambda *_: ())
     table = columns().drop("size", "day")
     source = write_files(table, tmp_path / "in", (700,))
     asked = {**ASKED, "sensitive": ["disease", "kind"]}

@@ -9,8 +9,8 @@ import pytest
 
 from microagg import protect_dataset
 from microagg.core.errors import MicroaggError, ParameterError
-from microagg.scale import engines
-from microagg.scale.work import UnfinishedError
+from microagg.scale.storage.work import UnfinishedError
+from microagg.scale.tasks import engines
 from tests.scale.cluster import Cluster, wait_for
 from tests.scale.datasets import ROLES, digests, people, write_files
 

@@ -10,8 +10,8 @@ import pytest
 import microagg
 from microagg import protect_dataset
 from microagg.core.errors import DataError, ParameterError
-from microagg.scale import delimited
-from microagg.scale.delimited import Kind, blocks, higher
+from microagg.scale.sources import delimited
+from microagg.scale.sources.delimited import Kind, blocks, higher
 from tests.scale.datasets import ROLES, digests, people, sizes_of_classes, write_files
 
 SHOWN = ["age", "income", "height", "job"]
@@ -156,7 +156,7 @@ class TestFiles:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("microagg.scale.converting.type_file", interrupt)
+            patch.setattr("microagg.scale.steps.converting.type_file", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 protect_dataset(source, tmp_path / "out", **ASKED)
         protect_dataset(source, tmp_path / "out", resume=True, **ASKED)

@@ -11,8 +11,8 @@ import pytest
 
 from microagg import protect_dataset
 from microagg.core.errors import MicroaggError, ParameterError
-from microagg.scale import regions
-from microagg.scale.engines import client_at
+from microagg.scale.steps import regions
+from microagg.scale.tasks.engines import client_at
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 import pytest
 
 from microagg import protect_dataset
-from microagg.scale import columnar, output, work
-from microagg.scale.work import UnfinishedError
+from microagg.scale.outputs import output
+from microagg.scale.sources import columnar
+from microagg.scale.storage import work
+from microagg.scale.storage.work import UnfinishedError
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}
@@ -98,7 +100,8 @@ import os, shutil, subprocess, sys
 from pathlib import Path
 
 from microagg import protect_dataset
-from microagg.scale import protect, spans
+from microagg.scale import protect
+from microagg.scale.sources import spans
 from microagg.core.errors import MicroaggError
 from tests.scale.datasets import ROLES
 

@@ -7,8 +7,8 @@ import pytest
 import microagg
 from microagg import protect_dataset
 from microagg.core.errors import GuaranteeError
-from microagg.scale.keys import keys_of, new_secret
-from microagg.scale.writing import write_file
+from microagg.scale.steps.keys import keys_of, new_secret
+from microagg.scale.steps.writing import write_file
 from tests.scale.datasets import ROLES, people, read_files, write_files
 
 ASKED = {"k": 4, "method": "mdav", "keep_key": True, **ROLES}
@@ -112,7 +112,7 @@ def _one_file_only(work, number):
 )
 def test_other_keys_are_found_out(tmp_path, monkeypatch, wrong, words):
     source = write_files(people(N), tmp_path / "in", (700,))
-    monkeypatch.setattr("microagg.scale.writing.keys_of", lambda at, n, _: wrong(at, n))
+    monkeypatch.setattr("microagg.scale.steps.writing.keys_of", lambda at, n, _: wrong(at, n))
     with pytest.raises(GuaranteeError, match=words):
         protect_dataset(source, tmp_path / "out", **ASKED)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]

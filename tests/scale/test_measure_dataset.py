@@ -14,9 +14,10 @@ import microagg
 from microagg.core.errors import DataError, ParameterError
 from microagg.measures.risk.linkage import distance_linkage
 from microagg.measures.sampling import standard_error
-from microagg.scale import checking, measuring
-from microagg.scale.drawing import drawn_rows
-from microagg.scale.listing import FILE_ROWS, find_files, list_files
+from microagg.scale.checks import checking
+from microagg.scale.measures import measuring
+from microagg.scale.sources.drawing import drawn_rows
+from microagg.scale.sources.listing import FILE_ROWS, find_files, list_files
 from microagg.tables.matching import open_pair
 from tests.scale.datasets import ROLES, people, read_files, write_files
 
@@ -194,11 +195,11 @@ def positions(target, most):
 
 def test_the_whole_as_a_sample_is_linked_as_a_table_is(tmp_path):
     from microagg.measures.subject import KnownColumns
-    from microagg.scale.bases import Bases
-    from microagg.scale.linking import link
-    from microagg.scale.pairing import Paired, open_sample
-    from microagg.scale.passes import Passes
-    from microagg.scale.work import WorkFolder
+    from microagg.scale.measures.bases import Bases
+    from microagg.scale.measures.linking import link
+    from microagg.scale.measures.pairing import Paired, open_sample
+    from microagg.scale.storage.work import WorkFolder
+    from microagg.scale.tasks.passes import Passes
 
     before = people(900).select("age", "income", "job")
     after = microagg.protect(before, 5, quasi_identifiers="job", method="mdav").table

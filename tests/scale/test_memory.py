@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from microagg.scale import checking, spans
-from microagg.scale.listing import find_files, list_files
-from microagg.scale.spans import PART_BYTES
+from microagg.scale.checks import checking
+from microagg.scale.sources import spans
+from microagg.scale.sources.listing import find_files, list_files
+from microagg.scale.sources.spans import PART_BYTES
 from tests.scale.datasets import write_files
 
 N, COLUMNS, LIMIT = 500_000, 12, 650 * 10**6

@@ -11,7 +11,7 @@ import pytest
 
 import microagg
 from microagg.cli.main import main
-from microagg.scale.memory import BASE, FLOOR, PER_TASK, as_bytes, tasks_at_once
+from microagg.scale.tasks.memory import BASE, FLOOR, PER_TASK, as_bytes, tasks_at_once
 from tests.scale.datasets import people, sizes_of_classes, write_files
 
 OWN = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")

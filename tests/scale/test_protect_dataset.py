@@ -32,7 +32,10 @@ def source(tmp_path_factory):
 @pytest.fixture(scope="module")
 def done(source, tmp_path_factory):
     """A finished run of every test of this file: module scoped, so the patches are its own."""
-    from microagg.scale import checking, names, protect, spans
+    from microagg.scale import protect
+    from microagg.scale.checks import checking
+    from microagg.scale.sources import spans
+    from microagg.scale.steps import names
 
     target = tmp_path_factory.mktemp("out") / "out"
     with pytest.MonkeyPatch.context() as patch:

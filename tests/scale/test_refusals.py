@@ -14,9 +14,11 @@ import pytest
 
 from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
-from microagg.scale import memory, shuffle, work, writing
 from microagg.scale.protect import protect_files
-from microagg.scale.space import work_size
+from microagg.scale.steps import writing
+from microagg.scale.storage import shuffle, work
+from microagg.scale.tasks import memory
+from microagg.scale.tasks.space import work_size
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}
@@ -372,7 +374,7 @@ class TestTheSizeOfTheWorkFolder:
     @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "csv.gz"])
     def test_it_is_enough(self, tmp_path, monkeypatch, suffix):
         monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
-        monkeypatch.setattr("microagg.scale.spans.PART_ROWS", 10_000)
+        monkeypatch.setattr("microagg.scale.sources.spans.PART_ROWS", 10_000)
         names = pl.Series([f"the job with the long name {at % 9}" for at in range(20_000)])
         path = tmp_path / f"in.{suffix}"
         table = people(20_000).with_columns(job=names)
@@ -392,7 +394,7 @@ class TestTheSizeOfTheWorkFolder:
             return said[-1]
 
         monkeypatch.setattr(work.WorkFolder, "write", write)
-        monkeypatch.setattr("microagg.scale.space.work_size", size)
+        monkeypatch.setattr("microagg.scale.tasks.space.work_size", size)
         with ThreadPoolExecutor(1) as pool:  # no file is removed while sizes are added up
             protect_dataset(path, tmp_path / f"out.{suffix}", engine=pool, **ASKED)
         assert said[0] / 2 < max(taken) <= said[0]
@@ -436,7 +438,7 @@ class TestOneFile:
             raise EndedError
 
         with monkeypatch.context() as patch:
-            patch.setattr(f"microagg.scale.output.{step}", end)
+            patch.setattr(f"microagg.scale.outputs.output.{step}", end)
             with pytest.raises(EndedError):
                 protect_dataset(file, tmp_path / "out.parquet", k=4, method="mdav")
         staging = tmp_path / ".out.parquet.microagg-output"

@@ -13,12 +13,13 @@ import microagg
 from microagg.core.errors import DataError, ParameterError
 from microagg.measures.subject import KnownColumns, pair_of
 from microagg.report.pages import pages
-from microagg.scale import checking, reporting
-from microagg.scale.listing import find_files, list_files
-from microagg.scale.pairing import Paired, open_sample
-from microagg.scale.passes import Passes
-from microagg.scale.whole import WholeRecords
-from microagg.scale.work import WorkFolder
+from microagg.scale.checks import checking
+from microagg.scale.measures import reporting
+from microagg.scale.measures.pairing import Paired, open_sample
+from microagg.scale.measures.whole import WholeRecords
+from microagg.scale.sources.listing import find_files, list_files
+from microagg.scale.storage.work import WorkFolder
+from microagg.scale.tasks.passes import Passes
 from microagg.tables.frames import open_frame
 from tests.scale.datasets import ROLES, digests, people, read_files, write_files
 

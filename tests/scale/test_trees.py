@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microagg.scale.hashing import hashed, hashed_rows, mixed
-from microagg.scale.layout import Layout
-from microagg.scale.regions import joined_regions
-from microagg.scale.shuffle import Slices, Sources
-from microagg.scale.spans import part_sizes, runs_of
-from microagg.scale.trees import along, grow
+from microagg.scale.sources.spans import part_sizes, runs_of
+from microagg.scale.steps.layout import Layout
+from microagg.scale.steps.regions import joined_regions
+from microagg.scale.steps.trees import along, grow
+from microagg.scale.storage.hashing import hashed, hashed_rows, mixed
+from microagg.scale.storage.shuffle import Slices, Sources
 
 
 @pytest.fixture(name="X")

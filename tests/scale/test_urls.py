@@ -5,9 +5,9 @@ import pytest
 from microagg import Manifest, protect_dataset
 from microagg.cli.main import main
 from microagg.core.errors import DataError, MicroaggError, ParameterError
-from microagg.scale.listing import is_listed
-from microagg.scale.urls import Url, place_of
-from microagg.scale.work import UnfinishedError
+from microagg.scale.sources.listing import is_listed
+from microagg.scale.storage.urls import Url, place_of
+from microagg.scale.storage.work import UnfinishedError
 from tests.scale.datasets import ROLES, digests, people, write_files
 
 fsspec = pytest.importorskip("fsspec")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import microagg
 from microagg.core.errors import DataError, GuaranteeError, ManifestWarning, ParameterError
-from microagg.scale import checking
+from microagg.scale.checks import checking
 from tests.scale.datasets import ROLES, people, read_files, write_files
 
 

@@ -76,8 +76,8 @@ def protect_dataset(
             show(f"microagg: {sentence}.", err=True)
 
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
-        from microagg.scale.engines import client_at
         from microagg.scale.protect import protect_files
+        from microagg.scale.tasks.engines import client_at
 
         address = wanted.scheduler
         with nullcontext() if address is None else client_at(address) as client:

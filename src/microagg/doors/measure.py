@@ -115,7 +115,7 @@ def measure(
             "records of datasets are matched by their files and their order in them, not by a key "
             "(--key, key=) or an audit (--audit, audit=). Leave it out."
         )
-    from microagg.scale.measuring import measure_datasets
+    from microagg.scale.measures.measuring import measure_datasets
 
     with listener:
         return measure_datasets(

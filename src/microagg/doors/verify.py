@@ -109,7 +109,7 @@ def verify(
             "records of datasets are matched by their files and their order in them, not by an "
             "audit (--audit, audit=). Leave it out."
         )
-    from microagg.scale.verifying import verify_dataset
+    from microagg.scale.checks.verifying import verify_dataset
 
     return verify_dataset(
         table, given, plan, original, dialect, dates, memory=memory, work_dir=work_dir

@@ -21,7 +21,7 @@ from microagg.release.required import check_required, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for, check_method, warn_of_counts
 from microagg.requirements.constraints import Constrained
-from microagg.scale.checking import (
+from microagg.scale.checks.checking import (
     CHECK,
     CHECKING,
     JUDGE,
@@ -36,20 +36,22 @@ from microagg.scale.checking import (
     refuse_violations,
     together,
 )
-from microagg.scale.describing import Done, add_up
-from microagg.scale.fitted import FITTED, DatasetStrata, Fitted, fit
-from microagg.scale.key_check import KEYS, has_all_keys, refuse_keys
-from microagg.scale.layout import Layout, lay_out, layout_name
-from microagg.scale.names import check_names
-from microagg.scale.opened import COPIES, part_bytes
-from microagg.scale.passes import Passes
-from microagg.scale.regions import Outcome, ReleasedFacts, Round, joined_regions, work_on_region
-from microagg.scale.routing import ROUTE, UNMERGED, UnitCounts, added_up, route, sum_strata
-from microagg.scale.searching import n_rounds
-from microagg.scale.setting import SETTING, Setting
-from microagg.scale.shuffle import Slices, Sources
-from microagg.scale.statistics import JUDGED, Judged, Statistics, find_statistics
-from microagg.scale.types import (
+from microagg.scale.checks.key_check import KEYS, has_all_keys, refuse_keys
+from microagg.scale.outputs.describing import Done, add_up
+from microagg.scale.steps.fitted import FITTED, DatasetStrata, Fitted, fit
+from microagg.scale.steps.layout import Layout, lay_out, layout_name
+from microagg.scale.steps.names import check_names
+from microagg.scale.steps.regions import (
+    Outcome,
+    ReleasedFacts,
+    Round,
+    joined_regions,
+    work_on_region,
+)
+from microagg.scale.steps.routing import ROUTE, UNMERGED, UnitCounts, added_up, route, sum_strata
+from microagg.scale.steps.searching import n_rounds
+from microagg.scale.steps.statistics import JUDGED, Judged, Statistics, find_statistics
+from microagg.scale.steps.types import (
     Facts,
     check_facts,
     date_orders,
@@ -57,8 +59,12 @@ from microagg.scale.types import (
     merged,
     names_of_files_tell,
 )
-from microagg.scale.work import WorkFolder
-from microagg.scale.writing import WRITING, Writing, Written, write_file
+from microagg.scale.steps.writing import WRITING, Writing, Written, write_file
+from microagg.scale.storage.shuffle import Slices, Sources
+from microagg.scale.storage.work import WorkFolder
+from microagg.scale.tasks.opened import COPIES, part_bytes
+from microagg.scale.tasks.passes import Passes
+from microagg.scale.tasks.setting import SETTING, Setting
 from microagg.tables.dates import ambiguous
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.judging import Judgement

@@ -24,26 +24,26 @@ from microagg.release.grouping import estimator_of
 from microagg.release.protect import DatasetOptions
 from microagg.release.release import PathName
 from microagg.release.saving import file_name
-from microagg.scale.begun import BEGUN, Begun
-from microagg.scale.converting import convert
-from microagg.scale.describing import describe
 from microagg.scale.driving import Driver
-from microagg.scale.engines import check_engine, working_with
-from microagg.scale.fetching import fetch_all, find_at
-from microagg.scale.keys import new_secret
-from microagg.scale.listing import Found, Listing, find_files, list_files
-from microagg.scale.memory import as_bytes
-from microagg.scale.names import n_buckets
-from microagg.scale.output import Output, remove
-from microagg.scale.passes import Passes
+from microagg.scale.outputs.describing import describe
+from microagg.scale.outputs.output import Output, remove
+from microagg.scale.outputs.report_files import Pages, ReportFiles
+from microagg.scale.outputs.sending import UrlOutput
 from microagg.scale.refusals import check_folders, check_plan
-from microagg.scale.report_files import Pages, ReportFiles
-from microagg.scale.sending import UrlOutput
-from microagg.scale.setting import SETTING, Setting
-from microagg.scale.space import check_space
-from microagg.scale.urls import Place, Url, place_of
-from microagg.scale.versions import versions_here
-from microagg.scale.work import UnfinishedError, WorkFolder, working_in
+from microagg.scale.sources.listing import Found, Listing, find_files, list_files
+from microagg.scale.steps.converting import convert
+from microagg.scale.steps.fetching import fetch_all, find_at
+from microagg.scale.steps.keys import new_secret
+from microagg.scale.steps.names import n_buckets
+from microagg.scale.storage.urls import Place, Url, place_of
+from microagg.scale.storage.work import UnfinishedError, WorkFolder, working_in
+from microagg.scale.tasks.begun import BEGUN, Begun
+from microagg.scale.tasks.engines import check_engine, working_with
+from microagg.scale.tasks.memory import as_bytes
+from microagg.scale.tasks.passes import Passes
+from microagg.scale.tasks.setting import SETTING, Setting
+from microagg.scale.tasks.space import check_space
+from microagg.scale.tasks.versions import versions_here
 from microagg.tables.frames import open_frame
 from microagg.tables.resolving import resolve
 
@@ -279,7 +279,7 @@ def _pages(passes: Passes, setting: Setting, manifest: Manifest, reports: Report
     """
     if not reports.paths:
         return {}
-    from microagg.scale.reporting import report_pages
+    from microagg.scale.measures.reporting import report_pages
 
     try:
         return report_pages(passes, setting, manifest, reports.paths)

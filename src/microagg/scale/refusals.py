@@ -6,7 +6,7 @@ from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import find
 from microagg.plans.plan import Plan
-from microagg.scale.listing import Listing
+from microagg.scale.sources.listing import Listing
 from microagg.tables.roles import PUBLISH, STRATUM
 
 

@@ -1,0 +1,1 @@
+"""Judges of finished files, apart from the passes that wrote them."""

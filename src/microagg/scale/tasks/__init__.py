@@ -1,0 +1,1 @@
+"""What every pass stands on: lists of tasks, who does them, and within which memory."""

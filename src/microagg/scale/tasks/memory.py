@@ -1,0 +1,82 @@
+"""How much memory a run may take, and how many tasks at once that allows."""
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import cache
+
+import pyarrow as pa
+
+from microagg.core.errors import ParameterError
+from microagg.core.validation import check_count
+from microagg.scale.storage.work import UnfinishedError
+
+# What the libraries and compiled kernels take, and what a task takes beside its rows.
+BASE, PER_TASK = 350 << 20, 40 << 20
+# A task must fit in beside the libraries.
+FLOOR = 450 * 10**6
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+_FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", re.IGNORECASE)
+
+
+def as_bytes(memory: object) -> int | None:
+    """Return a size such as "4GB" or "500 MiB" in bytes; None stays None.
+
+    >>> as_bytes("2GB"), as_bytes("1.5 GiB"), as_bytes(10**9)
+    (2000000000, 1610612736, 1000000000)
+    """
+    if memory is None:
+        return None
+    if isinstance(memory, str):
+        found = _FORM.fullmatch(memory)
+        unit = None if found is None else _UNITS.get(found[2].upper().removesuffix("B") + "B")
+        if found is None or (unit is None and found[2].upper() not in _UNITS):
+            raise ParameterError(
+                f"memory must be a size such as '4GB' or '500MB', or a number of bytes; got "
+                f"{memory!r}."
+            )
+        size = int(float(found[1]) * (_UNITS[found[2].upper()] if unit is None else unit))
+    else:
+        size = check_count("memory", memory)
+    if size < FLOOR:
+        raise ParameterError(
+            f"memory must be at least {FLOOR / 1e6:.0f}MB, most of which the libraries take; got "
+            f"{size / 1e6:.0f}MB. Give more."
+        )
+    return size
+
+
+def tasks_at_once(memory: int | None, bytes_each: int, n_jobs: int) -> int:
+    """Return how many tasks may run at once, at least one, if each takes so many bytes.
+
+    >>> tasks_at_once(2 * 10**9, 500 * 10**6, 8), tasks_at_once(None, 10**9, 8)
+    (3, 8)
+    """
+    if memory is None:
+        return n_jobs
+    each = bytes_each + PER_TASK
+    if memory - BASE < each:
+        raise UnfinishedError(
+            f"memory of {memory / 1e6:.0f}MB is too little for this dataset: a task takes about "
+            f"{each / 1e6:.0f}MB beside the {BASE / 1e6:.0f}MB of the libraries. Give "
+            f"{(BASE + each) / 1e6:.0f}MB or more."
+        )
+    return int(max(1, min(n_jobs, (memory - BASE) // each)))
+
+
+def give_back() -> None:
+    """Return memory that is free to the system, which libraries would keep for later."""
+    pa.default_memory_pool().release_unused()
+    if (trim := _trim()) is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """Return the function of the C library that does it, if it has one."""
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    return trim
