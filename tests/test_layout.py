@@ -52,9 +52,18 @@ def test_files_of_the_walk_are_there():
     package = Path(microagg.__file__).parent
     named = re.findall(r"`([a-z_/]+\.py)`", walk)
     assert len(named) > 12
-    # Those of a dataset are named without their room.
-    missing = [n for n in named if not ((package / n).exists() or (package / "scale" / n).exists())]
-    assert missing == []
+    # Those of a dataset are named without their room, and its passes without their folder.
+    homes = (package, package / "scale", package / "scale" / "steps")
+    assert [name for name in named if not any((home / name).exists() for home in homes)] == []
+
+
+def test_the_table_of_folders_of_scale_has_the_layers_in_their_order():
+    text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][-1]["layers"]
+    package = Path(microagg.__file__).parent / "scale"
+    folders = [layer for layer in layers[::-1] if (package / layer).is_dir()]
+    assert re.findall(r"^\| `scale/(\w+)/` \|", text, flags=re.MULTILINE) == folders
 
 
 def recipes():
