@@ -2,6 +2,7 @@
 
 from microagg.core.errors import (
     AnnotationWarning,
+    ColumnWarning,
     ConstraintWarning,
     DamagedCacheWarning,
     DataError,
@@ -11,11 +12,11 @@ from microagg.core.errors import (
     MicroaggError,
     ParameterError,
     PrivacyWarning,
-    RoleWarning,
 )
 
 __all__ = [
     "AnnotationWarning",
+    "ColumnWarning",
     "ConstraintWarning",
     "DamagedCacheWarning",
     "DataError",
@@ -25,5 +26,4 @@ __all__ = [
     "MicroaggError",
     "ParameterError",
     "PrivacyWarning",
-    "RoleWarning",
 ]

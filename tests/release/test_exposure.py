@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from microagg import protect, verify
-from microagg.core.errors import DataError, PrivacyWarning, RoleWarning
+from microagg.core.errors import ColumnWarning, DataError, PrivacyWarning
 
 RNG = np.random.default_rng(8)
 PATIENT = np.repeat(np.arange(30), 4)
@@ -50,7 +50,7 @@ class TestSerialNumbersWithoutARole:
     TABLE = pl.DataFrame({"case": range(1000, 1060), "age": RNG.integers(20, 90, 60)})
 
     def test_are_warned_of(self):
-        with pytest.warns(RoleWarning, match="'case' has no role and looks like a serial number"):
+        with pytest.warns(ColumnWarning, match="'case' has no role and looks like a serial number"):
             protect(self.TABLE.sample(fraction=1.0, shuffle=True, seed=1), 3, method="mdav")
 
     @pytest.mark.parametrize(
@@ -67,6 +67,28 @@ class TestSerialNumbersWithoutARole:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             protect(table, 3, method="mdav", **asked)
+
+
+class TestDatesAsWholeNumbers:
+    TABLE = pl.DataFrame({"born": [19_400_101 + 10_000 * at for at in range(30)]})
+
+    def test_are_warned_of(self):
+        with pytest.warns(ColumnWarning, match="'born' look like dates such as 20240131"):
+            protect(self.TABLE, 3, quasi_identifiers=["born"], method="mdav")
+
+    @pytest.mark.parametrize(
+        ("table", "asked"),
+        [
+            (TABLE, {"columns": {"born": {"type": "integer"}}}),
+            (TABLE.with_columns(pl.col("born").cast(pl.String).str.to_date("%Y%m%d")), {}),
+            (TABLE.with_columns(pl.col("born") + 99), {}),
+        ],
+        ids=["of a type", "dates", "no days"],
+    )
+    def test_nothing_else_is(self, table, asked):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            protect(table, 3, quasi_identifiers=["born"], method="mdav", **asked)
 
 
 class TestContributionsWithWeights:

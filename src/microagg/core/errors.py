@@ -49,6 +49,13 @@ class AnnotationWarning(UserWarning):
     """
 
 
+class ColumnWarning(UserWarning):
+    """A column is probably not what it was taken for, and the release is worse for it.
+
+    It is protected. Give it a role, or write its values as what they are.
+    """
+
+
 class ConstraintWarning(UserWarning):
     """Most records violate a constraint, which may not say what was meant.
 
@@ -86,25 +93,18 @@ class PrivacyWarning(UserWarning):
     """
 
 
-class RoleWarning(UserWarning):
-    """A column without a role is probably not what it was taken for.
-
-    It was protected, and lost what a quasi-identifier loses. Give it a role.
-    """
-
-
 # Of a search, as an `InterruptedSearchWarning`.
 SEARCH_INTERRUPTED = "interrupted: these are the best groups so far, not those of the whole search."
 
 # Warnings that users are shown; others are for developers.
 SHOWN_WARNINGS = (
     AnnotationWarning,
+    ColumnWarning,
     ConstraintWarning,
     DamagedCacheWarning,
     InterruptedSearchWarning,
     ManifestWarning,
     PrivacyWarning,
-    RoleWarning,
 )
 
 

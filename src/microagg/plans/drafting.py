@@ -21,7 +21,7 @@ from microagg.plans.proposals import Proposal, propose_constraints
 from microagg.plans.toml import toml_key, toml_value
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of
-from microagg.tables.judging import FEW_CODES, Judgement, counts_records, judge_type
+from microagg.tables.judging import FEW_CODES, Judgement, are_days, counts_records, judge_type
 from microagg.tables.numerals import is_marked
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
 from microagg.tables.typed import is_number, types_of
@@ -212,26 +212,15 @@ def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str
         return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
-    whole = judged.type is ColumnType.INTEGER
-    if whole and _are_days(frame[name].alias("")):
+    if are_days(frame, name):
         return f"{different:,} different dates? then write 20240131 as 2024-01-31"
     if judged.why:
         return f"{judged.why}, {different:,} different"
+    whole = judged.type is ColumnType.INTEGER
     if whole and different >= _NEARLY_ALL * len(frame):
         return f"{different:,} different whole numbers: an identifier?"
     noun = "whole numbers" if whole else "numbers" if is_number(frame, name) else "values"
     return f"{different:,} different {noun}"
-
-
-def _are_days(numbers: nw.Series[Any]) -> bool:
-    """Whether all whole numbers are dates such as 20240131; means of them are none."""
-    days = numbers.drop_nulls().unique()
-    months, years = days // 100 % 100, days // 10_000
-    return bool(
-        years.is_between(1800, 2199).all()
-        and months.is_between(1, 12).all()
-        and (days % 100).is_between(1, 31).all()
-    )
 
 
 def _words(name: str) -> set[str]:

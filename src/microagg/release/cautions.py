@@ -2,9 +2,9 @@
 
 from microagg.core.errors import (
     SEARCH_INTERRUPTED,
+    ColumnWarning,
     InterruptedSearchWarning,
     PrivacyWarning,
-    RoleWarning,
     warn,
 )
 from microagg.core.words import counted
@@ -15,6 +15,7 @@ from microagg.release.exposure import (
     coarser_identifiers,
     columns_that_name_records,
     columns_that_name_units,
+    days_as_numbers,
     n_groups_of_one_weight,
     order_links_units,
 )
@@ -70,7 +71,13 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
         warn(
             f"column {name!r} has no role and looks like a serial number: it is protected as a "
             "quasi-identifier, which makes the groups worse. Drop it, or name it as an identifier.",
-            RoleWarning,
+            ColumnWarning,
+        )
+    for name in days_as_numbers(plan, records):
+        warn(
+            f"the whole numbers in column {name!r} look like dates such as 20240131, and are "
+            "protected as numbers, whose means are not dates. Write them as 2024-01-31.",
+            ColumnWarning,
         )
     unit = records.roles.unit
     for name in columns_that_name_units(records):

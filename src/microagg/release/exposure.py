@@ -6,10 +6,11 @@ import numpy as np
 import polars as pl
 
 from microagg.core.errors import DataError
+from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
 from microagg.tables.frames import has_column, polars_column
-from microagg.tables.judging import counts_records
+from microagg.tables.judging import are_days, counts_records
 from microagg.tables.units import codes_of_units
 
 # Of the pairs of neighbouring records, this share must be of one unit, and this many times what
@@ -86,6 +87,14 @@ def assumed_serial_numbers(records: Records) -> Iterator[str]:
     n = len(records.frame)
     for name in records.roles.assumed:
         if records.frame[name].n_unique() >= NEARLY_ALL * n and counts_records(records.frame, name):
+            yield name
+
+
+def days_as_numbers(plan: Plan, records: Records) -> Iterator[str]:
+    """Return quasi-identifiers whose numbers seem to be dates and that the plan does not type."""
+    for name in records.roles.quasi_identifiers:
+        named = plan.columns.get(name)
+        if (named is None or named.type is None) and are_days(records.frame, name):
             yield name
 
 

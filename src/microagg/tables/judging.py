@@ -133,3 +133,16 @@ def counts_records(frame: Frame, name: str) -> bool:
     is_dense = high - low < 1.1 * len(numbers)
     is_long = low >= 10**6 and len(str(low)) == len(str(high))
     return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))
+
+
+def are_days(frame: Frame, name: str) -> bool:
+    """Whether all values are dates such as 20240131, written as whole numbers: no mean is one."""
+    if judge_type(frame, name).type is not ColumnType.INTEGER:
+        return False
+    days = frame[name].alias("").drop_nulls().unique()
+    months, years = days // 100 % 100, days // 10_000
+    return bool(
+        years.is_between(1800, 2199).all()
+        and months.is_between(1, 12).all()
+        and (days % 100).is_between(1, 31).all()
+    )
