@@ -98,7 +98,8 @@ class Generation:
                 self._forget(costs, n_known)
                 return True
             if caution == 0.0:
-                weights = np.concatenate([solution.weights, np.zeros(len(costs) - n_known)])
+                weights = np.zeros(len(costs))  # groups found since then have none
+                weights[: len(solution.weights)] = solution.weights
                 return self.master.cut(weights)
             caution = caution / 2 if caution > 0.1 else 0.0
         return False
