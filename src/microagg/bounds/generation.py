@@ -18,7 +18,7 @@ from math import fsum
 import numpy as np
 
 from microagg.bounds.choices import tight_task
-from microagg.bounds.fast import Shares, list_for_bound
+from microagg.bounds.fast import UNDERFLOW, Shares, list_for_bound
 from microagg.bounds.master import Duals, Master, Solution
 from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import paced, report
@@ -148,7 +148,7 @@ class Generation:
             report(tight_task(self.target, self.bound), done, n)
         magnitude = n * largest + float(np.abs(values).sum() - duals.cuts.sum()) + 2 * self.target
         margin = float(_ROUNDINGS * (self.X.shape[1] + 4 * self.k) * magnitude)
-        bound = fsum(values) + fsum(duals.cuts) - margin - slack * (n // self.k)
+        bound = fsum(values) + fsum(duals.cuts) - margin - slack * (n // self.k) - UNDERFLOW
         if bound > self.bound:
             self.bound, self.best = bound, Duals(values, duals.cuts)
         return found.groups[: found.counts[0]], lost

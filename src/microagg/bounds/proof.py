@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.bounds.fast import Shares
+from microagg.bounds.fast import UNDERFLOW, Shares
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.bounds.semidefinite import Pairs, Sets, add_cuts, add_sets, least_shares
 
@@ -91,7 +91,8 @@ class Proof(NamedTuple):
     @property
     def bound(self) -> float:
         """A lower bound on the SSE of every partition."""
-        return max(0.0, math.fsum([*self.shares.values, -self.shares.margin, -self.gained]))
+        lowered = [-self.shares.margin, -self.gained, -UNDERFLOW]
+        return max(0.0, math.fsum([*self.shares.values, *lowered]))
 
 
 class Listed(NamedTuple):
@@ -113,6 +114,18 @@ def half_squares(X: Floats, Y: Floats) -> Floats:
     out = np.zeros((len(X), len(Y)))
     for own, other in zip(X.T, Y.T, strict=True):
         apart = np.subtract.outer(own, other)
+        apart *= apart
+        out += apart
+    out *= 0.5
+    return out
+
+
+def half_squares_of(X: Floats, starts: Rows, ends: Rows) -> Floats:
+    """Return half of the squared distances of pairs of records, column by column to save memory."""
+    out = np.zeros(len(starts))
+    for values in X.T:
+        apart = values[starts]
+        apart -= values[ends]
         apart *= apart
         out += apart
     out *= 0.5
@@ -177,7 +190,7 @@ def _terms_without_rounding(region: RegionProof, k: int) -> tuple[Floats, float]
 def _pair_costs(X: Floats, listed: Listed) -> Floats:
     """Return the costs of listed pairs, lowered in the same way."""
     starts = np.repeat(np.arange(len(X)), np.diff(listed.begins))
-    squares = 0.5 * np.square(X[starts] - X[listed.ends]).sum(axis=1)
+    squares = half_squares_of(X, starts, listed.ends)
     antisymmetric = 0.5 * (listed.asymmetric - listed.asymmetric[listed.mirrors])
     sizes = squares + np.abs(antisymmetric)
     lowered: Floats = squares + antisymmetric - _EPS * (X.shape[1] + 8) * sizes
