@@ -21,9 +21,11 @@ border count for the more, the fewer of their records are outside, and
     sum of z_ii in Q  <=  m + (sum of z_ij, i in Q, j not in Q) / (k - r).
 
 For a group of s >= k records with q in Q, the difference of both sums is (q/s) (1 - (s-q) / (k-r)),
-which falls as s grows, and for s = k is convex in q with the values 0, 0, 1 at q = 0, r, k. So over
-all groups it is largest with m groups of k in Q and one that has the other r, and then it is m. As
-rows sum to 1, the last sum is |Q| less that of z_ij within Q, which is the form used here.
+which falls as s grows. So it is at most 1, its value at s = q, if q >= k, and otherwise at most
+q (q-r) / (k (k-r)), its value at s = k, which is convex in q and is 0, 0, 1 at q = 0, r, k. So over
+all groups it is largest with m groups of k in Q and one that has the other r, and then it is m;
+groups with more than k in Q only use up records. As rows sum to 1, the last sum is |Q| less that of
+z_ij within Q, which is the form used here.
 
 S is block diagonal, with a factor F for each region of records: F F' is positive semidefinite
 whatever F is. Pairs of records of different regions have prices, k_ij = m_i - m_j, and those listed

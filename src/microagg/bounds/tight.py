@@ -23,12 +23,14 @@ from microagg.orderings.neighbours import Neighbours
 from microagg.partitions.auto import Auto
 from microagg.partitions.splitting import split_large
 
-# Share of the time for finding an initial partition.
+# Share of the time for finding an initial partition, if none is given: it is only a start.
 _SHARE_OF_SEARCH = 0.1
-# Share of the time after which column generation goes on, up to this k and above it.
+# Share of the time after which column generation goes on, up to this k and above it. On tables of a
+# thousand records it closes all but half a per cent of the gap up to k = 5, within minutes, and the
+# relaxation only gives it a better start; above, its search for groups grows too fast with k.
 _SMALL_K, _SHARE_AT_SMALL_K, _SHARE_AT_LARGE_K = 5, 0.2, 0.8
 # Above it, column generation ends unless it closes this share of the gap in as many seconds as the
-# semidefinite bound took, or in these.
+# semidefinite bound took, or in these, so that it does not double the time for nothing.
 _HELPS, _PATIENCE = 0.03, 10.0
 
 
