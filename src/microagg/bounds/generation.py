@@ -100,9 +100,16 @@ class Generation:
             if caution == 0.0:
                 weights = np.zeros(len(costs))  # groups found since then have none
                 weights[: len(solution.weights)] = solution.weights
-                return self.master.cut(weights)
+                return self.master.cut(weights) or self._search_longer(lost)
             caution = caution / 2 if caution > 0.1 else 0.0
         return False
+
+    def _search_longer(self, lost: float) -> bool:
+        """Give searches more nodes if what some left open still lowers the bound; else False."""
+        if lost <= _REACHED * self.target or self.n_nodes == _MOST_NODES:
+            return False
+        self.n_nodes = min(4 * self.n_nodes, _MOST_NODES)
+        return True
 
     def _adapt(self, better: bool, gave_up: bool) -> None:
         """Go further from the best duals after success; otherwise less far, or search longer."""
