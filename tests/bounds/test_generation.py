@@ -103,6 +103,30 @@ def test_stopping_early_keeps_what_was_reached():
     assert late == bounds[0]
 
 
+@pytest.mark.parametrize(("lost", "goes_on"), [(0.0, False), (1.0, True)])
+def test_searches_that_were_cut_short_get_more_nodes_before_the_end(monkeypatch, lost, goes_on):
+    work = begun(np.random.default_rng(5).normal(size=(40, 2)), 5)
+    solution = work.master.solve(10.0)
+    monkeypatch.setattr(work, "_price", lambda _duals: (work.master.groups[:0], lost))
+    monkeypatch.setattr(work.master, "cut", lambda _weights: False)
+    assert work._find_groups(solution) is goes_on
+    assert (work.n_nodes > generation._FIRST_NODES) is goes_on
+    work.n_nodes = generation._MOST_NODES
+    assert not work._find_groups(solution)
+
+
+def test_groups_that_do_not_change_the_program_may_come_in_several_turns(monkeypatch):
+    X = np.random.default_rng(4).normal(size=(10, 2))
+    work = begun(X, 2)
+    apart = np.square(X[:, None] - X).sum(axis=2)
+    farthest = np.argsort(-np.triu(apart), axis=None)
+    expensive = iter(np.column_stack([*np.divmod(farthest, 10), np.full(100, -1)]))
+    monkeypatch.setattr(work, "_price", lambda _duals: (next(expensive)[None], 0.0))
+    before, solution = len(work.master.groups), work.master.solve(10.0)
+    work._find_groups(solution)
+    assert len(work.master.groups) > before + 1
+
+
 def test_violated_triples_are_those_of_a_plain_count():
     rng = np.random.default_rng(5)
     groups = np.array([[*rng.choice(12, size=3, replace=False), -1, -1] for _ in range(25)])

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.bounds import proof, regions, semidefinite
-from microagg.bounds.fast import list_for_bound, neighbour_shares, prices_among
-from microagg.bounds.proof import Cuts, RegionProof, RegionSets, prove
+from microagg.bounds import lower_bound, proof, regions, semidefinite
+from microagg.bounds.fast import Shares, list_for_bound, neighbour_shares, prices_among
+from microagg.bounds.proof import Cuts, Proof, RegionProof, RegionSets, prove
 from microagg.bounds.semidefinite import Relaxation, Start
 from microagg.bounds.sets import find_sets, no_sets
 from microagg.core.progress import listening
@@ -60,6 +61,21 @@ def test_not_above_the_optimum():
 def test_thousands_are_not_above_the_optimum():
     for X, k in splittable(1500, seed=2):
         check_relaxed(X, k)
+
+
+def test_squares_that_underflow_prove_nothing_and_warn_of_nothing():
+    tiny = 1e-162 * np.array([4.5, 9.8, 6.0, 8.7, 6.1, 2.6, 16.0, 2.5, 5.5])
+    X = np.ones((7, 2))
+    X[[0, 1, 1, 2, 3, 4, 5, 5, 6], [1, 0, 1, 1, 0, 0, 0, 1, 1]] = tiny
+    assert optimal_sse(X, 2) > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lower_bound(X, 2, tightness="tight", time_budget=5.0) == 0.0
+        far_apart = 1e-20 * np.random.default_rng(1).normal(size=(8, 2))
+        far_apart[:4, 0] = 1e139
+        assert relaxation(far_apart, 2).advance()
+    assert Shares(np.full(3, 1e-305), 0.0).bound == 0.0
+    assert Proof(Shares(np.full(3, 1e-305), 0.0), 0.0).bound == 0.0
 
 
 def some_sets(m, scale, rng):
@@ -373,10 +389,10 @@ def test_pairs_across_regions_and_the_rest():
 
 
 def test_regions_fit_into_time_and_memory(monkeypatch):
-    assert regions.region_size(1_000, 300.0) == 1_000
-    assert regions.region_size(1_000, math.inf) == 1_000
-    assert 400 <= regions.region_size(20_000, 600.0) < 3_000
-    assert regions.region_size(10_000_000, 600.0) == 0
+    assert regions.region_size(1_000, 10, 300.0) == 1_000
+    assert regions.region_size(1_000, 10, math.inf) == 1_000
+    assert 400 <= regions.region_size(20_000, 10, 600.0) < 3_000
+    assert regions.region_size(10_000_000, 10, 600.0) == 0
     asked = []
 
     def refuse_much(n_bytes):
@@ -385,10 +401,21 @@ def test_regions_fit_into_time_and_memory(monkeypatch):
             raise MemoryError
 
     monkeypatch.setattr(regions, "need_room", refuse_much)
-    assert regions.region_size(4_000, math.inf) == 500
+    assert regions.region_size(4_000, 2, math.inf) == 500
     assert max(asked) > 1 << 30
     monkeypatch.setattr(regions, "need_room", lambda _: refuse_much(1 << 40))
-    assert regions.region_size(4_000, math.inf) == 0
+    assert regions.region_size(4_000, 2, math.inf) == 0
+
+
+def test_memory_is_counted_for_all_threads_and_for_pairs_across_regions(monkeypatch):
+    asked = []
+    monkeypatch.setattr(regions, "need_room", asked.append)
+    for n_threads in (1, 8):
+        monkeypatch.setattr(regions, "check_jobs", lambda _, n=n_threads: n)
+        assert regions.region_size(20_000, 10, math.inf) == 5_000
+    one, eight = asked
+    assert eight - one == (4 * 32 - 96) * 5_000**2  # there are four regions
+    assert one > 16 * 20_000 * 5_000 + 96 * 5_000**2 + 20_000 * 60 * 100
 
 
 # Best known information loss, in per cent.

@@ -177,7 +177,7 @@ def test_bad_ks(refused, written, message):
     ("option", "message"),
     [
         (("--effort", "much"), "effort must be one of 'fast', 'balanced', 'best'"),
-        (("--bound", "tight"), "bound must be one of 'fast', 'none'"),
+        (("--bound", "loose"), "bound must be one of 'fast', 'tight', 'none'"),
         (("--scale", "logs"), "scale must be one of"),
         (("--seed", "-1"), "--seed must be"),
     ],

@@ -154,6 +154,23 @@ def test_an_interrupt_releases_the_best_groups_so_far():
     assert release.table.group_by("a", "b", "c").len()["len"].min() >= 3
 
 
+def test_one_interrupt_ends_the_tight_bounds_of_all_strata():
+    heard = []
+
+    def interrupt(task, _done, _total):
+        if task.startswith("tight bound"):
+            heard.append(task)
+            raise KeyboardInterrupt
+
+    table = TABLE.with_columns(part=pl.Series(["x", "y", "z"] * 20))
+    asked = {"k": 3, "strata": "part", "method": "mdav", "random_state": 1}
+    with pytest.warns(InterruptedSearchWarning, match="best bound so far") as caught:
+        release = protect(table, bound="tight", progress=interrupt, **asked)
+    assert len(heard) == len(caught) == 1
+    assert release.manifest.bound == "tight"
+    assert release.lower_bound >= protect(table, bound="fast", **asked).lower_bound
+
+
 def test_an_interrupt_of_the_bound_leaves_the_groups():
     with pytest.warns(InterruptedSearchWarning, match="no bound"):
         release = released(effort="fast", progress=interrupt_at("bound"))

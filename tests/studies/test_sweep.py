@@ -12,7 +12,7 @@ import pytest
 import microagg
 from microagg.bounds import lower_bound
 from microagg.bounds.fast import neighbour_shares
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import DataError, InterruptedSearchWarning, ParameterError
 from microagg.kernels.basics.group_sums import summarise
 from microagg.orderings.neighbours import nearest_neighbours
 from microagg.partitions import Auto, Univariate
@@ -141,6 +141,37 @@ def test_a_bound_for_one_k_holds_for_larger_ones(monkeypatch):
     assert found[1].lower_bound == found[0].lower_bound < found[2].lower_bound
 
 
+@pytest.mark.slow
+def test_tight_bounds_are_higher_and_never_fall():
+    few, ks = X[:40], [1, 3, 6, 25]
+    fast, tight = (
+        microagg.sweep(few, ks, bound=bound, random_state=0) for bound in ("fast", "tight")
+    )
+    assert tight.bound == "tight"
+    check(tight, few, ks)
+    for low, high in zip(fast, tight, strict=True):
+        assert low.labels.tolist() == high.labels.tolist()
+        assert low.lower_bound <= high.lower_bound
+    assert tight[1].gap < fast[1].gap / 4
+    assert tight[2].gap < fast[2].gap / 4
+    assert [row.lower_bound for row in tight] == sorted(row.lower_bound for row in tight)
+
+
+def test_one_interrupt_ends_all_tight_bounds_and_keeps_the_best_so_far():
+    heard = []
+
+    def interrupt(task, _done, _total):
+        if task.startswith("tight bound"):
+            heard.append(task)
+            raise KeyboardInterrupt
+
+    with pytest.warns(InterruptedSearchWarning, match="best bound so far"):
+        found = microagg.sweep(X[:40], [3, 6], bound="tight", random_state=0, progress=interrupt)
+    assert len(heard) == 1
+    fast = microagg.sweep(X[:40], [3, 6], random_state=0)
+    assert figures(found) == figures(fast)
+
+
 def test_without_bounds():
     found = microagg.sweep(X, [3, 4], bound="none", random_state=0)
     assert [(row.lower_bound, row.gap) for row in found] == [(None, None)] * 2
@@ -204,7 +235,7 @@ def test_a_frame_of_numbers_and_the_input_stays_as_it_was():
         ({"ks": "2-5"}, "got '2-5'"),
         ({"ks": [2.5]}, "got 2.5"),
         ({"effort": "much"}, "effort must be one of 'fast'"),
-        ({"bound": "tight"}, "bound must be one of 'fast', 'none'"),
+        ({"bound": "loose"}, "bound must be one of 'fast', 'tight', 'none'"),
         ({"random_state": -1}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"progress": 3}, "progress"),

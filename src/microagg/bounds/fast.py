@@ -34,6 +34,9 @@ _ROUNDS = 100
 _FIRST_STEP = 0.5
 # Rounding of a distance, of the column for the price and of a sum, with room to spare.
 _ROUNDINGS = 64.0 * np.finfo(np.float64).eps
+# Squares below some 1e-308 have fewer digits or none. All that this can add to a bound, even for
+# billions of pairs, is less than this, which is taken off; squares of common numbers do not notice.
+UNDERFLOW = 1e-300
 
 
 class Shares(NamedTuple):
@@ -45,7 +48,7 @@ class Shares(NamedTuple):
     @property
     def bound(self) -> float:
         """A lower bound on the SSE of every partition."""
-        return max(0.0, fsum(self.values) - self.margin)
+        return max(0.0, fsum(self.values) - self.margin - UNDERFLOW)
 
 
 def n_listed(k: int) -> int:

@@ -18,7 +18,7 @@ from math import fsum
 import numpy as np
 
 from microagg.bounds.choices import tight_task
-from microagg.bounds.fast import Shares, list_for_bound
+from microagg.bounds.fast import UNDERFLOW, Shares, list_for_bound
 from microagg.bounds.master import Duals, Master, Solution
 from microagg.core.arrays import Floats, Rows
 from microagg.core.progress import paced, report
@@ -98,10 +98,18 @@ class Generation:
                 self._forget(costs, n_known)
                 return True
             if caution == 0.0:
-                weights = np.concatenate([solution.weights, np.zeros(len(costs) - n_known)])
-                return self.master.cut(weights)
+                weights = np.zeros(len(costs))  # groups found since then have none
+                weights[: len(solution.weights)] = solution.weights
+                return self.master.cut(weights) or self._search_longer(lost)
             caution = caution / 2 if caution > 0.1 else 0.0
         return False
+
+    def _search_longer(self, lost: float) -> bool:
+        """Give searches more nodes if what some left open still lowers the bound; else False."""
+        if lost <= _REACHED * self.target or self.n_nodes == _MOST_NODES:
+            return False
+        self.n_nodes = min(4 * self.n_nodes, _MOST_NODES)
+        return True
 
     def _adapt(self, better: bool, gave_up: bool) -> None:
         """Go further from the best duals after success; otherwise less far, or search longer."""
@@ -147,7 +155,7 @@ class Generation:
             report(tight_task(self.target, self.bound), done, n)
         magnitude = n * largest + float(np.abs(values).sum() - duals.cuts.sum()) + 2 * self.target
         margin = float(_ROUNDINGS * (self.X.shape[1] + 4 * self.k) * magnitude)
-        bound = fsum(values) + fsum(duals.cuts) - margin - slack * (n // self.k)
+        bound = fsum(values) + fsum(duals.cuts) - margin - slack * (n // self.k) - UNDERFLOW
         if bound > self.bound:
             self.bound, self.best = bound, Duals(values, duals.cuts)
         return found.groups[: found.counts[0]], lost

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.bounds.choices import TIGHTNESS
-from microagg.bounds.fast import n_listed, neighbour_shares
+from microagg.bounds.fast import UNDERFLOW, n_listed, neighbour_shares
 from microagg.core.arrays import Floats, Labels
+from microagg.core.errors import BOUND_INTERRUPTED, InterruptedSearchWarning, warn
 from microagg.core.validation import check_choice, check_jobs, check_k, check_matrix, check_number
 from microagg.partitions.search.neighbours import DistinctNeighbours
 from microagg.partitions.univariate import Univariate
@@ -18,6 +19,14 @@ TIGHT_SECONDS = 600.0
 _ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 # Groups that no others beat by more than this share count as optimal.
 _NEGLIGIBLE = 1e-7
+
+
+class InterruptedBound(KeyboardInterrupt):
+    """A tight bound was interrupted; `bound` is the best so far."""
+
+    def __init__(self, bound: float) -> None:
+        super().__init__()
+        self.bound = bound
 
 
 def lower_bound(
@@ -54,7 +63,12 @@ def lower_bound(
     matrix = check_matrix(X)
     k = check_k(k, n_records=len(matrix))
     check_choice("tightness", tightness, TIGHTNESS)
-    return bound_on(matrix, k, tightness, check_number("time_budget", time_budget, low=0.0))
+    seconds = check_number("time_budget", time_budget, low=0.0)
+    try:
+        return bound_on(matrix, k, tightness, seconds)
+    except InterruptedBound as interrupted:
+        warn(BOUND_INTERRUPTED, InterruptedSearchWarning)
+        return interrupted.bound
 
 
 def bound_on(
@@ -65,7 +79,10 @@ def bound_on(
     labels: Labels | None = None,
     near: DistinctNeighbours | None = None,
 ) -> float:
-    """As `lower_bound`, for checked arguments; known groups and neighbours save time."""
+    """As `lower_bound`, for checked arguments; known groups and neighbours save time.
+
+    Ctrl-C ends a tight bound with an `InterruptedBound`, so that who needs several can stop, too.
+    """
     if k == 1:
         return 0.0
     if X.shape[1] == 1:
@@ -120,4 +137,5 @@ def _sse_at_least(X: Floats, labels: Labels) -> float:
         error += float((np.abs(left) * (np.abs(apart) + np.abs(means))).sum())
     sse = math.fsum(np.concatenate(terms))
     roundings = float(_ROUNDINGS) * (sizes.max() + 8.0)
-    return float(max(0.0, sse - roundings * error - float(_ROUNDINGS) * len(X) * sse))
+    rounded = roundings * error + float(_ROUNDINGS) * len(X) * sse
+    return float(max(0.0, sse - rounded - UNDERFLOW))

@@ -21,9 +21,11 @@ border count for the more, the fewer of their records are outside, and
     sum of z_ii in Q  <=  m + (sum of z_ij, i in Q, j not in Q) / (k - r).
 
 For a group of s >= k records with q in Q, the difference of both sums is (q/s) (1 - (s-q) / (k-r)),
-which falls as s grows, and for s = k is convex in q with the values 0, 0, 1 at q = 0, r, k. So over
-all groups it is largest with m groups of k in Q and one that has the other r, and then it is m. As
-rows sum to 1, the last sum is |Q| less that of z_ij within Q, which is the form used here.
+which falls as s grows. So it is at most 1, its value at s = q, if q >= k, and otherwise at most
+q (q-r) / (k (k-r)), its value at s = k, which is convex in q and is 0, 0, 1 at q = 0, r, k. So over
+all groups it is largest with m groups of k in Q and one that has the other r, and then it is m;
+groups with more than k in Q only use up records. As rows sum to 1, the last sum is |Q| less that of
+z_ij within Q, which is the form used here.
 
 S is block diagonal, with a factor F for each region of records: F F' is positive semidefinite
 whatever F is. Pairs of records of different regions have prices, k_ij = m_i - m_j, and those listed
@@ -36,7 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.bounds.fast import Shares
+from microagg.bounds.fast import UNDERFLOW, Shares
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.bounds.semidefinite import Pairs, Sets, add_cuts, add_sets, least_shares
 
@@ -91,7 +93,8 @@ class Proof(NamedTuple):
     @property
     def bound(self) -> float:
         """A lower bound on the SSE of every partition."""
-        return max(0.0, math.fsum([*self.shares.values, -self.shares.margin, -self.gained]))
+        lowered = [-self.shares.margin, -self.gained, -UNDERFLOW]
+        return max(0.0, math.fsum([*self.shares.values, *lowered]))
 
 
 class Listed(NamedTuple):
@@ -113,6 +116,18 @@ def half_squares(X: Floats, Y: Floats) -> Floats:
     out = np.zeros((len(X), len(Y)))
     for own, other in zip(X.T, Y.T, strict=True):
         apart = np.subtract.outer(own, other)
+        apart *= apart
+        out += apart
+    out *= 0.5
+    return out
+
+
+def half_squares_of(X: Floats, starts: Rows, ends: Rows) -> Floats:
+    """Return half of the squared distances of pairs of records, column by column to save memory."""
+    out = np.zeros(len(starts))
+    for values in X.T:
+        apart = values[starts]
+        apart -= values[ends]
         apart *= apart
         out += apart
     out *= 0.5
@@ -177,7 +192,7 @@ def _terms_without_rounding(region: RegionProof, k: int) -> tuple[Floats, float]
 def _pair_costs(X: Floats, listed: Listed) -> Floats:
     """Return the costs of listed pairs, lowered in the same way."""
     starts = np.repeat(np.arange(len(X)), np.diff(listed.begins))
-    squares = 0.5 * np.square(X[starts] - X[listed.ends]).sum(axis=1)
+    squares = half_squares_of(X, starts, listed.ends)
     antisymmetric = 0.5 * (listed.asymmetric - listed.asymmetric[listed.mirrors])
     sizes = squares + np.abs(antisymmetric)
     lowered: Floats = squares + antisymmetric - _EPS * (X.shape[1] + 8) * sizes

@@ -20,11 +20,13 @@ _ROUNDINGS = 64.0 * np.finfo(np.float64).eps
 _STEP_SECONDS = 1.5e-10
 _STEPS, _FEWEST_STEPS = 100, 40
 _LEAST_REGION, _LARGEST_REGION = 400, 5_000
-# Bytes for each pair within a region that stay, and that one region takes while it moves.
-_BYTES, _BYTES_AT_WORK = 16, 96
+# Bytes for each pair within a region: that stay, that a proof takes, which comes one region after
+# another, and that a step takes, in as many regions at once as there are threads. And bytes for
+# each neighbour that may lie in another region.
+_BYTES, _BYTES_FOR_PROOF, _BYTES_FOR_STEP, _BYTES_LISTED = 16, 96, 32, 200
 
 
-def region_size(n: int, seconds: float) -> int:
+def region_size(n: int, k: int, seconds: float) -> int:
     """Return the most records that a region may have, for time and memory; 0 if none would do.
 
     Larger regions give a better bound, if there is time for enough steps.
@@ -37,12 +39,20 @@ def region_size(n: int, seconds: float) -> int:
     most = max(most, min(n, _LEAST_REGION))
     while most >= min(n, _LEAST_REGION):
         try:
-            need_room(_BYTES * n * most + _BYTES_AT_WORK * most * most)
+            need_room(_room(n, k, most))
         except MemoryError:
             most //= 2
         else:
             return most
     return 0
+
+
+def _room(n: int, k: int, most: int) -> int:
+    """Return the bytes that n records in regions of at most `most` take."""
+    n_regions = -(-n // most)
+    at_work = max(_BYTES_FOR_PROOF, _BYTES_FOR_STEP * min(n_regions, check_jobs(-1)))
+    across = _BYTES_LISTED * min(_LISTED * k, n - 1) * n if n_regions > 1 else 0
+    return _BYTES * n * most + at_work * most * most + across
 
 
 def split_records(X: Floats, labels: Labels, most: int) -> list[Rows]:

@@ -19,7 +19,14 @@ import numpy as np
 
 from microagg.bounds.choices import tight_task
 from microagg.bounds.fast import Shares
-from microagg.bounds.proof import Cuts, Listed, RegionProof, half_squares, prove
+from microagg.bounds.proof import (
+    Cuts,
+    Listed,
+    RegionProof,
+    half_squares,
+    half_squares_of,
+    prove,
+)
 from microagg.bounds.sets import find_sets, no_sets
 from microagg.core.arrays import Floats, Labels, Rows
 from microagg.core.parallel import one_thread_each, side_by_side
@@ -78,7 +85,8 @@ class Region:
     def __init__(self, X: Floats, rows: Rows, start: Start, scales: Floats, unit: float) -> None:
         self.rows, self.scales, self.unit = rows, scales[rows], unit
         pair_scales = np.multiply.outer(self.scales, self.scales)
-        costs = np.minimum(half_squares(X[rows], X[rows]) / unit, _LARGEST_COST)
+        with np.errstate(over="ignore"):
+            costs = np.minimum(half_squares(X[rows], X[rows]) / unit, _LARGEST_COST)
         self.costs = (costs / pair_scales).astype(np.float32)
         labels, prices = start.labels[rows], start.prices[rows] / unit
         Z = (labels[:, None] == labels) / np.bincount(start.labels)[labels]
@@ -195,8 +203,10 @@ class Relaxation:
         self.regions = [Region(X, rows, start, self.scales, self.unit) for rows in regions]
         starts = np.repeat(np.arange(len(X)), np.diff(listed.begins))
         self.pair_scales = self.scales[starts] * self.scales[listed.ends]
-        squares = np.square(X[starts] - X[listed.ends]).sum(axis=1)
-        self.pair_costs = np.minimum(0.5 * squares / self.unit, _LARGEST_COST) / self.pair_scales
+        with np.errstate(over="ignore"):
+            costs = half_squares_of(X, starts, listed.ends) / self.unit
+        np.minimum(costs, _LARGEST_COST, out=costs)
+        self.pair_costs = costs / self.pair_scales
         self.pair_Z = np.zeros(len(starts))
         self.pair_U = listed.asymmetric / self.unit / self.pair_scales
 

@@ -57,7 +57,8 @@ def sweep(
         str | None,
         typer.Option(
             metavar="B",
-            help="Bound of the grouping loss: fast, or none. Default: fast, or none with weights.",
+            help="Bound of the grouping loss: fast, tight (minutes for each K), or none. Default: "
+            "fast, or none with weights.",
             rich_help_panel=Section.METHOD,
         ),
     ] = None,

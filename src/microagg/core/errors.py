@@ -93,8 +93,9 @@ class PrivacyWarning(UserWarning):
     """
 
 
-# Of a search, as an `InterruptedSearchWarning`.
+# Of a search and of a bound, as an `InterruptedSearchWarning`.
 SEARCH_INTERRUPTED = "interrupted: these are the best groups so far, not those of the whole search."
+BOUND_INTERRUPTED = "interrupted: this is the best bound so far."
 
 # Warnings that users are shown; others are for developers.
 SHOWN_WARNINGS = (

@@ -8,9 +8,10 @@ import numpy as np
 
 from microagg.bounds.choice import Bound, find_bound
 from microagg.bounds.choices import AUTO, NONE
+from microagg.bounds.lower import InterruptedBound
 from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels, Order
-from microagg.core.errors import DataError, InterruptedSearchWarning, warn
+from microagg.core.errors import BOUND_INTERRUPTED, DataError, InterruptedSearchWarning, warn
 from microagg.core.estimator import Estimator
 from microagg.core.registry import DEFAULT, Method, find
 from microagg.core.validation import check_seed
@@ -275,8 +276,9 @@ def too_many_categories(records: Records, most: int) -> str:
 
 
 def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> Bound:
-    """Return the sum of the bounds of all parts."""
+    """Return the sum of the bounds of all parts; after an interrupt, the rest get fast ones."""
     total, tightness = 0.0, None
+    is_interrupted = False
     n_records = sum(len(part.rows) for part in groups.parts)
     exact = [
         block.encoding.exact_matrix([records.columns[name] for name in block.names], block.X)
@@ -287,19 +289,24 @@ def _sum_of_bounds(asked: str, plan: Plan, records: Records, groups: Groups) -> 
         is_searched = X is records.blocks[part.block].X  # neighbours are those of that matrix
         if len(part.rows) < len(X):
             X = np.ascontiguousarray(X[part.rows])
-        found = find_bound(
-            asked,
-            X,
-            part.fitted.labels_,
-            plan.k,
-            searched=groups.method.name == DEFAULT,
-            time_budget=plan.time_budget,
-            share=len(X) / n_records,
-            near=getattr(part.fitted, "near_", None) if is_searched else None,
-        )
+        try:
+            found = find_bound(
+                "fast" if is_interrupted else asked,
+                X,
+                part.fitted.labels_,
+                plan.k,
+                searched=groups.method.name == DEFAULT,
+                time_budget=plan.time_budget,
+                share=len(X) / n_records,
+                near=getattr(part.fitted, "near_", None) if is_searched else None,
+            )
+        except InterruptedBound as interrupted:
+            is_interrupted, found = True, Bound(asked, interrupted.bound)
         if found.sse is None:
             return found
         total += found.sse
-        tightness = found.tightness
+        tightness = tightness or found.tightness
+    if is_interrupted:
+        warn(BOUND_INTERRUPTED, InterruptedSearchWarning)
     # Sums round; a bound must not be rounded up.
     return Bound(tightness, total if len(groups.parts) == 1 else total * (1.0 - 1e-12))

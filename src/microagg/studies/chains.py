@@ -6,9 +6,13 @@ from itertools import pairwise, zip_longest
 
 import numpy as np
 
-from microagg.bounds import lower_bound
+from microagg.bounds import lower_bound, proves_optimal
+from microagg.bounds.choices import NONE, TIGHT
 from microagg.bounds.fast import n_listed, neighbour_shares
+from microagg.bounds.lower import TIGHT_SECONDS, InterruptedBound
+from microagg.bounds.tight import bound_within
 from microagg.core.arrays import Floats, Labels
+from microagg.core.errors import BOUND_INTERRUPTED, InterruptedSearchWarning, warn
 from microagg.core.parallel import side_by_side
 from microagg.core.progress import listening, report
 from microagg.kernels.basics.group_sums import GroupSums, summarise
@@ -138,7 +142,7 @@ class MatrixSweep:
         return squared_errors(self.X, groups.labels, weights=self.weights).sse
 
     def find_bounds(self) -> None:
-        """Bound the error at every k, after the groups."""
+        """Bound the error at every k, after the groups, by the fast bound."""
 
         def bound(k: int) -> None:
             began = time.perf_counter()
@@ -146,9 +150,29 @@ class MatrixSweep:
             self.seconds[k] += time.perf_counter() - began
 
         side_by_side(bound, self.ks, n_jobs=self.n_jobs, task=BOUNDING, needs_threads=True)
-        # A bound for one k holds for every larger one.
+        self._let_bounds_hold_for_larger_ks()
+
+    def _let_bounds_hold_for_larger_ks(self) -> None:
         highest = np.maximum.accumulate([self.bounds[k] for k in self.ks]).tolist()
         self.bounds = dict(zip(self.ks, highest, strict=True))
+
+    def tighten(self, seconds: float) -> None:
+        """Raise the bounds to tight ones, within so many seconds for each k."""
+        for k in self.ks:
+            if needs_no_search(self.X, k) or proves_optimal(self.found[k].sse, self.bounds[k]):
+                continue
+            began = time.perf_counter()
+            try:
+                bound = bound_within(self.X, k, seconds, self.found[k].labels, self.nearest)
+            except InterruptedBound as interrupted:
+                self._raise_bound(k, interrupted.bound)
+                raise
+            self._raise_bound(k, bound)
+            self.seconds[k] += time.perf_counter() - began
+
+    def _raise_bound(self, k: int, bound: float) -> None:
+        self.bounds[k] = max(self.bounds[k], bound)
+        self._let_bounds_hold_for_larger_ks()
 
     def _bound(self, k: int) -> float:
         if needs_no_search(self.X, k):
@@ -156,8 +180,12 @@ class MatrixSweep:
         return neighbour_shares(self.X, k, self.nearest).bound
 
 
-def sweep_all(sweeps: Sequence[MatrixSweep], *, with_bounds: bool, n_jobs: int) -> None:
-    """Find the groups, and the bounds if asked for, of many matrices side by side."""
+def sweep_all(sweeps: Sequence[MatrixSweep], *, bound: str, n_jobs: int) -> None:
+    """Find the groups, and the bounds if asked for, of many matrices side by side.
+
+    Tight bounds come one after another, as each of them uses all threads; an interrupt leaves the
+    best so far.
+    """
     # None is left to the end that takes long.
     largest_first = sorted(sweeps, key=lambda one: -len(one.X))
     n_ks = sum(len(one.ks) for one in sweeps)
@@ -169,7 +197,7 @@ def sweep_all(sweeps: Sequence[MatrixSweep], *, with_bounds: bool, n_jobs: int) 
         progress=lambda: (sum(len(one.found) for one in sweeps), n_ks),
         needs_threads=True,
     )
-    if with_bounds:
+    if bound != NONE:
         side_by_side(
             MatrixSweep.find_bounds,
             largest_first,
@@ -178,6 +206,13 @@ def sweep_all(sweeps: Sequence[MatrixSweep], *, with_bounds: bool, n_jobs: int) 
             progress=lambda: (sum(len(one.bounds) for one in sweeps), n_ks),
             needs_threads=True,
         )
+    if bound == TIGHT:
+        n_records = sum(len(one.X) for one in sweeps)
+        try:
+            for one in largest_first:
+                one.tighten(TIGHT_SECONDS * len(one.X) / n_records)
+        except KeyboardInterrupt:
+            warn(BOUND_INTERRUPTED, InterruptedSearchWarning)
 
 
 def share_of_trials(k: int, larger: int) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from microagg.bounds.choices import AUTO, NONE
+from microagg.bounds.choices import AUTO, FAST, NONE, TIGHT
 from microagg.constraints.system import System
 from microagg.core.arrays import Rows
 from microagg.core.errors import ParameterError
@@ -47,9 +47,9 @@ from microagg.tables.frames import open_frame
 if TYPE_CHECKING:
     from microagg.requirements.coded import GroupRule
 
-EFFORT = FAST = "fast"
+EFFORT = "fast"
 _DEFAULT_OF_PLANS = Plan.model_fields["effort"].default
-BOUNDS = (FAST, NONE)
+BOUNDS = (FAST, TIGHT, NONE)
 _LARGEST_BY_DEFAULT = 20
 # Options of a plan that change a release, but no figure of a sweep.
 _UNUSED = tuple(
@@ -97,8 +97,10 @@ def sweep(
     **options : options of `protect`, with the same meaning and defaults; for DataFrames only
     effort : "fast", "balanced" or "best", as for `Auto`. By default "fast", unless the plan has
         another than its own default, "balanced".
-    bound : "fast" for the fast bound of `lower_bound` at every k, "none" for none. By default
-        "none" if the plan says so or there are weights, which no bound takes into account.
+    bound : "fast" or "tight" for that bound of `lower_bound` at every k, "none" for none. A tight
+        one takes up to ten minutes for each k; Ctrl-C keeps the best bounds so far. By default
+        "fast", or "none" if the plan says so or there are weights, which no bound takes into
+        account.
     random_state : seed of the search
     plan : a `Plan` that describes the table; of its options, only `effort` and `bound` may be given
         with it. Its k does not count, and the result names other options that have no effect.
@@ -173,7 +175,7 @@ class Work:
         return replace(
             self,
             effort=self.effort or effort,
-            bound=NONE if bound == NONE or why_none else FAST,
+            bound=NONE if bound == NONE or why_none else FAST if bound == AUTO else bound,
             why_no_bound=why_none,
         )
 
@@ -187,7 +189,7 @@ class Work:
         }
         said += [name for name, is_so in without_effect.items() if is_so and name in plan.as_dict()]
         is_weighted = records.weights is not None
-        if self.bound is None and (plan.bound == "tight" or (plan.bound == FAST and is_weighted)):
+        if self.bound is None and (plan.bound == TIGHT or (plan.bound == FAST and is_weighted)):
             said.append("bound")
         return tuple(said)
 

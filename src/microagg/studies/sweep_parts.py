@@ -95,8 +95,8 @@ class _Partition:
 
 def sweep_parts(study: Study, *, effort: str, bound: str, n_jobs: int, seed: int) -> Sweep:
     """Sweep over every part side by side, and combine the parts at every k."""
-    work, with_bounds, parts = EFFORTS[effort], bound != NONE, study.parts()
-    compile_search(study.matrices[0], work, with_bounds=with_bounds)
+    work, parts = EFFORTS[effort], study.parts()
+    compile_search(study.matrices[0], work, with_bounds=bound != NONE)
     began = time.perf_counter()
     rng = np.random.default_rng(seed)
     swept = [
@@ -111,7 +111,7 @@ def sweep_parts(study: Study, *, effort: str, bound: str, n_jobs: int, seed: int
         )
         for part in parts
     ]
-    sweep_all(swept, with_bounds=with_bounds, n_jobs=n_jobs)
+    sweep_all(swept, bound=bound, n_jobs=n_jobs)
     rows = _rows(study, list(zip(parts, swept, strict=True)))
     seconds = time.perf_counter() - began
     return Sweep(rows=rows, seconds=seconds, seed=seed, effort=effort, bound=bound)
