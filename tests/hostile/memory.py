@@ -55,7 +55,8 @@ def _outputs(command: tuple[str, ...]) -> set[str]:
 def judge_line(outcome: Outcome) -> None:
     """What went wrong is one line that says so, and what to do."""
     expect(outcome.err.count("\n") == 1, f"not one line: {outcome.err[-600:]!r}")
-    expect("not enough memory" in outcome.err, f"it is not about memory: {outcome.err!r}")
+    is_said = "not enough memory" in outcome.err or "memory runs out" in outcome.err
+    expect(is_said, f"it is not about memory: {outcome.err!r}")
     expect("ulimit" in outcome.err or "more memory" in outcome.err, f"{outcome.err!r}")
     expect(outcome.out == "", "a run that failed printed a result")
 
