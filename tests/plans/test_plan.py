@@ -309,6 +309,13 @@ def test_whole_numbers_may_be_dates(numbers, are_days):
     assert ("different dates? then write 20240131 as 2024-01-31" in guesses["seen"].why) is are_days
 
 
+@pytest.mark.parametrize("dtype", ["int64", "Float64", "int64[pyarrow]"])
+def test_different_dates_as_numbers_are_not_serial_numbers(dtype):
+    days = [19_400_101 + 10_000 * at for at in range(30)]
+    frame = pl.DataFrame({"seen": days, "a": [1.5] * 30}).to_pandas().astype({"seen": dtype})
+    assert guess_columns(open_frame(frame))["seen"].why.startswith("30 different dates?")
+
+
 @pytest.mark.parametrize(
     ("codes", "asked"),
     [

@@ -24,7 +24,7 @@ from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.judging import FEW_CODES, Judgement, are_days, counts_records, judge_type
 from microagg.tables.numerals import is_marked
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
-from microagg.tables.typed import is_number, types_of
+from microagg.tables.typed import code_numbers, is_number, types_of
 
 # Words in names that say what a column is. With one of the first, a column of text is taken to name
 # people, however many share a value.
@@ -192,10 +192,11 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     if different < _NEARLY_ALL * present or present < 2:
         return ""
     every = "every record" if different == present else "nearly every record"
-    is_date = judge_type(frame, name).type in (ColumnType.DATE, ColumnType.DATETIME)
-    if is_text and not is_date:
+    kind = judge_type(frame, name).type
+    if is_text and kind not in (ColumnType.DATE, ColumnType.DATETIME):
         return f"text, different in {every}"
-    is_serial = not words & _WEIGHT_WORDS and counts_records(frame, name)
+    is_whole = kind is ColumnType.INTEGER and not words & _WEIGHT_WORDS
+    is_serial = is_whole and counts_records(code_numbers(frame, name).present)
     return f"serial numbers, different in {every}" if is_serial else ""
 
 
@@ -212,11 +213,11 @@ def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str
         return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
-    if are_days(frame, name):
+    whole = judged.type is ColumnType.INTEGER
+    if whole and are_days(code_numbers(frame, name).present):
         return f"{different:,} different dates? then write 20240131 as 2024-01-31"
     if judged.why:
         return f"{judged.why}, {different:,} different"
-    whole = judged.type is ColumnType.INTEGER
     if whole and different >= _NEARLY_ALL * len(frame):
         return f"{different:,} different whole numbers: an identifier?"
     noun = "whole numbers" if whole else "numbers" if is_number(frame, name) else "values"
