@@ -260,6 +260,12 @@ class TestWhatLiesBeside:
         assert released.dtype == kind(pl.Enum(self.THERE))
         assert released.to_list() == column.to_list()
 
+    def test_what_lies_beside_categories_keeps_its_nanoseconds(self):
+        times = pl.Series("t", [1_700_000_000_123_456_789]).cast(pl.Datetime("ns"))
+        names = pl.Series("f", ["low"], dtype=pl.Enum(["low", self.GONE]))
+        table = pl.DataFrame([names, times]).select(pl.struct("f", "t").alias("c"))
+        assert self._released(table)["c"].struct.field("t").equals(times)
+
     @pytest.mark.parametrize("ordered", [True, False])
     def test_categories_of_pandas(self, ordered):
         own = pd.Categorical(["high", None, "low"], ["low", self.GONE, "high"], ordered=ordered)

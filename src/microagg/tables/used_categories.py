@@ -23,9 +23,12 @@ def of_polars(column: pl.Series) -> pl.Series:
     used = _used_type(plain)
     if used == column.dtype:
         return column
-    if column.dtype.is_nested():  # not every type within another can be cast
+    if not column.dtype.is_nested():
+        return plain.cast(pl.String).cast(used).alias(column.name)
+    try:
+        return plain.cast(used).alias(column.name)
+    except pl.exceptions.InvalidOperationError:  # of an Enum within arrays
         return pl.Series(column.name, column.to_list(), dtype=used)
-    return plain.cast(pl.String).cast(used).alias(column.name)
 
 
 def _used_type(column: pl.Series) -> pl.DataType:
