@@ -1,6 +1,7 @@
 """The plan: one model for files, options and the manifest."""
 
 import tomllib
+import warnings
 
 import polars as pl
 import pytest
@@ -333,6 +334,13 @@ def test_different_dates_as_numbers_are_not_serial_numbers(dtype):
 def test_numbers_of_nines_may_mean_missing(codes, asked):
     table = open_frame(pl.DataFrame({"age": [*range(18, 88), *codes]}, strict=False))
     assert guess_columns(table)["age"].why.partition("; does")[2] == asked.partition("; does")[2]
+
+
+def test_numbers_of_nines_in_small_types_of_pandas():
+    numbers = pl.DataFrame({"change": [*range(-100, -30), *[99] * 5]}).to_pandas().astype("int8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "does 99 mean missing?" in guess_columns(open_frame(numbers))["change"].why
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,11 @@ class TestSerialNumbersWithoutARole:
             (TABLE, {"quasi_identifiers": ["case"]}),
             (TABLE, {"identifiers": ["case"]}),
             (TABLE.with_columns(case=RNG.integers(0, 100_000, 60)), {}),
+            (TABLE.with_columns(case=np.sort(RNG.integers(0, 100_000, 60))), {}),
             (TABLE.head(12), {}),
             (TABLE.with_columns(case=pl.lit(None, pl.Int64)), {"missing": "value"}),
         ],
-        ids=["named", "dropped", "amounts", "few records", "nothing"],
+        ids=["named", "dropped", "amounts", "amounts in order", "few records", "nothing"],
     )
     def test_nothing_else_is(self, table, asked):
         with warnings.catch_warnings():

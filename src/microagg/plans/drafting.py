@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Missing
 from microagg.core.registry import DEFAULT
@@ -130,7 +132,7 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     if judged.type is ColumnType.NOMINAL:
         marks = _marks(frame, name)
     else:
-        marks = _asked(_nines(frame[name].alias(""))) if is_number(frame, name) else ""
+        marks = _asked(_nines(code_numbers(frame, name).present)) if is_number(frame, name) else ""
     why = f"{_why_type(frame, name, judged, different)}{holes}{marks}"
     return Guess(QUASI_IDENTIFIER, judged.type, why)
 
@@ -163,16 +165,17 @@ def _among_numbers(entries: pl.Series) -> list[str]:
     return found.to_list() if found.str.contains(_MARK).all() else []
 
 
-def _nines(numbers: nw.Series[Any]) -> list[str]:
+def _nines(numbers: NDArray[Any]) -> list[str]:
     """Return 999 and the like, or -9 in a column that is not negative, if frequent and far away."""
-    numbers = numbers.drop_nulls()
+    if not len(numbers):
+        return []
     low, high = numbers.min(), numbers.max()
-    below, above = numbers.filter(numbers < high), numbers.filter(numbers > low)
+    below, above = numbers[numbers < high], numbers[numbers > low]
     found = []
     if len(above) and low < 0 <= above.min():
-        found.append((low, above))
-    if len(below) and high - below.max() > below.max() - below.min():
-        found.append((high, below))
+        found.append((low.item(), above))
+    if len(below) and high.item() - below.max().item() > np.ptp(below.astype(np.float64)):
+        found.append((high.item(), below))
     return [
         f"{code:.0f}"
         for code, others in found

@@ -18,6 +18,8 @@ from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
 FEW_CODES, RECORDS_PER_CODE = 12, 10
 # Whole numbers of fewer records than this are dense, or in order, by chance.
 _ENOUGH = 20
+# Numbers that count records are at most this far apart on average, in any order and if ascending.
+_DENSE, _WITH_GAPS = 1.1, 200.0
 # Dates that are written as whole numbers are between these.
 _FIRST_DAY, _LAST_DAY = 18_000_101, 21_991_231
 # Floats hold whole numbers up to this one exactly.
@@ -127,13 +129,17 @@ def _few(present: NDArray[Any]) -> frozenset[float] | None:
 
 
 def counts_records(numbers: NDArray[Any]) -> bool:
-    """Whether whole numbers count records: dense, ascending or of one length, but not dates."""
+    """Whether whole numbers count records: dense, ascending or of one length, but not dates.
+
+    Amounts may be in ascending order as well, but then they have larger gaps.
+    """
     if len(numbers) < _ENOUGH or are_days(numbers):
         return False
     low, high = int(numbers.min()), int(numbers.max())
-    is_dense = high - low < 1.1 * len(numbers)
+    gap = (high - low) / len(numbers)
     is_long = low >= 10**6 and len(str(low)) == len(str(high))
-    return is_dense or is_long or bool((numbers[:-1] <= numbers[1:]).all())
+    is_ascending = gap < _WITH_GAPS and bool((numbers[:-1] <= numbers[1:]).all())
+    return gap < _DENSE or is_long or is_ascending
 
 
 def are_days(numbers: NDArray[Any]) -> bool:
