@@ -159,6 +159,7 @@ class TestColumnsThatNameRecords:
         "categories": pl.Series([f"c{i}" for i in range(N)], dtype=pl.Categorical),
         "text": pl.Series([f"c{i}" for i in range(N)]),
         "numbers": pl.Series(range(N)),
+        "large numbers": pl.Series(range(N)).cast(pl.Int128),
         "lists": pl.Series([[i, 1] for i in range(N)]),
         "structures": pl.Series([{"visits": [i]} for i in range(N)]),
     }
