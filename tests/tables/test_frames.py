@@ -293,6 +293,15 @@ class TestWhatLiesBeside:
         assert released.tolist()[::2] == ["high", "low"]
         assert self.GONE not in str(released.array.__arrow_array__())
 
+    @pytest.mark.parametrize("role", ["quasi_identifiers", "publish"])
+    def test_dictionaries_of_arrow_as_polars_writes_them(self, role):
+        names = pa.array(["low", self.GONE, "high"], pa.string_view())
+        column = pa.DictionaryArray.from_arrays(pa.array([2, 0] * 4, pa.int8()), names)
+        table = pa.table({"x": [1.5, 2.5] * 4, "c": column})
+        released = protect(table, 2, method="mdav", **{role: "c"}).table["c"]
+        assert released.type == column.type
+        assert sorted(released.chunk(0).dictionary.to_pylist()) == sorted(self.THERE)
+
     def test_levels_of_an_index(self):
         index = pd.MultiIndex.from_tuples([("a", 1), (self.GONE, 2)], names=["g", "h"])
         released = self._released(pd.DataFrame({"v": [1, 2]}, index=index).iloc[:1])
