@@ -1,4 +1,4 @@
-"""Tests are where their code is: a folder for every room of the package, and a few more."""
+"""Tests are where their code is: a folder for every package, and a few more."""
 
 import re
 import tomllib
@@ -15,21 +15,21 @@ SHARED |= {"kills.py", "references.py"}
 OF_THE_PACKAGE = {"test_import.py", "test_layout.py"}
 
 HERE = Path(__file__).parent
-ROOMS = {room.parent.name for room in Path(microagg.__file__).parent.glob("*/__init__.py")}
+PACKAGES = {each.parent.name for each in Path(microagg.__file__).parent.glob("*/__init__.py")}
 
 
 def folders_with(pattern):
     return {path.relative_to(HERE).parts[0] for path in HERE.glob(f"*/**/{pattern}")}
 
 
-def test_every_room_has_a_folder_of_tests():
-    missing = ROOMS - folders_with("test_*.py")
+def test_every_package_has_a_folder_of_tests():
+    missing = PACKAGES - folders_with("test_*.py")
     assert not missing, f"add tests for {', '.join(sorted(missing))}, in folders of that name"
 
 
-def test_every_folder_of_tests_belongs_to_a_room():
-    strange = folders_with("*.py") - ROOMS - OF_NO_ROOM
-    assert not strange, f"no room is called {', '.join(sorted(strange))}: move these tests"
+def test_every_folder_of_tests_belongs_to_a_package():
+    strange = folders_with("*.py") - PACKAGES - OF_NO_ROOM
+    assert not strange, f"no package is called {', '.join(sorted(strange))}: move these tests"
 
 
 def test_no_loose_files():
@@ -37,13 +37,13 @@ def test_no_loose_files():
     assert not loose, f"move {', '.join(sorted(loose))} to the folder of what they test"
 
 
-def test_the_table_of_rooms_has_the_layers_in_their_order():
+def test_the_table_of_packages_has_the_layers_in_their_order():
     text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
     section = text.partition("## The packages\n")[2].partition("\n## ")[0]
     settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     assert re.findall(r"^\| `(\w+)/` \|", section, flags=re.MULTILINE) == layers[::-1]
-    assert set(layers) == ROOMS
+    assert set(layers) == PACKAGES
 
 
 def test_files_of_the_walk_are_there():
@@ -52,7 +52,7 @@ def test_files_of_the_walk_are_there():
     package = Path(microagg.__file__).parent
     named = re.findall(r"`([a-z_/]+\.py)`", walk)
     assert len(named) > 12
-    # Those of a dataset are named without their room, and its passes without their folder.
+    # Those of a dataset are named without their package, and its passes without their folder.
     homes = (package, package / "scale", package / "scale" / "steps")
     assert [name for name in named if not any((home / name).exists() for home in homes)] == []
 

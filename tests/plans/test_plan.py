@@ -1,6 +1,7 @@
 """The plan: one model for files, options and the manifest."""
 
 import tomllib
+import warnings
 
 import polars as pl
 import pytest
@@ -309,6 +310,13 @@ def test_whole_numbers_may_be_dates(numbers, are_days):
     assert ("different dates? then write 20240131 as 2024-01-31" in guesses["seen"].why) is are_days
 
 
+@pytest.mark.parametrize("dtype", ["int64", "Float64", "int64[pyarrow]"])
+def test_different_dates_as_numbers_are_not_serial_numbers(dtype):
+    days = [19_400_101 + 10_000 * at for at in range(30)]
+    frame = pl.DataFrame({"seen": days, "a": [1.5] * 30}).to_pandas().astype({"seen": dtype})
+    assert guess_columns(open_frame(frame))["seen"].why.startswith("30 different dates?")
+
+
 @pytest.mark.parametrize(
     ("codes", "asked"),
     [
@@ -326,6 +334,13 @@ def test_whole_numbers_may_be_dates(numbers, are_days):
 def test_numbers_of_nines_may_mean_missing(codes, asked):
     table = open_frame(pl.DataFrame({"age": [*range(18, 88), *codes]}, strict=False))
     assert guess_columns(table)["age"].why.partition("; does")[2] == asked.partition("; does")[2]
+
+
+def test_numbers_of_nines_in_small_types_of_pandas():
+    numbers = pl.DataFrame({"change": [*range(-100, -30), *[99] * 5]}).to_pandas().astype("int8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "does 99 mean missing?" in guess_columns(open_frame(numbers))["change"].why
 
 
 @pytest.mark.parametrize(

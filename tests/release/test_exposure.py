@@ -53,15 +53,23 @@ class TestSerialNumbersWithoutARole:
         with pytest.warns(ColumnWarning, match="'case' has no role and looks like a serial number"):
             protect(self.TABLE.sample(fraction=1.0, shuffle=True, seed=1), 3, method="mdav")
 
+    @pytest.mark.parametrize("dtype", ["uint64", "float32", "Int64", "int64[pyarrow]"])
+    def test_however_they_are_stored(self, dtype):
+        table = self.TABLE.to_pandas().astype({"case": dtype})
+        with pytest.warns(ColumnWarning, match="'case' has no role"):
+            protect(table, 3, method="mdav")
+
     @pytest.mark.parametrize(
         ("table", "asked"),
         [
             (TABLE, {"quasi_identifiers": ["case"]}),
             (TABLE, {"identifiers": ["case"]}),
             (TABLE.with_columns(case=RNG.integers(0, 100_000, 60)), {}),
+            (TABLE.with_columns(case=np.sort(RNG.integers(0, 100_000, 60))), {}),
             (TABLE.head(12), {}),
+            (TABLE.with_columns(case=pl.lit(None, pl.Int64)), {"missing": "value"}),
         ],
-        ids=["named", "dropped", "amounts", "few records"],
+        ids=["named", "dropped", "amounts", "amounts in order", "few records", "nothing"],
     )
     def test_nothing_else_is(self, table, asked):
         with warnings.catch_warnings():
@@ -75,6 +83,21 @@ class TestDatesAsWholeNumbers:
     def test_are_warned_of(self):
         with pytest.warns(ColumnWarning, match="'born' look like dates such as 20240131"):
             protect(self.TABLE, 3, quasi_identifiers=["born"], method="mdav")
+
+    @pytest.mark.parametrize("dtype", ["uint64", "float64", "Int64", "int64[pyarrow]"])
+    def test_once_however_they_are_stored(self, dtype):
+        with pytest.warns(ColumnWarning, match="look like dates") as warned:
+            protect(self.TABLE.to_pandas().astype(dtype), 3, method="mdav")
+        assert len(warned) == 1  # and not as serial numbers
+
+    def test_one_missing_number_is_none(self):
+        table = pl.DataFrame(
+            {"born": [None], "age": [30]}, schema={"born": pl.Int64, "age": pl.Int8}
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ColumnWarning)
+            warnings.simplefilter("ignore", PrivacyWarning)  # of k = 1
+            protect(table, 1, method="mdav", missing="value")
 
     @pytest.mark.parametrize(
         ("table", "asked"),
@@ -136,6 +159,7 @@ class TestColumnsThatNameRecords:
         "categories": pl.Series([f"c{i}" for i in range(N)], dtype=pl.Categorical),
         "text": pl.Series([f"c{i}" for i in range(N)]),
         "numbers": pl.Series(range(N)),
+        "large numbers": pl.Series(range(N)).cast(pl.Int128),
         "lists": pl.Series([[i, 1] for i in range(N)]),
         "structures": pl.Series([{"visits": [i]} for i in range(N)]),
     }

@@ -198,6 +198,15 @@ class TestRefusals:
         with pytest.raises(DataError, match=r"after [0-9]+ records holds 2 fields"):
             protect_dataset(source, tmp_path / "out", **ASKED)
 
+    def test_a_damaged_compressed_file(self, tmp_path):
+        packed = bytearray(gzip.compress(people(3_000).write_csv().encode()))
+        packed[2_000:2_400] = bytes(own ^ 0xA5 for own in packed[2_000:2_400])
+        (tmp_path / "in.csv.gz").write_bytes(packed)
+        with pytest.raises(DataError, match="holds something else or is damaged"):
+            protect_dataset(tmp_path / "in.csv.gz", tmp_path / "out.csv.gz", k=4)
+        with pytest.raises(DataError, match="holds something else or is damaged"):
+            microagg.verify(tmp_path / "in.csv.gz", 4, memory="4GB")
+
     def test_utf_16(self, tmp_path):
         (tmp_path / "in").mkdir()
         (tmp_path / "in" / "a.csv").write_bytes(people(20).write_csv().encode("utf-16"))

@@ -436,7 +436,7 @@ def test_arrow_files_that_polars_wrote(tmp_path):
 
 class TestOneValueInEachFile:
     def warned(self, tmp_path, years, rows=500):
-        table = people(N).with_columns(year=years)
+        table = people(N).with_columns(years.alias("the year"))
         source = write_files(table, tmp_path / "in", (700,), rows=rows)
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
@@ -446,7 +446,8 @@ class TestOneValueInEachFile:
     def test_files_tell_it(self, tmp_path):
         years = pl.Series(2023 + (np.arange(N) >= 700))
         (said,) = self.warned(tmp_path, years)
-        assert "all have the same 'year'" in said
+        assert "all records of a file have the same 'the year'" in said
+        assert "(--strata 'the year', or" in said
         assert "2023" not in said
 
     def test_not_if_it_is_the_same_in_all(self, tmp_path):

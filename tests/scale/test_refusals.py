@@ -282,6 +282,11 @@ class TestResuming:
         assert digests(tmp_path / "out") == digests(tmp_path / "again")
         assert not list(tmp_path.glob(".*"))
 
+    def test_from_another_folder(self, broken, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        protect_dataset(broken.name, "out", resume=True, **ASKED)
+        assert (tmp_path / "out").is_dir()
+
     def test_finished_tasks_are_not_done_again(self, broken, tmp_path, monkeypatch):
         def never(*_):
             raise AssertionError("it was done before")

@@ -260,6 +260,12 @@ class TestWhatLiesBeside:
         assert released.dtype == kind(pl.Enum(self.THERE))
         assert released.to_list() == column.to_list()
 
+    def test_what_lies_beside_categories_keeps_its_nanoseconds(self):
+        times = pl.Series("t", [1_700_000_000_123_456_789]).cast(pl.Datetime("ns"))
+        names = pl.Series("f", ["low"], dtype=pl.Enum(["low", self.GONE]))
+        table = pl.DataFrame([names, times]).select(pl.struct("f", "t").alias("c"))
+        assert self._released(table)["c"].struct.field("t").equals(times)
+
     @pytest.mark.parametrize("ordered", [True, False])
     def test_categories_of_pandas(self, ordered):
         own = pd.Categorical(["high", None, "low"], ["low", self.GONE, "high"], ordered=ordered)
@@ -286,6 +292,15 @@ class TestWhatLiesBeside:
         assert released.dtype == in_pandas["c"].dtype
         assert released.tolist()[::2] == ["high", "low"]
         assert self.GONE not in str(released.array.__arrow_array__())
+
+    @pytest.mark.parametrize("role", ["quasi_identifiers", "publish"])
+    def test_dictionaries_of_arrow_as_polars_writes_them(self, role):
+        names = pa.array(["low", self.GONE, "high"], pa.string_view())
+        column = pa.DictionaryArray.from_arrays(pa.array([2, 0] * 4, pa.int8()), names)
+        table = pa.table({"x": [1.5, 2.5] * 4, "c": column})
+        released = protect(table, 2, method="mdav", **{role: "c"}).table["c"]
+        assert released.type == column.type
+        assert sorted(released.chunk(0).dictionary.to_pylist()) == sorted(self.THERE)
 
     def test_levels_of_an_index(self):
         index = pd.MultiIndex.from_tuples([("a", 1), (self.GONE, 2)], names=["g", "h"])

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Missing
 from microagg.core.registry import DEFAULT
@@ -24,7 +26,7 @@ from microagg.tables.frames import Frame, dtype_of
 from microagg.tables.judging import FEW_CODES, Judgement, are_days, counts_records, judge_type
 from microagg.tables.numerals import is_marked
 from microagg.tables.roles import DROP, IDENTIFIER, QUASI_IDENTIFIER, ROLES, UNIT
-from microagg.tables.typed import is_number, types_of
+from microagg.tables.typed import code_numbers, is_number, types_of
 
 # Words in names that say what a column is. With one of the first, a column of text is taken to name
 # people, however many share a value.
@@ -130,7 +132,7 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     if judged.type is ColumnType.NOMINAL:
         marks = _marks(frame, name)
     else:
-        marks = _asked(_nines(frame[name].alias(""))) if is_number(frame, name) else ""
+        marks = _asked(_nines(code_numbers(frame, name).present)) if is_number(frame, name) else ""
     why = f"{_why_type(frame, name, judged, different)}{holes}{marks}"
     return Guess(QUASI_IDENTIFIER, judged.type, why)
 
@@ -163,16 +165,17 @@ def _among_numbers(entries: pl.Series) -> list[str]:
     return found.to_list() if found.str.contains(_MARK).all() else []
 
 
-def _nines(numbers: nw.Series[Any]) -> list[str]:
+def _nines(numbers: NDArray[Any]) -> list[str]:
     """Return 999 and the like, or -9 in a column that is not negative, if frequent and far away."""
-    numbers = numbers.drop_nulls()
+    if not len(numbers):
+        return []
     low, high = numbers.min(), numbers.max()
-    below, above = numbers.filter(numbers < high), numbers.filter(numbers > low)
+    below, above = numbers[numbers < high], numbers[numbers > low]
     found = []
     if len(above) and low < 0 <= above.min():
-        found.append((low, above))
-    if len(below) and high - below.max() > below.max() - below.min():
-        found.append((high, below))
+        found.append((low.item(), above))
+    if len(below) and high.item() - below.max().item() > np.ptp(below.astype(np.float64)):
+        found.append((high.item(), below))
     return [
         f"{code:.0f}"
         for code, others in found
@@ -192,10 +195,11 @@ def _why_identifier(frame: Frame, name: str, different: int, present: int) -> st
     if different < _NEARLY_ALL * present or present < 2:
         return ""
     every = "every record" if different == present else "nearly every record"
-    is_date = judge_type(frame, name).type in (ColumnType.DATE, ColumnType.DATETIME)
-    if is_text and not is_date:
+    kind = judge_type(frame, name).type
+    if is_text and kind not in (ColumnType.DATE, ColumnType.DATETIME):
         return f"text, different in {every}"
-    is_serial = not words & _WEIGHT_WORDS and counts_records(frame, name)
+    is_whole = kind is ColumnType.INTEGER and not words & _WEIGHT_WORDS
+    is_serial = is_whole and counts_records(code_numbers(frame, name).present)
     return f"serial numbers, different in {every}" if is_serial else ""
 
 
@@ -212,11 +216,11 @@ def _why_type(frame: Frame, name: str, judged: Judgement, different: int) -> str
         return "only one value"
     if judged.why.endswith("codes"):
         return f"{judged.why}? if counts, use integer"
-    if are_days(frame, name):
+    whole = judged.type is ColumnType.INTEGER
+    if whole and are_days(code_numbers(frame, name).present):
         return f"{different:,} different dates? then write 20240131 as 2024-01-31"
     if judged.why:
         return f"{judged.why}, {different:,} different"
-    whole = judged.type is ColumnType.INTEGER
     if whole and different >= _NEARLY_ALL * len(frame):
         return f"{different:,} different whole numbers: an identifier?"
     noun = "whole numbers" if whole else "numbers" if is_number(frame, name) else "values"

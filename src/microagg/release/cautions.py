@@ -69,8 +69,9 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
         warn_of_unique_values(name, is_weight=name == records.roles.weights)
     for name in assumed_serial_numbers(records):
         warn(
-            f"column {name!r} has no role and looks like a serial number: it is protected as a "
-            "quasi-identifier, which makes the groups worse. Drop it, or name it as an identifier.",
+            f"column {name!r} has no role and looks like a serial number, which would make the "
+            "groups worse. Drop it, or name it as an identifier; if it is not one, name it as a "
+            "quasi-identifier.",
             ColumnWarning,
         )
     for name in days_as_numbers(plan, records):

@@ -1,14 +1,17 @@
 """What a table gives away about records and units although no identifier is published."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from microagg.core.errors import DataError
 from microagg.plans.plan import Plan
 from microagg.release.grouping import Groups
 from microagg.release.records import Records
+from microagg.tables.columns import ColumnType
 from microagg.tables.frames import has_column, polars_column
 from microagg.tables.judging import are_days, counts_records
 from microagg.tables.units import codes_of_units
@@ -84,18 +87,26 @@ def columns_that_name_records(records: Records) -> Iterator[str]:
 
 def assumed_serial_numbers(records: Records) -> Iterator[str]:
     """Return quasi-identifiers that nobody named and that seem to number the records."""
-    n = len(records.frame)
-    for name in records.roles.assumed:
-        if records.frame[name].n_unique() >= NEARLY_ALL * n and counts_records(records.frame, name):
+    least = NEARLY_ALL * len(records.frame)
+    for name, numbers in _whole_numbers(records, records.roles.assumed):
+        if counts_records(numbers) and pl.Series(numbers).n_unique() >= least:
             yield name
 
 
 def days_as_numbers(plan: Plan, records: Records) -> Iterator[str]:
     """Return quasi-identifiers whose numbers seem to be dates and that the plan does not type."""
-    for name in records.roles.quasi_identifiers:
+    for name, numbers in _whole_numbers(records, records.roles.quasi_identifiers):
         named = plan.columns.get(name)
-        if (named is None or named.type is None) and are_days(records.frame, name):
+        if (named is None or named.type is None) and are_days(numbers):
             yield name
+
+
+def _whole_numbers(records: Records, names: Iterable[str]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Return those of the columns that are protected as whole numbers, without missing values."""
+    for name in names:
+        column = records.columns[name]
+        if column.type is ColumnType.INTEGER:
+            yield name, column.values.present
 
 
 def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ from microagg.tables.frames import Frame, open_frame
 from microagg.tables.judging import Judgement
 from microagg.tables.strata import RecordCounts, join_small, too_small
 
-# Rows of the sample that trees are grown on: so many, or so many for each region.
+# Rows of the sample that trees are grown on: this many, or this many per region if that is more.
 SAMPLE, SAMPLE_PER_REGION = 100_000, 100
 
 
@@ -124,10 +125,10 @@ class Driver:
         files = (file for file, _ in self.setting.listing.runs)
         for name in names_of_files_tell(zip(files, each, strict=True)):
             warn(
-                f"the records of a file all have the same {name!r}, so that whoever sees in which "
-                "file a record is knows it, whatever is released there. Make it a stratum "
-                f"(--strata {name}, or strata=[{name!r}] in Python), or mix the records of all "
-                "files first.",
+                f"all records of a file have the same {name!r}, so the file that a record is in "
+                "reveals it, whatever is released there. Make it a stratum "
+                f"(--strata {quote(name)}, or strata=[{name!r}] in Python), or mix the records of "
+                "all files first.",
                 PrivacyWarning,
             )
         found: Facts = merged(each)

@@ -197,6 +197,8 @@ def to_polars(table: Any) -> pl.DataFrame:
 def polars_column(series: nw.Series[Any]) -> pl.Series:
     """Return a column as polars holds it."""
     whole_or_float = series.dtype.is_integer() or series.dtype.is_float()
+    if whole_or_float and isinstance(native := series.to_native(), pl.Series):
+        return native
     if whole_or_float and not series.null_count():
         return pl.Series(series.name, series.to_numpy())
     try:

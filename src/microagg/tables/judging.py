@@ -18,6 +18,10 @@ from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
 FEW_CODES, RECORDS_PER_CODE = 12, 10
 # Whole numbers of fewer records than this are dense, or in order, by chance.
 _ENOUGH = 20
+# Numbers that count records are at most this far apart on average, in any order and if ascending.
+_DENSE, _WITH_GAPS = 1.1, 200.0
+# Dates that are written as whole numbers are between these.
+_FIRST_DAY, _LAST_DAY = 18_000_101, 21_991_231
 # Floats hold whole numbers up to this one exactly.
 _LARGEST_WHOLE = 2**53
 
@@ -124,25 +128,23 @@ def _few(present: NDArray[Any]) -> frozenset[float] | None:
     return frozenset(different.tolist()) if len(different) <= FEW_CODES else None
 
 
-def counts_records(frame: Frame, name: str) -> bool:
-    """Whether whole numbers count records: dense, or ascending, or all of one length."""
-    if judge_type(frame, name).type is not ColumnType.INTEGER:  # they may be stored as decimals
+def counts_records(numbers: NDArray[Any]) -> bool:
+    """Whether whole numbers count records: dense, ascending or of one length, but not dates.
+
+    Amounts may be in ascending order as well, but then they have larger gaps.
+    """
+    if len(numbers) < _ENOUGH or are_days(numbers):
         return False
-    numbers = frame[name].alias("").drop_nulls()
     low, high = int(numbers.min()), int(numbers.max())
-    is_dense = high - low < 1.1 * len(numbers)
+    gap = (high - low) / len(numbers)
     is_long = low >= 10**6 and len(str(low)) == len(str(high))
-    return len(numbers) >= _ENOUGH and (is_dense or is_long or bool(numbers.is_sorted()))
+    is_ascending = gap < _WITH_GAPS and bool((numbers[:-1] <= numbers[1:]).all())
+    return gap < _DENSE or is_long or is_ascending
 
 
-def are_days(frame: Frame, name: str) -> bool:
-    """Whether all values are dates such as 20240131, written as whole numbers: no mean is one."""
-    if judge_type(frame, name).type is not ColumnType.INTEGER:
+def are_days(numbers: NDArray[Any]) -> bool:
+    """Whether all are dates such as 20240131, written as whole numbers: their means are not."""
+    if not len(numbers) or numbers.min() < _FIRST_DAY or numbers.max() > _LAST_DAY:
         return False
-    days = frame[name].alias("").drop_nulls().unique()
-    months, years = days // 100 % 100, days // 10_000
-    return bool(
-        years.is_between(1800, 2199).all()
-        and months.is_between(1, 12).all()
-        and (days % 100).is_between(1, 31).all()
-    )
+    months, days = numbers // 100 % 100, numbers % 100
+    return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())

@@ -23,9 +23,12 @@ def of_polars(column: pl.Series) -> pl.Series:
     used = _used_type(plain)
     if used == column.dtype:
         return column
-    if column.dtype.is_nested():  # not every type within another can be cast
+    if not column.dtype.is_nested():
+        return plain.cast(pl.String).cast(used).alias(column.name)
+    try:
+        return plain.cast(used).alias(column.name)
+    except pl.exceptions.InvalidOperationError:  # of an Enum within arrays
         return pl.Series(column.name, column.to_list(), dtype=used)
-    return plain.cast(pl.String).cast(used).alias(column.name)
 
 
 def _used_type(column: pl.Series) -> pl.DataType:
@@ -55,11 +58,12 @@ def of_arrow(column: Any, *, sorts: bool = False) -> Any:
     chunks = pa.chunked_array(column).unify_dictionaries().chunks
     indices = pa.chunked_array([chunk.indices for chunk in chunks], column.type.index_type)
     used = compute.unique(indices).drop_null().sort()
-    entries = chunks[0].dictionary.take(used) if chunks else pa.array([], column.type.value_type)
+    entries = _plain(entries_of(column)).take(used)
     if sorts and not column.type.ordered:
         by_entry = compute.array_sort_indices(entries)
         used, entries = used.take(by_entry), entries.take(by_entry)
     places = compute.index_in(indices, used).cast(column.type.index_type)
+    entries = entries.cast(column.type.value_type)
     return pa.chunked_array(
         [
             pa.DictionaryArray.from_arrays(chunk, entries, ordered=column.type.ordered)
@@ -77,6 +81,15 @@ def entries_of(column: Any) -> Any:
     return chunks[0].dictionary if chunks else pa.array([], column.type.value_type)
 
 
+def _plain(values: Any) -> Any:
+    """Return texts of Arrow by offsets, for which it has more functions than for views."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(values.type):
+        return values.cast(pa.large_string())
+    return values.cast(pa.large_binary()) if pa.types.is_binary_view(values.type) else values
+
+
 def used_entries(values: Any, listed: Any) -> Any:
     """Return the different values of an Arrow array: as they are `listed`, or as they appear.
 
@@ -89,10 +102,10 @@ def used_entries(values: Any, listed: Any) -> Any:
     """
     from pyarrow import compute
 
-    found = compute.unique(values).drop_null()
+    found = compute.unique(_plain(values)).drop_null()
     if listed is None:
         return found
-    places = compute.index_in(found, listed.cast(values.type))
+    places = compute.index_in(found, _plain(listed).cast(found.type))
     return found.take(compute.array_sort_indices(places))  # what is not listed comes last
 
 
@@ -101,9 +114,10 @@ def encoded(values: Any, kind: Any, entries: Any) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    indices = compute.index_in(values, entries).cast(kind.index_type)
+    values, own = _plain(values), entries.cast(kind.value_type)
+    indices = compute.index_in(values, entries.cast(values.type)).cast(kind.index_type)
     return pa.chunked_array(
-        [pa.DictionaryArray.from_arrays(indices, entries, ordered=kind.ordered)], type=kind
+        [pa.DictionaryArray.from_arrays(indices, own, ordered=kind.ordered)], type=kind
     )
 
 

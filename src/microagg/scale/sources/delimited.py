@@ -8,6 +8,7 @@ import codecs
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ CSV, TEXTS, TYPED, FINISHED = "csv", "texts", "typed", "finished"
 _NEWLINE, _QUOTE = 10, 34
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TIMES = (ColumnType.DATE, ColumnType.DATETIME)
+_DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 class Kind(IntEnum):
@@ -100,7 +102,7 @@ def looked_at(path: Path) -> Looked:
         packed = _unpacked(stream, path)
         try:
             block = packed.read(BLOCK_BYTES)
-        except (gzip.BadGzipFile, EOFError):
+        except _DAMAGED:
             raise _not_packed(path) from None
         expansion = len(block) / max(1, stream.tell())
     line = block.partition(b"\n")[0]
@@ -153,7 +155,7 @@ def blocks(path: Path) -> Iterator[bytes]:
                     held = held[end:]
             if held:
                 yield held
-    except (gzip.BadGzipFile, EOFError):
+    except _DAMAGED:
         raise _not_packed(path) from None
 
 

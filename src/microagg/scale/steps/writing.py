@@ -120,30 +120,33 @@ def _entries(
     kinds = {name: kind for name, kind in kinds.items() if is_arrow or kind.ordered}
     if not kinds:
         return {}
-    released: dict[str, dict[Any, None]] = {name: {} for name in kinds}
+    released: dict[str, list[Any]] = {name: [] for name in kinds}
     for at, table in _input_parts(setting, number):
         found = writing.sources.read(work, [at])
         for name, kind in kinds.items():
             column = (table if found is None or name not in found.column_names else found)[name]
             values = column.cast(kind.value_type).combine_chunks()
-            released[name].update(dict.fromkeys(used_entries(values, None).to_pylist()))
+            released[name].append(used_entries(values, None))
     listed = _listed(setting, number, [name for name, kind in kinds.items() if kind.ordered])
     return {
-        name: used_entries(pa.array([*own], kinds[name].value_type), listed.get(name))
+        name: used_entries(_joint(own, kinds[name].value_type), listed.get(name))
         for name, own in released.items()
     }
 
 
 def _listed(setting: Setting, number: int, names: Sequence[str]) -> dict[str, Any]:
     """Return the entries that these columns of an input file list, in their order."""
-    listing, found = setting.listing, dict[str, dict[Any, None]]()
+    listing, found = setting.listing, dict[str, list[Any]]()
     for run, (file, _) in enumerate(listing.runs):
         if names and file == number:
             for _, table in listing.read(run, names):
                 for name in names:
-                    entries = entries_of(table[name]).to_pylist()
-                    found.setdefault(name, {}).update(dict.fromkeys(entries))
-    return {name: pa.array([*own]) for name, own in found.items()}
+                    found.setdefault(name, []).append(entries_of(table[name]))
+    return {name: used_entries(_joint(own, own[0].type), None) for name, own in found.items()}
+
+
+def _joint(arrays: Sequence[Any], kind: pa.DataType) -> Any:
+    return pa.chunked_array(arrays, kind).combine_chunks()
 
 
 def _joined(

@@ -39,7 +39,7 @@ class Begun:
                 "delete the work folder and start again."
             )
         different = {
-            "files": before.found != self.found,
+            "files": before.found.files != self.found.files,  # the root may be relative
             "reports": not {*self.reports} <= {*before.reports},
             "versions of microagg and its libraries": before.versions != self.versions,
         }
