@@ -158,6 +158,15 @@ def _in_pandas(column: Column, chance: random.Random) -> pd.Series:
     if column.kind == "category":
         kind = pd.CategoricalDtype(column.listed, ordered=column.ordered)
         return pd.Series(pd.Categorical(column.values, dtype=kind))
+    arrow = {
+        "number": "double[pyarrow]",
+        "flag": "bool[pyarrow]",
+        "whole": "int64[pyarrow]",
+        "text": "string[pyarrow]",
+        "date text": "string[pyarrow]",
+    }
+    if column.kind in arrow and one_in(chance, 5):
+        return pd.Series(column.values, dtype=arrow[column.kind])
     plain = {"number": ["float64"] * 3 + ["Float64"], "flag": ["bool"] * 2, "whole": ["int64"] * 3}
     nullable = {"number": ["float64", "Float64"], "flag": ["boolean", "object"], "whole": ["Int64"]}
     choices = (nullable if gaps else plain).get(column.kind, ["object"])
