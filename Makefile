@@ -40,8 +40,12 @@ oldest: $(OLDEST)/.ready
 
 # Lines and branches. A compiled kernel runs unseen by Python, so the kernels' own tests, and the
 # methods on few records, run once more uncompiled; numbers that wrap around are warned of there.
-UNCOMPILED := tests/kernels tests/constraints $(addprefix tests/contract/test_promises.py::,\
-  test_few_records test_awkward_data) --ignore=tests/kernels/test_background.py
+UNCOMPILED := tests/kernels tests/constraints tests/requirements tests/partitions/test_requirements.py \
+  $(addprefix tests/bounds/,test_fast.py test_generation.py test_semidefinite.py) \
+  $(addprefix tests/measures/risk/,test_linkage.py test_units.py) \
+  $(addprefix tests/contract/test_promises.py::,test_few_records test_awkward_data) \
+  --ignore=tests/kernels/test_background.py \
+  --deselect=tests/bounds/test_semidefinite.py::test_squares_that_underflow_prove_nothing_and_warn_of_nothing
 coverage: $(VENV)/.ready
 	$(BIN)/coverage erase
 	$(BIN)/coverage run $(PYTEST)
