@@ -38,8 +38,8 @@ test: $(VENV)/.ready
 oldest: $(OLDEST)/.ready
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python $(PYTEST)
 
-# Lines and branches. A compiled kernel runs unseen by Python, so the kernels' own tests, and the
-# methods on few records, run once more uncompiled; numbers that wrap around are warned of there.
+# Lines and branches. A compiled kernel runs unseen by Python, so the kernels' own tests, and
+# others on few records, run once more uncompiled; numbers that wrap around are warned of there.
 UNCOMPILED := tests/kernels tests/constraints tests/requirements tests/partitions/test_requirements.py \
   $(addprefix tests/bounds/,test_fast.py test_generation.py test_semidefinite.py) \
   $(addprefix tests/measures/risk/,test_linkage.py test_units.py) \
