@@ -38,9 +38,9 @@ def _used_type(column: pl.Series) -> pl.DataType:
             used = column.to_physical().drop_nulls().unique().sort()
             return pl.Enum(dtype.categories.gather(used))
         case pl.List():
-            return pl.List(_used_type(column.explode()))
+            return pl.List(_used_type(column.explode(empty_as_null=False)))
         case pl.Array() as dtype:
-            return pl.Array(_used_type(column.explode()), dtype.size)
+            return pl.Array(_used_type(column.explode(empty_as_null=False)), dtype.size)
         case pl.Struct():
             fields = column.struct.unnest().get_columns()
             return pl.Struct({own.name: _used_type(own.alias("")) for own in fields})
