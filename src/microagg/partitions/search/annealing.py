@@ -93,8 +93,8 @@ class Annealing:
             if time.monotonic() >= self.deadline:
                 break
             stop = min(begin + at_once, last)
-            last = self._last(stop, total)
-            run_trials(self.search, self.k, begin, stop, last, *self.temperatures, self.merges)
+            end = self._last(stop, total)
+            run_trials(self.search, self.k, begin, stop, end, *self.temperatures, self.merges)
             self.n_made = stop
             self._remember()
             report("searching", stop, total)
