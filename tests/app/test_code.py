@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 import microagg
-from microagg.app.answers import Source
+from microagg.app.answers import SourceAnswer
 from microagg.app.code import code_for, files_of, target_of
-from microagg.app.state import STEPS, Choices, Outputs, Study
+from microagg.app.state import STEPS, Choices, OutputChoices, Study
 from microagg.cli.main import main
 from microagg.files.formats import FORMATS
 from microagg.plans.plan import Plan
@@ -29,8 +29,8 @@ PLAN = Plan(
 
 @pytest.fixture
 def choices(tmp_path):
-    source = Source(path=str(write_people(tmp_path)))
-    outputs = Outputs(str(tmp_path / "out put.csv"), report=False)
+    source = SourceAnswer(path=str(write_people(tmp_path)))
+    outputs = OutputChoices(str(tmp_path / "out put.csv"), report=False)
     return Choices(source, PLAN, Study((3, 4), ("mdav", "cbfs")), outputs)
 
 
@@ -71,7 +71,7 @@ def test_comparing_reads_the_file_as_the_command_does(tmp_path):
     path.write_text(
         "age;income\n" + "".join(f"{20 + i};{i * i},5\n" for i in range(12)) + "NA;7,5\n"
     )
-    source = Source(path=str(path), delimiter=";", decimal=",")
+    source = SourceAnswer(path=str(path), delimiter=";", decimal=",")
     plan = Plan(k=3, missing="impute", na=["?"])
     names = {}
     exec(code_for("explore", Choices(source, plan, Study((3,), ("mdav",)))).python, names)
@@ -80,7 +80,7 @@ def test_comparing_reads_the_file_as_the_command_does(tmp_path):
 
 
 def test_all_files_are_named(choices):
-    outputs = Outputs("/data/safe.csv.gz", True, True, True, True)
+    outputs = OutputChoices("/data/safe.csv.gz", True, True, True, True)
     command = code_for("release", Choices(choices.source, PLAN, outputs=outputs)).command
     words = shlex.split(command)
     given = dict(pairwise(words))
@@ -92,20 +92,20 @@ def test_all_files_are_named(choices):
 
 
 def test_how_a_file_is_written_is_part_of_it(choices):
-    source = Source(path=choices.source.path, delimiter=",", encoding="utf-8")
+    source = SourceAnswer(path=choices.source.path, delimiter=",", encoding="utf-8")
     for step in STEPS:
         command = code_for(step, Choices(source, PLAN, choices.study, choices.outputs)).command
         assert "--delimiter , --encoding utf-8" in command
 
 
 def test_names_beside_the_input():
-    source = Source(path="/data/people.csv")
-    assert target_of(source, Outputs()) == "/data/people-protected.csv"
-    assert files_of(source, Outputs()) == {"report": "/data/people-protected-report.html"}
+    source = SourceAnswer(path="/data/people.csv")
+    assert target_of(source, OutputChoices()) == "/data/people-protected.csv"
+    assert files_of(source, OutputChoices()) == {"report": "/data/people-protected-report.html"}
 
 
 @pytest.mark.parametrize("suffix", [own for each in FORMATS for own in each.suffixes])
 def test_every_format_is_read_as_the_command_reads_it(suffix):
-    python = code_for("explore", Choices(Source(path=f"people{suffix}"), PLAN)).python
+    python = code_for("explore", Choices(SourceAnswer(path=f"people{suffix}"), PLAN)).python
     compile(python, "python", "exec")
     assert f"open_table('people{suffix}').table()" in python

@@ -7,7 +7,7 @@ import pytest
 import xlsxwriter
 
 import microagg
-from microagg.app.answers import Saved, Verified
+from microagg.app.answers import Saved, VerifyAnswer
 from microagg.app.desk import SAVE, VERIFY
 from microagg.app.page import ACTIONS, code, drop
 from tests.app.table import do, new_desk, open_people, with_roles, write_people
@@ -265,9 +265,9 @@ def test_the_release_is_written_and_verified(ready, tmp_path):
     do(ready, "save_anyway")
     assert not ready.state.view.refusals
     do(ready, "verify", {"verify-path": str(target)})
-    assert ready.last(VERIFY, Verified).satisfied
+    assert ready.last(VERIFY, VerifyAnswer).satisfied
     do(ready, "verify", {"verify-path": str(target), "verify-k": "30"})
-    assert not ready.last(VERIFY, Verified).satisfied
+    assert not ready.last(VERIFY, VerifyAnswer).satisfied
     do(ready, "verify", {"verify-path": ""}, id="verify")
     assert "enter the path" in refusal(ready, "verify")
 

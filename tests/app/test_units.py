@@ -5,7 +5,7 @@ import pytest
 import xlsxwriter
 
 from microagg import verify
-from microagg.app.answers import Verified
+from microagg.app.answers import VerifyAnswer
 from microagg.app.desk import CATEGORIES, IN_PASSING, PROTECT, VERIFY, Desk
 from microagg.app.page import _main_task
 from microagg.app.steps import explore, protect, release, roles
@@ -131,7 +131,7 @@ class TestVerify:
         fields = {f"verify-{name}": str(value) for name, value in fields.items()}
         do(desk, "verify", {"verify-path": str(path), **fields})
         assert not desk.state.view.refusals
-        return desk.last(VERIFY, Verified)
+        return desk.last(VERIFY, VerifyAnswer)
 
     def test_the_open_table_is_the_original_of_its_release(self, desk, tmp_path):
         target = self.save(desk, tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 from microagg.core import registry
 from microagg.studies.comparison import Comparison, Row
-from microagg.studies.setting import Setting
+from microagg.studies.setting import StudySetting
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import Roles
 from tests.fakes import Endless, fakes, interrupt_once_started  # noqa: F401
@@ -250,7 +250,7 @@ def figures(loss, k=3, method="a"):
 def table(rows):
     like = open_frame(pl.DataFrame({"x": [1]}))
     facts = {
-        "setting": Setting(roles=Roles()),
+        "setting": StudySetting(roles=Roles()),
         "seed": None,
         "left_out": (),
         "drawn": (),

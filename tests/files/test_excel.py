@@ -153,7 +153,7 @@ class TestSheets:
         assert open_table(path).sheet == "people"
         del book["people"]
         book.save(path)
-        with pytest.raises(DataError, match="no sheet with values; 'notes' cannot be seen"):
+        with pytest.raises(DataError, match="no sheet with values; 'notes' is hidden"):
             open_table(path)
 
 

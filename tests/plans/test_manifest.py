@@ -254,7 +254,7 @@ def test_other_files_are_refused_in_one_sentence(content, match, written):
 
 @pytest.mark.parametrize("path", [3, None, b"x.manifest.json", {}])
 def test_what_is_not_a_path(path):
-    with pytest.raises(ParameterError, match="a manifest is read from a file, whose name is text"):
+    with pytest.raises(ParameterError, match="path must be the name of a manifest file"):
         Manifest.load(path)
 
 

@@ -107,7 +107,7 @@ class TestWhatIsMade:
             "table : a table",
             "l_diversity : Least number of values of a sensitive column in every group, or "
             "entropy:L.",
-            "method_options : An option of the method.",
+            "method_options : Options of the method.",
             "scale : How numbers are compared: standardise, robust, rank, log or none.",
             "missing : what is missing here",
             "talks : whether to talk",

@@ -9,7 +9,7 @@ import pytest
 
 from microagg import protect, verify
 from microagg.core.errors import InterruptedSearchWarning
-from microagg.core.progress import best_heard_by, report_best, unheard
+from microagg.core.progress import listening_for_best, report_best, without_reports
 
 
 def table(n=900, columns="abc", seed=1):
@@ -31,7 +31,7 @@ KINDS = {
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
 def test_the_loss_falls_to_that_of_the_groups(options):
     heard = []
-    with best_heard_by(heard.append), warnings.catch_warnings():
+    with listening_for_best(heard.append), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         release = protect(table(), k=3, random_state=1, effort="fast", **options)
     assert heard
@@ -45,7 +45,7 @@ def test_raising_an_interrupt_there_keeps_the_best_groups(options):
     def end(_):
         raise KeyboardInterrupt
 
-    with best_heard_by(end), warnings.catch_warnings():
+    with listening_for_best(end), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         release = protect(table(), k=3, random_state=1, **options)
     assert release.manifest.interrupted
@@ -57,7 +57,7 @@ def test_raising_an_interrupt_there_keeps_the_best_groups(options):
 def test_large_tables_are_heard_of_as_well():
     X = table(52_000, "ab").drop("where", "illness")
     heard = []
-    with best_heard_by(heard.append):
+    with listening_for_best(heard.append):
         release = protect(X, k=3, random_state=1, effort="fast", bound="none")
     assert len(heard) > 1
     assert all(later <= earlier for earlier, later in pairwise(heard))
@@ -66,20 +66,20 @@ def test_large_tables_are_heard_of_as_well():
     def end(_):
         raise KeyboardInterrupt
 
-    with best_heard_by(end), pytest.warns(InterruptedSearchWarning):
+    with listening_for_best(end), pytest.warns(InterruptedSearchWarning):
         stopped = protect(X, k=3, random_state=1, effort="fast", bound="none")
     assert stopped.grouping_loss >= release.grouping_loss
 
 
 def test_nobody_hears_of_methods_without_a_search():
     heard = []
-    with best_heard_by(heard.append):
+    with listening_for_best(heard.append):
         protect(table().drop("where", "illness"), k=3, method="mdav")
     assert heard == []
 
 
 def test_work_on_the_side_is_not_heard_of():
     heard = []
-    with best_heard_by(heard.append), unheard():
+    with listening_for_best(heard.append), without_reports():
         report_best(1.0)
     assert heard == []

@@ -326,7 +326,7 @@ class TestResuming:
     def test_one_run_at_a_time(self, broken, tmp_path):
         with (
             work.working_in(tmp_path / ".out.microagg-work", resume=True),
-            pytest.raises(ParameterError, match="another run is at work"),
+            pytest.raises(ParameterError, match="another run is using"),
         ):
             protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
 

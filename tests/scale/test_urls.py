@@ -201,7 +201,9 @@ class TestFailures:
     def test_a_file_that_arrives_in_part(self, bucket, source, work):
         hidden = "/.safe.microagg-output/part-001.parquet"
         bucket.before["copy safe/part-001"] = lambda _: bucket.pipe_file(hidden, b"half")
-        with pytest.raises(UnfinishedError, match=r"part-001\.parquet' did not arrive whole"):
+        with pytest.raises(
+            UnfinishedError, match=r"part-001\.parquet' was not transferred completely"
+        ):
             protect_dataset(source, "bucket://safe", work_dir=work, **ASKED)
         assert not bucket.exists("/safe.manifest.json")
 

@@ -14,7 +14,7 @@ from microagg.core import registry
 from microagg.core.errors import DataError, ParameterError
 from microagg.measures.risk.linkage import distance_linkage
 from microagg.studies.comparison import Comparison, Row, marked
-from microagg.studies.setting import Setting
+from microagg.studies.setting import StudySetting
 from microagg.tables import sides
 from microagg.tables.frames import open_frame
 from microagg.tables.roles import Roles
@@ -293,7 +293,7 @@ def rows(*given):
 def comparison(found):
     facts = {"seed": None, "left_out": (), "drawn": (), "exit_code": 0}
     return Comparison(
-        rows=tuple(found), like=open_frame(TABLE), setting=Setting(roles=Roles()), **facts
+        rows=tuple(found), like=open_frame(TABLE), setting=StudySetting(roles=Roles()), **facts
     )
 
 

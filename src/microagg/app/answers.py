@@ -15,7 +15,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Source(Message):
+class SourceAnswer(Message):
     """A file, and how it is written where that was said: what every request begins with."""
 
     path: str
@@ -35,7 +35,7 @@ class Source(Message):
 class DescribeRequest(Message):
     """Task `describe`: open a file, and draft what its columns are."""
 
-    source: Source
+    source: SourceAnswer
     na: tuple[str, ...] = ()
     dates: str | None = None
 
@@ -80,7 +80,7 @@ class Described(Message):
 class CategoriesRequest(Message):
     """Task `categories`: which categories of columns enough units share."""
 
-    source: Source
+    source: SourceAnswer
     na: tuple[str, ...] = ()
     unit: str
     columns: tuple[str, ...]
@@ -96,7 +96,7 @@ class Categories(Message):
 class ProtectRequest(Message):
     """Task `protect`: make a release, keep it in the job's folder, and measure it."""
 
-    source: Source
+    source: SourceAnswer
     plan: dict[str, Any]  # Plan.as_dict()
 
 
@@ -183,7 +183,7 @@ class Protected(Message):
 class CompareRequest(Message):
     """Task `compare`: what each method would lose at each k."""
 
-    source: Source
+    source: SourceAnswer
     plan: dict[str, Any]
     ks: tuple[int, ...]
     methods: tuple[str, ...]
@@ -228,16 +228,16 @@ class Saved(Message):
 class VerifyRequest(Message):
     """Task `verify`: whether a file keeps what its manifest, a plan or k asks for."""
 
-    source: Source
+    source: SourceAnswer
     k: int | None = None
     plan: dict[str, Any] | None = None
     sensitive: tuple[str, ...] = ()
     original: str | None = None
     audit: str | None = None
-    opened: Source | None = None  # the open table: the original, if the manifest names it
+    opened: SourceAnswer | None = None  # the open table: the original, if the manifest names it
 
 
-class Verified(Message):
+class VerifyAnswer(Message):
     """What `microagg verify` says."""
 
     satisfied: bool
@@ -249,11 +249,11 @@ class Verified(Message):
 class ViolationsRequest(Message):
     """Task `violations`: how many records violate each constraint of a plan."""
 
-    source: Source
+    source: SourceAnswer
     plan: dict[str, Any]
 
 
-class Violations(Message):
+class ViolationsAnswer(Message):
     """Records in violation by the text of the constraint."""
 
     counts: dict[str, int]

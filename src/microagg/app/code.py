@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from microagg.app.answers import Source
-from microagg.app.state import DATA, EXPLORE, RELEASE, ROLES, Choices, Outputs
+from microagg.app.answers import SourceAnswer
+from microagg.app.state import DATA, EXPLORE, RELEASE, ROLES, Choices, OutputChoices
 from microagg.files.formats import protected_name
 from microagg.plans.commands import dialect_words, plan_words
 from microagg.plans.plan import Plan
@@ -24,21 +24,23 @@ class Code:
 
 def code_for(step: str, choices: Choices) -> Code:
     """Return what does the same as a step."""
-    source = choices.source or Source(path="people.csv")
+    source = choices.source or SourceAnswer(path="people.csv")
     if step in (DATA, ROLES):
         return _drafted(source, choices) if step == DATA else _planned(source, choices.plan)
     if step == EXPLORE:
         return _compared(source, choices)
-    outputs = choices.outputs if step == RELEASE else Outputs(choices.outputs.target, report=False)
+    outputs = (
+        choices.outputs if step == RELEASE else OutputChoices(choices.outputs.target, report=False)
+    )
     return _released(source, choices.plan, outputs)
 
 
-def target_of(source: Source, outputs: Outputs) -> str:
+def target_of(source: SourceAnswer, outputs: OutputChoices) -> str:
     """Return where the table goes: as it was said, or beside the input."""
     return outputs.target or protected_name(source.path)
 
 
-def files_of(source: Source, outputs: Outputs) -> dict[str, str]:
+def files_of(source: SourceAnswer, outputs: OutputChoices) -> dict[str, str]:
     """Return the other files that are written, by their names as options."""
     target = Path(target_of(source, outputs))
     stem = str(target.with_name(target.name.partition(".")[0]))
@@ -50,17 +52,17 @@ def files_of(source: Source, outputs: Outputs) -> dict[str, str]:
     return {name: path for name, (is_wanted, path) in wanted.items() if is_wanted}
 
 
-def plan_path(source: Source, outputs: Outputs) -> str:
+def plan_path(source: SourceAnswer, outputs: OutputChoices) -> str:
     """Return where the plan of a file goes: where its release goes.
 
-    >>> plan_path(Source(path="/data/people.csv.gz"), Outputs())
+    >>> plan_path(SourceAnswer(path="/data/people.csv.gz"), OutputChoices())
     '/data/people.toml'
     """
     name = Path(source.path).name.partition(".")[0] or "plan"
     return str(Path(target_of(source, outputs)).with_name(f"{name}.toml"))
 
 
-def _drafted(source: Source, choices: Choices) -> Code:
+def _drafted(source: SourceAnswer, choices: Choices) -> Code:
     plan, place = choices.plan, plan_path(source, choices.outputs)
     said = {name: value for name, value in plan.as_dict().items() if name in ("k", "na", "dates")}
     words = ["microagg", "plan", _named(source.path), *plan_words(Plan.of(**said))]
@@ -73,13 +75,13 @@ def _drafted(source: Source, choices: Choices) -> Code:
     return Code(shlex.join(words), python)
 
 
-def _planned(source: Source, plan: Plan) -> Code:
+def _planned(source: SourceAnswer, plan: Plan) -> Code:
     words = ["microagg", "protect", _named(source.path), *plan_words(plan)]
     words += dialect_words(source.dialect)
     return Code(shlex.join(words), f"import microagg\n\nplan = {_written(plan)}\n")
 
 
-def _released(source: Source, plan: Plan, outputs: Outputs) -> Code:
+def _released(source: SourceAnswer, plan: Plan, outputs: OutputChoices) -> Code:
     beside = files_of(source, outputs)
     words = ["microagg", "protect", _named(source.path), *plan_words(plan)]
     words += dialect_words(source.dialect)
@@ -99,7 +101,7 @@ def _released(source: Source, plan: Plan, outputs: Outputs) -> Code:
     return Code(shlex.join(words), python)
 
 
-def _compared(source: Source, choices: Choices) -> Code:
+def _compared(source: SourceAnswer, choices: Choices) -> Code:
     study, plan = choices.study, choices.plan
     words = ["microagg", "compare", _named(source.path), "-k", ",".join(map(str, study.ks))]
     words += ["--methods", ",".join(study.methods)]
@@ -118,7 +120,7 @@ def _compared(source: Source, choices: Choices) -> Code:
     return Code(shlex.join(words), python)
 
 
-def _read(source: Source, plan: Plan) -> str:
+def _read(source: SourceAnswer, plan: Plan) -> str:
     """Return how the file is read as the app reads it, NA and the like among numbers included."""
     given = {**source.dialect, **({"na": plan.na} if plan.na else {})}
     said = ", ".join(f"{name}={value!r}" for name, value in given.items())

@@ -13,7 +13,7 @@ from microagg.app.answers import (
     Described,
     DescribeRequest,
     Proposal,
-    Source,
+    SourceAnswer,
 )
 from microagg.core.errors import DataError
 from microagg.core.progress import report
@@ -71,7 +71,7 @@ def shared_categories(asked: CategoriesRequest) -> Categories:
     )
 
 
-def _opened(source: Source, na: tuple[str, ...]) -> tuple[Reader, Frame]:
+def _opened(source: SourceAnswer, na: tuple[str, ...]) -> tuple[Reader, Frame]:
     """Read a file, with missing values for what means one."""
     check_source(source.path)
     report("reading", 0, _STEPS)

@@ -19,11 +19,11 @@ from microagg.app.answers import (
     Protected,
     ProtectRequest,
     Saved,
-    Verified,
-    Violations,
+    VerifyAnswer,
+    ViolationsAnswer,
 )
+from microagg.app.background_requests import categories_request, violations_request, with_shared
 from microagg.app.failures import sentence_about
-from microagg.app.in_passing import categories_request, violations_request, with_shared
 from microagg.app.jobs import Job, Jobs, JobStatus
 from microagg.app.paths import stamp_of
 from microagg.app.state import DATA, EXPLORE, RELEASE, Choices, State
@@ -40,8 +40,8 @@ _MODELS: Mapping[str, type[BaseModel]] = {
     PROTECT: Protected,
     COMPARE: Compared,
     SAVE: Saved,
-    VERIFY: Verified,
-    VIOLATIONS: Violations,
+    VERIFY: VerifyAnswer,
+    VIOLATIONS: ViolationsAnswer,
     CATEGORIES: Categories,
 }
 # Where the failure of a task is shown, unless another place is named.
@@ -230,12 +230,12 @@ class Desk:
                 self.start(DESCRIBE, now.describe_request, "path")
             return
         if now.plan.constraints and self.violations is None:
-            self._start_in_passing(VIOLATIONS, violations_request(now))
+            self._start_in_background(VIOLATIONS, violations_request(now))
         wanted = self._categories_request
         if wanted is not None and self._found(CATEGORIES, wanted, Categories) is None:
-            self._start_in_passing(CATEGORIES, wanted)
+            self._start_in_background(CATEGORIES, wanted)
 
-    def _start_in_passing(self, task: str, request: BaseModel) -> None:
+    def _start_in_background(self, task: str, request: BaseModel) -> None:
         """Start what nobody has asked for, unless it is under way or has failed."""
         run = self.runs.get(task)
         if (run is None or run.key != _key(request)) and not self._has_failed(task):
@@ -355,12 +355,12 @@ class Desk:
         return None if now.source is None else self._found(COMPARE, now.compare_request, Compared)
 
     @property
-    def violations(self) -> Violations | None:
+    def violations(self) -> ViolationsAnswer | None:
         """How many records violate the constraints of the plan."""
         now = self.state.now
         if now.source is None:
             return None
-        return self._found(VIOLATIONS, violations_request(now), Violations)
+        return self._found(VIOLATIONS, violations_request(now), ViolationsAnswer)
 
     def answer_to(self, task: str, request: BaseModel, model: type[Answer]) -> Answer | None:
         """Return the answer to a request, if it has come."""

@@ -172,7 +172,7 @@ class Guard:
         if len(host) != 1 or host[0] not in self._hosts:
             return f"The app is at http://{self._hosts[0]}/ only."
         if (needs_origin or origin) and origin != [f"http://{host[0]}"]:
-            return "Only pages of the app may ask it anything."
+            return "Only the app's own pages may send requests."
         return None
 
     def _inner(self, scope: Scope) -> Scope | None:

@@ -13,7 +13,7 @@ from microagg.app.answers import (
     Described,
     DescribeRequest,
     ProtectRequest,
-    Source,
+    SourceAnswer,
 )
 from microagg.plans.plan import Plan
 from microagg.tables.roles import QUASI_IDENTIFIER
@@ -31,7 +31,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Outputs:
+class OutputChoices:
     """Which files a release has; a name that is empty is made from that of the input."""
 
     target: str = ""
@@ -45,10 +45,10 @@ class Outputs:
 class Choices:
     """Everything that was chosen, and that can be undone."""
 
-    source: Source | None = None
+    source: SourceAnswer | None = None
     plan: Plan = field(default_factory=lambda: Plan(k=5))
     study: Study = Study()
-    outputs: Outputs = Outputs()
+    outputs: OutputChoices = OutputChoices()
 
     def with_seed(self, seed: int | None) -> "Choices":
         """Return the choices with the seed that a run drew, unless one was chosen."""

@@ -24,16 +24,16 @@ from microagg.app.answers import (
     ProtectRequest,
     Saved,
     SaveRequest,
-    Source,
-    Verified,
+    SourceAnswer,
+    VerifyAnswer,
     VerifyRequest,
-    Violations,
+    ViolationsAnswer,
     ViolationsRequest,
     Written,
 )
 from microagg.app.jobs import REQUEST
 from microagg.core.errors import MicroaggError, ParameterError
-from microagg.core.progress import best_heard_by, report
+from microagg.core.progress import listening_for_best, report
 
 RELEASE = "release.pickle"
 _JOB = re.compile(r"job-[0-9a-f]{16}")
@@ -82,7 +82,7 @@ def compare(_: Path, request: dict[str, Any]) -> Compared:
     plan = Plan.of(**asked.plan)
     contest = Contest.of(list(asked.methods), plan, -1, effort_given=False)
     source = read_source(asked.source.path, plan, dialect=Dialect(**asked.source.dialect))
-    with best_heard_by(None):  # a search is one of many here
+    with listening_for_best(None):  # a search is one of many here
         found = run_comparison(source, asked.ks, contest)
     return Compared(
         rows=tuple(found.as_dicts()),
@@ -121,7 +121,7 @@ def save(folder: Path, request: dict[str, Any]) -> Saved:
     return Saved(files=tuple(Written(what=what, path=path) for what, path in written.items()))
 
 
-def _release_of(folder: Path, job: str) -> tuple[Source, Path]:
+def _release_of(folder: Path, job: str) -> tuple[SourceAnswer, Path]:
     """Return the source of a `protect` job of this app, and where its release lies."""
     place = folder.parent / job
     kept = place / RELEASE
@@ -131,7 +131,7 @@ def _release_of(folder: Path, job: str) -> tuple[Source, Path]:
     return ProtectRequest(**asked["request"]).source, kept
 
 
-def verify(_: Path, request: dict[str, Any]) -> Verified:
+def verify(_: Path, request: dict[str, Any]) -> VerifyAnswer:
     """Say whether a file keeps what its manifest, a plan or k asks for."""
     from microagg.doors.verify import verify as verified
     from microagg.plans.plan import Plan
@@ -151,7 +151,7 @@ def verify(_: Path, request: dict[str, Any]) -> Verified:
         **dialect,
     )
     rows = (("file", Path(asked.source.path).name), *found.rows(), *about)
-    return Verified(satisfied=found.satisfied, title=found.verdict, facts=rows)
+    return VerifyAnswer(satisfied=found.satisfied, title=found.verdict, facts=rows)
 
 
 def _open_original(asked: VerifyRequest) -> tuple[str | None, tuple[tuple[str, str], ...]]:
@@ -179,7 +179,7 @@ def _open_original(asked: VerifyRequest) -> tuple[str | None, tuple[tuple[str, s
     return asked.opened.path, (("original", f"{Path(asked.opened.path).name}, which is open"),)
 
 
-def violations(_: Path, request: dict[str, Any]) -> Violations:
+def violations(_: Path, request: dict[str, Any]) -> ViolationsAnswer:
     """Count the records that violate each constraint of a plan, each on its own."""
     from microagg.files.dialect import Dialect
     from microagg.plans.plan import Plan
@@ -196,7 +196,7 @@ def violations(_: Path, request: dict[str, Any]) -> Violations:
             counts |= violations_in(asked.source.path, [constraint], dialect, plan, plan.dates)
         except MicroaggError as error:
             errors[constraint.text] = str(error)
-    return Violations(counts=counts, errors=errors)
+    return ViolationsAnswer(counts=counts, errors=errors)
 
 
 TASKS: dict[str, Callable[[Path, dict[str, Any]], Message]] = {

@@ -21,7 +21,7 @@ from microagg.app.failures import sentence_about
 from microagg.app.jobs import CANCELLED, PREPARING, REQUEST, RESULT, STATUS
 from microagg.bounds.choices import TIGHT_TASK
 from microagg.core.errors import SHOWN_WARNINGS, MicroaggError
-from microagg.core.progress import best_heard_by, listening
+from microagg.core.progress import listening, listening_for_best
 
 _SECONDS_BETWEEN = 0.1
 
@@ -86,7 +86,11 @@ def main(folder: Path) -> int:
     threading.Thread(target=_listen_to_app, args=(reporter,), daemon=True).start()
     state, message, code = "finished", "", 0
     try:
-        with listening(reporter.hear), best_heard_by(reporter.hear_best), warnings_heard() as heard:
+        with (
+            listening(reporter.hear),
+            listening_for_best(reporter.hear_best),
+            warnings_heard() as heard,
+        ):
             result = _run(folder)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what was written is there: it is done
         write_json(folder / RESULT, {**result, "warnings": heard})

@@ -66,7 +66,7 @@ class Start(NamedTuple):
     prices: Floats
 
 
-class Setting(NamedTuple):
+class BoundSetting(NamedTuple):
     """What the steps of all regions share: the penalty, and pairs across regions.
 
     `least` is where a row's multiplier meets records that are not listed.
@@ -96,7 +96,7 @@ class Region:
         self.cuts = Cuts(np.empty((0, 1 + _OTHERS_IN_CUT), dtype=np.intp), np.empty(0))
         self.sets = no_sets()
 
-    def advance(self, setting: Setting, out_pairs: Floats, *, propose: bool) -> None:
+    def advance(self, setting: BoundSetting, out_pairs: Floats, *, propose: bool) -> None:
         """Project the rows, then the matrix, and move the multipliers."""
         weight = np.float32(1.0 / setting.penalty)
         V = self.Z - (self.costs + self.U) * weight
@@ -255,7 +255,7 @@ class Relaxation:
         goal = self.pair_Z - (self.pair_costs + self.pair_U) / self.penalty
         pairs = Pairs(self.listed.begins, self.listed.ends, goal)
         least = -self.listed.others / (self.unit * self.penalty * self.scales**2)
-        setting = Setting(self.k, self.penalty, self.scales, pairs, least)
+        setting = BoundSetting(self.k, self.penalty, self.scales, pairs, least)
         Y = np.empty_like(goal)
         side_by_side(
             lambda region: region.advance(setting, Y, propose=propose),

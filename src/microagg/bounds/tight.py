@@ -17,7 +17,7 @@ from microagg.bounds.lower import InterruptedBound
 from microagg.bounds.regions import list_pairs, no_pairs, region_size, split_records
 from microagg.bounds.semidefinite import Relaxation, Start
 from microagg.core.arrays import Floats, Labels
-from microagg.core.progress import unheard
+from microagg.core.progress import without_reports
 from microagg.kernels.basics.group_sums import summarise
 from microagg.orderings.neighbours import Neighbours
 from microagg.partitions.auto import Auto
@@ -61,7 +61,7 @@ def bound_within(
 def _compile() -> None:
     """Bound a few records, so that a first run does not spend its time budget on compiling."""
     few = np.random.default_rng(0).normal(size=(9, 2))
-    with unheard():
+    with without_reports():
         tight_bound(few, 2, np.repeat(np.arange(3), 3), neighbour_shares(few, 2))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from microagg.plans.manifest import Manifest
 
 
-class DatasetOptions(NamedTuple):
+class DatasetChoices(NamedTuple):
     """What was asked for that only datasets have."""
 
     memory: str | None
@@ -28,7 +28,7 @@ class DatasetOptions(NamedTuple):
     resume: bool
     scheduler: str | None
 
-    def are_for(self, source: str, target: str | None) -> bool:
+    def apply_to(self, source: str, target: str | None) -> bool:
         """Whether the source is protected as a dataset.
 
         That is a folder, a file with such an option, and what comes from a URL or goes there.
@@ -60,7 +60,7 @@ def protect_dataset(
     source: str,
     output: str | None,
     asked: CommandPlan,
-    wanted: DatasetOptions,
+    wanted: DatasetChoices,
     given: Mapping[str, Any],
     reports: Mapping[str, str | None],
 ) -> None:

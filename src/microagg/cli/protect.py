@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microagg.cli.command_plan import CommandPlan, plan_from
-from microagg.cli.dataset import DatasetOptions, protect_dataset
+from microagg.cli.dataset import DatasetChoices, protect_dataset
 from microagg.cli.done import done_rows, written_beside
 from microagg.cli.layout import bar, facts, print_json, show, warnings_as_lines
 from microagg.cli.main import INTERRUPTED
@@ -129,8 +129,8 @@ def protect(
     a work folder, from which --resume continues.
     """
     asked = plan_from(given)
-    wanted = DatasetOptions(memory, work_dir, keep_work, resume, scheduler)
-    if wanted.are_for(source, output):
+    wanted = DatasetChoices(memory, work_dir, keep_work, resume, scheduler)
+    if wanted.apply_to(source, output):
         wanted.refuse(
             audit=audit,
             escape_formulas=escape_formulas,

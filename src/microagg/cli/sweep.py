@@ -49,7 +49,8 @@ def sweep(
         str | None,
         typer.Option(
             metavar="E",
-            help="How hard to search: fast, balanced, best. Default: fast, or best if planned.",
+            help="How hard to search: fast, balanced, best. Default: fast, or best if the plan says "
+            "so.",
             rich_help_panel=Section.METHOD,
         ),
     ] = None,

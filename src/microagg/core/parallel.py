@@ -75,13 +75,13 @@ def executing_on(
         _workers.reset(token)
 
 
-class _Crew:
+class _ThreadShare:
     """The threads that the tasks of one call share, and whether they are to stop."""
 
     def __init__(self, n_threads: int, n_tasks: int) -> None:
         self.n_threads = n_threads
         self.n_left = n_tasks  # tasks that are not finished
-        self.outer = _crew.get()
+        self.outer = _thread_share.get()
         self._stopped = Event()
 
     def share(self) -> int:
@@ -105,23 +105,23 @@ class _Crew:
             return function(item)
 
 
-_crew: ContextVar[_Crew | None] = ContextVar("microagg_crew", default=None)
+_thread_share: ContextVar[_ThreadShare | None] = ContextVar("microagg_thread_share", default=None)
 
 
 @contextmanager
-def _inside(crew: _Crew) -> Iterator[None]:
-    """Let work started in this block use no more than its share of the crew's threads."""
-    crew_token, workers_token = _crew.set(crew), _workers.set(None)
+def _inside(shared: _ThreadShare) -> Iterator[None]:
+    """Let work started in this block use no more than its share of these threads."""
+    share_token, workers_token = _thread_share.set(shared), _workers.set(None)
     try:
         yield
     finally:
         _workers.reset(workers_token)
-        _crew.reset(crew_token)
+        _thread_share.reset(share_token)
 
 
 def _run_elsewhere(function: Callable[[Item], Result], item: Item) -> Result:
     """Run one task on one thread, where its reports are not heard and nothing can stop it."""
-    return _Crew(1, 1).run(function, item)
+    return _ThreadShare(1, 1).run(function, item)
 
 
 def threads_available(n_jobs: int) -> int:
@@ -130,8 +130,8 @@ def threads_available(n_jobs: int) -> int:
     >>> threads_available(8), side_by_side(threads_available, [8] * 3, n_jobs=1, task="asking")
     (8, [8, 8, 8])
     """
-    crew = _crew.get()
-    return n_jobs if crew is None else min(n_jobs, crew.share())
+    shared = _thread_share.get()
+    return n_jobs if shared is None else min(n_jobs, shared.share())
 
 
 def never() -> bool:
@@ -203,15 +203,15 @@ def as_completed(
     run = _Run(function, items, task, enough, progress, on_interrupt)
     workers = None if needs_threads else _workers.get()
     if workers is not None:
-        crew = _Crew(1, len(items))
-        yield from run.on(workers.executor, 2 * workers.n_workers, crew, workers.watch)
+        shared = _ThreadShare(1, len(items))
+        yield from run.on(workers.executor, 2 * workers.n_workers, shared, workers.watch)
         return
     n_threads = threads_available(n_jobs)
     if min(n_threads, len(items)) <= 1:
         yield from run.one_by_one()
         return
     with ThreadPoolExecutor(min(n_threads, len(items))) as pool:
-        yield from run.on(pool, 2 * n_threads, _Crew(n_threads, len(items)))
+        yield from run.on(pool, 2 * n_threads, _ThreadShare(n_threads, len(items)))
 
 
 @dataclass(frozen=True)
@@ -246,12 +246,12 @@ class _Run(Generic[Item, Result]):
         self,
         executor: Executor,
         at_once: int,
-        crew: _Crew,
+        shared: _ThreadShare,
         watch: Callable[[], None] | None = None,
     ) -> Iterator[tuple[int, Result]]:
         """Work on the items there; of perhaps a million, only a few are submitted at a time."""
         on_threads = isinstance(executor, ThreadPoolExecutor)
-        work = crew.run if on_threads else _run_elsewhere
+        work = shared.run if on_threads else _run_elsewhere
         to_start = enumerate(self.items)
         pending: dict[Future[Result], int] = {}
         on_interrupt = self.on_interrupt
@@ -263,7 +263,7 @@ class _Run(Generic[Item, Result]):
                             pending[executor.submit(work, self.function, item)] = place
                     if not pending:
                         return
-                    yield from self._finished(pending, crew)
+                    yield from self._finished(pending, shared)
                     if watch is not None:
                         watch()
                 except KeyboardInterrupt:
@@ -272,23 +272,23 @@ class _Run(Generic[Item, Result]):
                     on_interrupt()
                     on_interrupt = None  # the next one ends it
         finally:
-            crew.stop()
+            shared.stop()
             running = [future for future in pending if not future.cancel()]
             if on_threads:  # they end at their next report
                 wait(running)
 
     def _finished(
-        self, pending: dict["Future[Result]", int], crew: _Crew
+        self, pending: dict["Future[Result]", int], shared: _ThreadShare
     ) -> Iterator[tuple[int, Result]]:
         """Wait a moment and yield what is finished, in the order of the items."""
         wait(pending, _SECONDS_PER_WAIT, FIRST_COMPLETED)
-        crew.stop_if_asked()
+        shared.stop_if_asked()
         for future in [future for future in pending if future.done()]:
             place = pending.pop(future)
-            crew.n_left -= 1
+            shared.n_left -= 1
             yield place, future.result()
             if self.progress is None:
-                report(self.task, *self._progress(len(self.items) - crew.n_left))
+                report(self.task, *self._progress(len(self.items) - shared.n_left))
         if self.progress is not None:
             report(self.task, *self.progress())
 

@@ -72,11 +72,11 @@ def current_best_listener() -> BestCallback | None:
 
 
 @contextmanager
-def best_heard_by(callback: BestCallback | None) -> Iterator[None]:
+def listening_for_best(callback: BestCallback | None) -> Iterator[None]:
     """Send what `report_best` reports inside this block to `callback`.
 
     >>> heard = []
-    >>> with best_heard_by(heard.append):
+    >>> with listening_for_best(heard.append):
     ...     report_best(2.5)
     >>> heard
     [2.5]
@@ -88,16 +88,16 @@ def best_heard_by(callback: BestCallback | None) -> Iterator[None]:
         _best_listener.reset(token)
 
 
-def best_heard_as(error: float | None) -> AbstractContextManager[None]:
+def reporting_best_as(error: float | None) -> AbstractContextManager[None]:
     """Report this error in place of those of a search whose groups will be changed."""
     outer = _best_listener.get()
-    return best_heard_by(None if outer is None else lambda _: outer(error))
+    return listening_for_best(None if outer is None else lambda _: outer(error))
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
-    """Do work inside this block, such as compiling, that nobody is to hear of."""
-    with listening(None), best_heard_by(None):
+def without_reports() -> Iterator[None]:
+    """Do work inside this block, such as compiling, without reporting progress."""
+    with listening(None), listening_for_best(None):
         yield
 
 

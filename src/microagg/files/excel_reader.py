@@ -200,7 +200,8 @@ def _chosen(workbook: Any, wanted: str | None, where: str) -> str:
         raise DataError(f"{where} has the sheets {listed(filled)}. {_SAY_SHEET}")
     if not filled:
         hidden = [name for name in sheets if name not in shown]
-        rest = f"; {listed(hidden)} cannot be seen. {_SAY_SHEET}" if hidden else "."
+        are = "is" if len(hidden) == 1 else "are"
+        rest = f"; {listed(hidden)} {are} hidden. {_SAY_SHEET}" if hidden else "."
         raise DataError(f"{where} has no sheet with values{rest}")
     return filled[0]
 

@@ -13,7 +13,7 @@ class DamagedError(Exception):
     """What is stored is not what was compiled."""
 
 
-class CheckedFile(_File):  # type: ignore[misc]
+class CheckedCacheFile(_File):  # type: ignore[misc]
     """Where numba stores what it compiled of one function."""
 
     def _save_data(self, name: str, data: Any) -> None:
@@ -29,4 +29,4 @@ class CheckedFile(_File):  # type: ignore[misc]
 
 def check_stored(compiled: Any) -> None:
     """Have a function that numba compiles and caches stored with a checksum."""
-    compiled._cache._cache_file.__class__ = CheckedFile
+    compiled._cache._cache_file.__class__ = CheckedCacheFile

@@ -91,11 +91,11 @@ class Risk:
         ]
 
     def notes(self) -> list[str]:
-        """Return what nobody should overlook."""
+        """Return the warnings to show first."""
         return list(risk_words.attribute_notes(self.shared_values()))
 
     def shared_values(self) -> list[risk_words.SharedValue]:
-        """Return the sensitive columns of which being in some group tells the value."""
+        """Return the sensitive columns whose value follows from being in some group."""
         return risk_words.shared_values(self.attributes, self.classes.n_classes)
 
     def __repr__(self) -> str:

@@ -93,7 +93,7 @@ class Measures:
         }
 
     def notes(self) -> list[str]:
-        """Return what nobody should overlook: signs of a mistake first."""
+        """Return the warnings to show first, signs of a mistake before others."""
         shared = [row for row in self.risk.shared_values() if row.column != self.weights]
         notes = risk_words.attribute_notes(shared)
         return [*self._signs_of_mistakes(), *self._not_met(), *notes]

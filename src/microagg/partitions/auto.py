@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Labels
 from microagg.core.parallel import side_by_side
-from microagg.core.progress import best_heard_as, unheard
+from microagg.core.progress import reporting_best_as, without_reports
 from microagg.core.validation import SeedLike, check_choice, check_jobs, check_rng
 from microagg.kernels.background import compiled_in_background
 from microagg.kernels.basics.group_sums import summarise
@@ -223,7 +223,7 @@ class Auto(Partitioner):
         if may_relax and not self.interrupted_:
             half = limits.within(0.5)
             known = summarise(X, found[-1]).sse if found else None
-            with best_heard_as(known):  # without the rules, the error is lower than it will be
+            with reporting_best_as(known):  # without the rules, the error is lower than it will be
                 if starts:
                     search = improving(starts[0], limits=half)
                     relaxed = self._improved(search, EFFORTS[self.effort])
@@ -276,7 +276,7 @@ def _compile(n_jobs: int, *, under_rules: bool = False) -> None:
         from microagg.requirements.coded import GroupRule
 
         rules = [GroupRule.distinct(np.arange(len(few)) % 2, 2)]
-    with unheard():
+    with without_reports():
         Auto(2, effort="fast", random_state=0, n_jobs=n_jobs).fit(few, requirements=rules)
 
 

@@ -48,7 +48,7 @@ class PlanFields(Model):
         checked(check_mapping),
         AfterValidator(ReadOnly),
         PlainSerializer(lambda options: {n: plain_value(value) for n, value in options.items()}),
-    ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "An option of the method.")
+    ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "Options of the method.")
     random_state: Annotated[
         int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
     ] = option(
@@ -233,7 +233,7 @@ class PlanFields(Model):
         "--unit",
         "C",
         Section.COLUMNS,
-        "Column that says whom a record is about, dropped; k then counts units. 'rows': every "
+        "Column that says whom a record is about. It is dropped, and k counts units. 'rows': every "
         "record is about a different person.",
         studies=("compare", "sweep"),
     )

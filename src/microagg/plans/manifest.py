@@ -356,7 +356,7 @@ class Manifest(_Facts):
         """Return the manifest in a file, of this or any earlier schema version."""
         if not isinstance(path, (str, PathLike)):
             raise ParameterError(
-                f"a manifest is read from a file, whose name is text; got {type(path).__name__}."
+                f"path must be the name of a manifest file; got {type(path).__name__}."
             )
         where = repr(str(path))
         try:

@@ -36,7 +36,7 @@ _MOST_BY_DEFAULT, _MOST_NUMBERS = 2**21, 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class GroupingPart:
     """Records that were grouped separately, by the columns of one block.
 
     `fitted` is the fitted estimator; its labels are those of `rows`.
@@ -58,7 +58,7 @@ class Groups:
     method: Method
     estimator: Estimator
     labels: tuple[Labels, ...]  # one for each block
-    parts: tuple[Part, ...]
+    parts: tuple[GroupingPart, ...]
     errors: Errors
     promise: Promise
     seed: int | None
@@ -143,13 +143,13 @@ def _seed(estimator: Estimator) -> int | None:
 
 def _fit(
     estimator: Estimator, records: Records, rules: "Sequence[GroupRule]"
-) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
+) -> tuple[tuple[Labels, ...], tuple[GroupingPart, ...]]:
     strata = records.rows_of_strata()
     pieces = [(block, rows) for block in range(len(records.blocks)) for rows in strata]
     if len(pieces) == 1:
         with LossSoFar([(records.X, strata[0])]).of_part(0):
             fitted = fit_under(estimator, records.X, rules)
-        return (fitted.labels_,), (Part(0, strata[0], fitted),)
+        return (fitted.labels_,), (GroupingPart(0, strata[0], fitted),)
     return _in_pieces(estimator, records, pieces, rules)
 
 
@@ -158,22 +158,22 @@ def _in_pieces(
     records: Records,
     pieces: list[tuple[int, Labels]],
     rules: "Sequence[GroupRule]",
-) -> tuple[tuple[Labels, ...], tuple[Part, ...]]:
+) -> tuple[tuple[Labels, ...], tuple[GroupingPart, ...]]:
     n = len(records.frame)
     raw = [np.empty(n, dtype=np.intp) for _ in records.blocks]
     firsts = [0] * len(raw)
-    parts: list[Part] = []
+    parts: list[GroupingPart] = []
     matrices = [(records.blocks[block].X, rows) for block, rows in pieces]
     for (block, rows), fitted in zip(pieces, fit_parts(estimator, matrices, rules), strict=True):
         raw[block][rows] = fitted.labels_ + firsts[block]
         firsts[block] += fitted.n_groups_
-        parts.append(Part(block, rows, fitted))
+        parts.append(GroupingPart(block, rows, fitted))
     labels = [summarise(np.zeros((n, 1)), own).labels for own in raw]
     return tuple(labels), tuple(parts)
 
 
 def _errors(
-    method: Method, labels: Sequence[Labels], parts: Sequence[Part], records: Records
+    method: Method, labels: Sequence[Labels], parts: Sequence[GroupingPart], records: Records
 ) -> Errors:
     """Return the squared errors of all blocks; for methods that draw, about the drawn centres."""
     if method.draws:

@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.core.progress import best_heard_by, current_best_listener
+from microagg.core.progress import current_best_listener, listening_for_best
 
 # A matrix, and the rows of it that are grouped on their own.
 PartOfMatrix = tuple[Floats, Rows]
@@ -30,7 +30,7 @@ class LossSoFar:
     def of_part(self, place: int) -> AbstractContextManager[None]:
         """Listen to the search of a part, on the thread that does it."""
         heard = None if self._outer is None else partial(self._hear, place)
-        return best_heard_by(heard)
+        return listening_for_best(heard)
 
     def _hear(self, place: int, error: float | None) -> None:
         assert self._outer is not None

@@ -142,7 +142,7 @@ def protect(
         value of one is in several records, `unit` must say whom k should count.
     sensitive : Columns to publish unchanged that an intruder wants to know, such as a diagnosis.
     publish : Columns to publish unchanged that are not sensitive.
-    unit : Column that says whom a record is about, dropped; k then counts units. 'rows': every
+    unit : Column that says whom a record is about. It is dropped, and k counts units. 'rows': every
         record is about a different person. Such as "patient" in a table of visits, or
         "household". Records without a unit are not counted.
     drop : Columns to drop that name nobody.
@@ -165,7 +165,7 @@ def protect(
         means.
     method : How records are grouped; see 'microagg methods'. In Python, `microagg.methods()` lists
         them. "auto" loses least.
-    method_options : An option of the method. A mapping of those that are not arguments here.
+    method_options : Options of the method. A mapping of those that are not arguments here.
     constraints : What every released record satisfies, such as "net + tax = gross". Each group
         gets the nearest values that do; integers stay integers, and the manifest says how many
         records violated which constraint.

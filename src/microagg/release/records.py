@@ -208,11 +208,11 @@ def _units(frame: Frame, name: str) -> Rows:
     """Return the unit of every record, if any has one."""
     codes = codes_of_units(frame, name)
     if codes.max() < 0:
-        raise nobody_named(name)
+        raise no_units_error(name)
     return codes
 
 
-def nobody_named(unit: str) -> DataError:
+def no_units_error(unit: str) -> DataError:
     """Return the error that no record has a unit."""
     return DataError(
         f"no record has a value in the unit {unit!r}, so nobody could be counted. Name "

@@ -42,7 +42,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     k : Least number of records behind a released combination.
     method : How records are grouped; see 'microagg methods'. In Python, `microagg.methods()` lists
         them. "auto" loses least.
-    method_options : An option of the method. A mapping of those that are not arguments here.
+    method_options : Options of the method. A mapping of those that are not arguments here.
     columns : What each column is, by name. A mapping with "type", "order", "aggregate",
         "resolution", "digits" or "weight", as in `microagg.protect`. The columns of an array are
         "x0", "x1" and so on.

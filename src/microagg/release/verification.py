@@ -15,7 +15,7 @@ from microagg.release.records import Records
 from microagg.release.released import Released
 from microagg.release.required import decimal_of, unpublished_for
 from microagg.requirements.base import Evidence, Finding
-from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.constraints import ConstrainedColumns, Violations
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.hybrid import MovedMoments, moved_moments
 from microagg.requirements.keys import RandomKeys
@@ -84,7 +84,7 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         _refuse_unless_satisfied([RandomKeys(key).judge(each[0])])
     if plan.constraints:
         forms = {name: column.written for name, column in records.columns.items()}
-        required = Constrained(plan.constraints, forms, plan.resolutions)
+        required = ConstrainedColumns(plan.constraints, forms, plan.resolutions)
         _refuse_violations(required.judge(each[0]))
     on_groups = tuple(
         GroupFinding.together([found for found in blocks if isinstance(found, GroupFinding)])

@@ -21,9 +21,14 @@ from microagg.release.findings import Verification
 from microagg.release.originals import original_columns
 from microagg.release.release import PathName
 from microagg.release.verification import evidence_on
-from microagg.release.verify_request import Checks, Subject, check_original_is_needed, requested
+from microagg.release.verify_request import (
+    Checks,
+    VerifySubject,
+    check_original_is_needed,
+    requested,
+)
 from microagg.requirements.base import Evidence, Finding
-from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.constraints import ConstrainedColumns, Violations
 from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
 from microagg.tables.dates import ambiguous, writing_of
@@ -65,7 +70,7 @@ def verify_table(
     )
 
 
-class _Opened(Subject):
+class _Opened(VerifySubject):
     """A table in memory or in a file, opened once."""
 
     def __init__(self, table: Any, dialect: Dialect) -> None:
@@ -179,7 +184,7 @@ def _violations(
     opened: _Opened, constraints: Sequence[Constraint], plan: Plan | None, dates: str | None
 ) -> Violations:
     """Count the records that violate each constraint."""
-    required = Constrained(tuple(constraints))
+    required = ConstrainedColumns(tuple(constraints))
     for constraint in constraints:
         for name in constraint.coefficients:
             if name not in opened.columns:

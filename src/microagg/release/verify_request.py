@@ -111,7 +111,7 @@ class Checks:
         )
 
 
-class Subject(ABC):
+class VerifySubject(ABC):
     """What is verified: a table, a file or a dataset, and the manifest beside it."""
 
     what = "file"
@@ -160,7 +160,7 @@ def _required_by(asked: Mapping[str, Any], sensitive: Names) -> Plan | None:
     return plan_of({"k": 1, "sensitive": sensitive, **given}) if given else None
 
 
-def _nothing_to_check(opened: Subject, given: Checks) -> MicroaggError:
+def _nothing_to_check(opened: VerifySubject, given: Checks) -> MicroaggError:
     """Return the error that k is missing, or that the manifest is not that of the file."""
     place = opened.manifest_path
     if place is not None and not given.checked and not given.left_out:
@@ -174,7 +174,7 @@ def _nothing_to_check(opened: Subject, given: Checks) -> MicroaggError:
     )
 
 
-def _complete(given: Checks, plan: Plan | PathName | None, opened: Subject) -> Checks:
+def _complete(given: Checks, plan: Plan | PathName | None, opened: VerifySubject) -> Checks:
     """Return what to check: as given, or as a plan says, or the manifest beside a file."""
     names_columns = bool(given.checked or given.left_out or given.plan)
     if plan is not None:
@@ -242,7 +242,7 @@ class Request(NamedTuple):
         return self.blocks or (self.columns,)
 
 
-def requested(given: Checks, plan: Plan | PathName | None, opened: Subject) -> Request:
+def requested(given: Checks, plan: Plan | PathName | None, opened: VerifySubject) -> Request:
     """Return what to check; it must be possible with these columns."""
     asked = _complete(given, plan, opened)
     if asked.k is None:

@@ -37,7 +37,7 @@ def _loss_of_values(done: Manifest, without: Sequence[str], *, public: bool) -> 
         yield "It is not known what the released values lose."
         return
     kept = (
-        "Means, variances and correlations of these columns are not lost."
+        "Means, variances and correlations of these columns are preserved."
         if done.hybrid is not None
         else "At 0 % nothing is lost; 100 % is as bad as releasing overall averages only."
     )

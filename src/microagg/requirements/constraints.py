@@ -65,7 +65,7 @@ class Violations:
 
 
 @dataclass(frozen=True, slots=True)
-class Constrained:
+class ConstrainedColumns:
     """The requirement that every record satisfies linear constraints.
 
     `forms` says how dates are written in columns of text, and `resolutions` in what unit numbers

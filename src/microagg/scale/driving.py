@@ -21,7 +21,7 @@ from microagg.release.records import judge_types
 from microagg.release.required import check_required, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for, check_method, warn_of_counts
-from microagg.requirements.constraints import Constrained
+from microagg.requirements.constraints import ConstrainedColumns
 from microagg.scale.checks.checking import (
     CHECK,
     CHECKING,
@@ -65,7 +65,7 @@ from microagg.scale.storage.shuffle import Slices, Sources
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import COPIES, part_bytes
 from microagg.scale.tasks.passes import Passes
-from microagg.scale.tasks.setting import SETTING, Setting
+from microagg.scale.tasks.setting import SETTING, DatasetSetting
 from microagg.tables.dates import ambiguous
 from microagg.tables.frames import Frame, open_frame
 from microagg.tables.judging import Judgement
@@ -80,7 +80,7 @@ class Driver:
     """What one run has found so far; every step takes what the one before found."""
 
     work: WorkFolder
-    setting: Setting
+    setting: DatasetSetting
     passes: Passes
     staging: Path
     regions: list[int] = field(default_factory=list)
@@ -329,7 +329,7 @@ class Driver:
         if plan.constraints:
             forms = {name: own.written for name, own in fitted.types.items()}
             largest = {name: own.largest for name, own in facts.columns.items()}
-            constrained = Constrained(plan.constraints, forms, plan.resolutions, largest)
+            constrained = ConstrainedColumns(plan.constraints, forms, plan.resolutions, largest)
         finished = open_finished(self.passes, setting, self.staging)
         n_buckets = n_buckets_of(finished)
         checking = Checking(finished, n_buckets, constrained)
@@ -361,7 +361,7 @@ def _on_region(name: str, work: WorkFolder, number: int) -> Outcome:
 
 def hash_file(work: WorkFolder, number: int) -> str:
     """Task: return the SHA-256 of an input file."""
-    file = Setting.of(work).listing.files[number]
+    file = DatasetSetting.of(work).listing.files[number]
     file.origin.check_unchanged()
     digest = sha256_of(file.origin.local)
     file.origin.check_unchanged()

@@ -37,11 +37,11 @@ from microagg.scale.steps.keys import new_secret
 from microagg.scale.steps.names import n_buckets
 from microagg.scale.storage.urls import Place, Url, place_of
 from microagg.scale.storage.work import UnfinishedError, WorkFolder, working_in
-from microagg.scale.tasks.begun import BEGUN, Begun
+from microagg.scale.tasks.begun import BEGUN, RunStart
 from microagg.scale.tasks.engines import check_engine, working_with
 from microagg.scale.tasks.memory import as_bytes
 from microagg.scale.tasks.passes import Passes
-from microagg.scale.tasks.setting import SETTING, Setting
+from microagg.scale.tasks.setting import SETTING, DatasetSetting
 from microagg.scale.tasks.space import check_space
 from microagg.scale.tasks.versions import versions_here
 from microagg.tables.frames import open_frame
@@ -182,7 +182,7 @@ def protect_files(
     reports = ReportFiles.of(report, public_report)
     found = find_at(given) if isinstance(given, Url) else find_files(given)
     dialect = _dialect(found, delimiter, decimal, encoding)
-    begun = Begun(plan, found, dialect, versions_here(), reports.names)
+    begun = RunStart(plan, found, dialect, versions_here(), reports.names)
     warn_of_k(plan)
     setting = None
     if not resume:
@@ -241,8 +241,8 @@ def _check_suffix(source: Place, target: Place) -> None:
 
 def _protected(
     passes: Passes,
-    begun: Begun,
-    setting: Setting | None,
+    begun: RunStart,
+    setting: DatasetSetting | None,
     output: Output | UrlOutput,
     reports: ReportFiles,
 ) -> tuple[Manifest, Pages]:
@@ -250,7 +250,7 @@ def _protected(
     work, found = passes.work, begun.found
     try:
         if work.is_kept(SETTING):
-            setting = Setting.of(work)
+            setting = DatasetSetting.of(work)
         elif setting is None:
             setting = _late_setting(passes, begun, output.target)
         work.keep(SETTING, setting)
@@ -272,7 +272,9 @@ def _protected(
     return manifest, _pages(passes, setting, manifest, reports)
 
 
-def _pages(passes: Passes, setting: Setting, manifest: Manifest, reports: ReportFiles) -> Pages:
+def _pages(
+    passes: Passes, setting: DatasetSetting, manifest: Manifest, reports: ReportFiles
+) -> Pages:
     """Return the text of the reports; plots and measures are loaded only if there are any.
 
     The files are finished: a report that cannot be made does not cost them.
@@ -292,7 +294,7 @@ def _pages(passes: Passes, setting: Setting, manifest: Manifest, reports: Report
         ) from error
 
 
-def _late_setting(passes: Passes, begun: Begun, target: Place) -> Setting:
+def _late_setting(passes: Passes, begun: RunStart, target: Place) -> DatasetSetting:
     """Return what a run begins with that has a work folder.
 
     Files at a URL are copied there, and CSV files are converted.
@@ -339,12 +341,12 @@ def _work_place(source: Place, target: Place, work_dir: PathName | None) -> Path
     return folder / f"{target.name}.microagg-work"
 
 
-def _setting(plan: Plan, listing: Listing) -> Setting:
+def _setting(plan: Plan, listing: Listing) -> DatasetSetting:
     """Return what a run begins with; every column must have a role."""
     check_folders(plan, listing)
     named = plan.roles_in(listing.columns)
     roles = resolve(open_frame(_first_rows(listing)), named)
-    return Setting(
+    return DatasetSetting(
         plan,
         listing,
         roles,

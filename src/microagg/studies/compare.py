@@ -14,7 +14,7 @@ from microagg.bounds.choices import NONE
 from microagg.constraints.system import System
 from microagg.core.errors import GuaranteeError, MicroaggError, ParameterError
 from microagg.core.parallel import side_by_side
-from microagg.core.progress import ProgressCallback, report, reporting_to, unheard
+from microagg.core.progress import ProgressCallback, report, reporting_to, without_reports
 from microagg.core.registry import ALL, DEFAULT, Method, find_all, method_names
 from microagg.core.validation import SeedLike, check_jobs, check_ks, check_seed
 from microagg.kernels.neighbours.blocks import ONE_BLOCK
@@ -37,7 +37,7 @@ from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import check_method, warn_of_violations
 from microagg.studies.comparison import Comparison, Row, marked
-from microagg.studies.setting import Setting
+from microagg.studies.setting import StudySetting
 from microagg.tables.pairs import Original, original_of
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def run_comparison(source: Source, ks: Sequence[int], contest: Contest) -> Compa
     return Comparison(
         rows=tuple(marked([row for row, _ in results])),
         like=source.frame,
-        setting=Setting.of(records, plan, unused),
+        setting=StudySetting.of(records, plan, unused),
         seed=seed if uses_randomness else None,
         left_out=tuple(method.name for method in left_out),
         drawn=tuple(method.name for method in left_out if method.draws),
@@ -321,7 +321,7 @@ def _warm_up(trial: _Trial, methods: Sequence[Method]) -> dict[str, float]:
     for done, method in enumerate(methods):
         report("preparing", done, len(methods))
         began = time.perf_counter()
-        with unheard(), suppress(Exception):  # its own run will report the error
+        with without_reports(), suppress(Exception):  # its own run will report the error
             k = min(_WARM_UP_K, len(spread_out))
             few = trial.plan_for(method, k, n_starts=_WARM_UP_STARTS)
             if "effort" in method.options:

@@ -12,7 +12,7 @@ from narwhals.typing import IntoDType
 from microagg.core.errors import ParameterError
 from microagg.core.tabulate import html_table, text_tables, text_width
 from microagg.core.words import decimals_for, differ, grouping_note, short_seconds, spread
-from microagg.studies.setting import Setting
+from microagg.studies.setting import StudySetting
 from microagg.tables.frames import Frame, new_table
 from microagg.tables.roles import Roles
 
@@ -89,7 +89,7 @@ class Comparison(Sequence[Row]):
 
     rows: tuple[Row, ...]
     like: Frame
-    setting: Setting
+    setting: StudySetting
     seed: int | None
     left_out: tuple[str, ...]
     drawn: tuple[str, ...]

@@ -13,7 +13,7 @@ from microagg.tables.roles import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class StudySetting:
     """The columns by role, their blocks, and the options that change the figures of every row.
 
     `unused` are the options of the plan that have no effect on the study; `judged` says what
@@ -30,7 +30,7 @@ class Setting:
     scale: str = "standardise"
 
     @classmethod
-    def of(cls, records: Records, plan: Plan, unused: tuple[str, ...] = ()) -> "Setting":
+    def of(cls, records: Records, plan: Plan, unused: tuple[str, ...] = ()) -> "StudySetting":
         """Return the setting of a study of these records."""
         return cls(
             roles=records.roles,

@@ -39,7 +39,7 @@ from microagg.release.released import aggregate, loss_of
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for, warn_of_violations
-from microagg.studies.setting import Setting
+from microagg.studies.setting import StudySetting
 from microagg.studies.sweep_parts import RowsOfStrata, Study, sweep_parts
 from microagg.studies.sweep_result import Sweep, SweepRow
 from microagg.tables.frames import open_frame
@@ -235,7 +235,7 @@ def sweep_source(source: Source, ks: Sequence[int] | None, plan: Plan, work: Wor
         found,
         rows=tuple(_with_released(row, records, systems, plan) for row in found),
         why_no_bound=here.why_no_bound,
-        setting=Setting.of(records, plan, work.unused(plan, records)),
+        setting=StudySetting.of(records, plan, work.unused(plan, records)),
         like=source.frame,
     )
 

@@ -41,28 +41,28 @@ class Study:
         """Every k, in ascending order."""
         return list(self.strata)
 
-    def parts(self) -> "list[Part]":
+    def parts(self) -> "list[SweepPart]":
         """Return what is swept on its own: a stratum, at every k at which it exists, in a block."""
         found: dict[bytes, tuple[Labels, list[int]]] = {}
         for k, strata in self.strata.items():
             for rows in strata:
                 found.setdefault(rows.tobytes(), (rows, []))[1].append(k)
         return [
-            Part(block, rows, ks)
+            SweepPart(block, rows, ks)
             for block in range(len(self.matrices))
             for rows, ks in found.values()
         ]
 
-    def matrix_of(self, part: "Part") -> Floats:
+    def matrix_of(self, part: "SweepPart") -> Floats:
         """Return the records of a part."""
         X = self.matrices[part.block]
         return X if len(part.rows) == len(X) else np.ascontiguousarray(X[part.rows])
 
-    def weights_of(self, part: "Part") -> Floats | None:
+    def weights_of(self, part: "SweepPart") -> Floats | None:
         """Return the weights of a part."""
         return None if self.weights is None else self.weights[part.rows]
 
-    def ruled(self, part: "Part", effort: str) -> Callable[[int, int, int], Labels] | None:
+    def ruled(self, part: "SweepPart", effort: str) -> Callable[[int, int, int], Labels] | None:
         """Return a function that groups a part so that all rules are met, if there are any."""
         if not any(self.rules.values()):
             return None
@@ -77,7 +77,7 @@ class Study:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SweepPart:
     """Records that are grouped separately, by the columns of one block, at some or all ks."""
 
     block: int
@@ -117,7 +117,7 @@ def sweep_parts(study: Study, *, effort: str, bound: str, n_jobs: int, seed: int
     return Sweep(rows=rows, seconds=seconds, seed=seed, effort=effort, bound=bound)
 
 
-def _rows(study: Study, swept: Sequence[tuple[Part, MatrixSweep]]) -> tuple[SweepRow, ...]:
+def _rows(study: Study, swept: Sequence[tuple[SweepPart, MatrixSweep]]) -> tuple[SweepRow, ...]:
     """Return a row for every k, the largest k first: none loses more than the one before.
 
     Of each part that is so already, but sums round.
@@ -136,7 +136,7 @@ def _rows(study: Study, swept: Sequence[tuple[Part, MatrixSweep]]) -> tuple[Swee
     return tuple(rows[::-1])
 
 
-def _joined(k: int, study: Study, swept: Sequence[tuple[Part, MatrixSweep]]) -> _Partition:
+def _joined(k: int, study: Study, swept: Sequence[tuple[SweepPart, MatrixSweep]]) -> _Partition:
     """Combine the groups of all parts at one k."""
     labels = []
     for block, X in enumerate(study.matrices):

@@ -13,7 +13,7 @@ from narwhals.typing import IntoDType
 from microagg.core.arrays import Labels
 from microagg.core.tabulate import html_table, text_table, text_width
 from microagg.core.words import decimals_for, differ, grouping_note, short_seconds, spread
-from microagg.studies.setting import Setting
+from microagg.studies.setting import StudySetting
 from microagg.tables.frames import Frame, new_table, open_frame
 from microagg.tables.roles import Roles
 
@@ -74,7 +74,7 @@ class Sweep(Sequence[SweepRow]):
     effort: str
     bound: str
     why_no_bound: str = ""
-    setting: Setting | None = None
+    setting: StudySetting | None = None
     like: Frame | None = None
 
     @property

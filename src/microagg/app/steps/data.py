@@ -6,7 +6,7 @@ from typing import Any
 
 from htmltools import Tag, TagList, tags
 
-from microagg.app.answers import Column, Described, Source
+from microagg.app.answers import Column, Described, SourceAnswer
 from microagg.app.controls import control, label_of
 from microagg.app.desk import DESCRIBE, Action, Desk, Payload
 from microagg.app.parts import (
@@ -26,7 +26,7 @@ from microagg.app.parts import (
 )
 from microagg.app.paths import entered_path
 from microagg.app.samples import SAMPLES, sample_path
-from microagg.app.state import Choices, Outputs, State
+from microagg.app.state import Choices, OutputChoices, State
 from microagg.app.words import SIZES, in_words, kind_of, on_the_page
 from microagg.core.errors import ParameterError
 from microagg.files.formats import DIALECT_OPTIONS, protected_name, suffix_list
@@ -112,7 +112,7 @@ def _recent(desk: Desk) -> Tag | None:
 
 
 def _dialect(state: State) -> Tag:
-    source = state.now.source or Source(path="")
+    source = state.now.source or SourceAnswer(path="")
     said = source.dialect
     fields = [
         field(
@@ -242,13 +242,13 @@ def _open(desk: Desk, path: str, **dialect: str) -> None:
     if not path.strip(' "'):
         raise ParameterError("enter the path of a file, or drop one.")
     place = entered_path(path)
-    source = Source(path=str(place), **dialect)
+    source = SourceAnswer(path=str(place), **dialect)
     if source.path == _path(desk.state):
         desk.adopt(lambda now: replace(now, source=source), "path", path)
         return
-    outputs = Outputs()
+    outputs = OutputChoices()
     if place.is_relative_to(desk.workspace.folder):  # it would be removed there
-        outputs = Outputs(target=str(Path.cwd() / Path(protected_name(place.name)).name))
+        outputs = OutputChoices(target=str(Path.cwd() / Path(protected_name(place.name)).name))
     desk.adopt(lambda now: Choices(source, Plan(k=now.plan.k), now.study, outputs), "path", path)
 
 

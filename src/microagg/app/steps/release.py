@@ -6,7 +6,7 @@ from typing import Any
 
 from htmltools import Tag, TagChild, TagList, tags
 
-from microagg.app.answers import Saved, SaveRequest, Source
+from microagg.app.answers import Saved, SaveRequest, SourceAnswer
 from microagg.app.code import files_of, target_of
 from microagg.app.desk import SAVE, Action, Desk, Payload
 from microagg.app.parts import (
@@ -25,7 +25,7 @@ from microagg.app.parts import (
     text_input,
 )
 from microagg.app.paths import entered_path, is_there
-from microagg.app.state import Outputs, State
+from microagg.app.state import OutputChoices, State
 from microagg.app.steps import plan_file, verifying
 from microagg.app.steps.replacing import already_there, was_asked
 from microagg.core.errors import ParameterError
@@ -33,7 +33,7 @@ from microagg.files.formats import FORMATS, check_output_format, format_of
 from microagg.plans.beside import manifest_path
 
 _OVERWRITE, _AUDIT = "overwrite", "audit"
-_SWITCHES = tuple(own.name for own in fields(Outputs) if own.type in (bool, "bool"))
+_SWITCHES = tuple(own.name for own in fields(OutputChoices) if own.type in (bool, "bool"))
 
 
 def view(desk: Desk) -> TagList:
@@ -154,7 +154,7 @@ def _choices(state: State, target: str) -> Tag:
     return tags.div(tags.div(boxes, {"class": "grid"}), question)
 
 
-def _listing(source: Source, outputs: Outputs) -> Tag:
+def _listing(source: SourceAnswer, outputs: OutputChoices) -> Tag:
     target = target_of(source, outputs)
     rows: list[tuple[TagChild, TagChild]] = [
         ("Table", _path(target)),
@@ -183,7 +183,7 @@ def _question(state: State) -> Tag | None:
     )
 
 
-def existing(source: Source, outputs: Outputs) -> list[str]:
+def existing(source: SourceAnswer, outputs: OutputChoices) -> list[str]:
     """Return the files of a release that are there already."""
     target = target_of(source, outputs)
     every = [target, str(manifest_path(target)), *files_of(source, outputs).values()]

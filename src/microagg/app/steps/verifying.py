@@ -2,7 +2,7 @@
 
 from htmltools import Tag, tags
 
-from microagg.app.answers import Source, Verified, VerifyRequest
+from microagg.app.answers import SourceAnswer, VerifyAnswer, VerifyRequest
 from microagg.app.controls import label_of
 from microagg.app.desk import VERIFY, Action, Desk, Payload
 from microagg.app.parts import (
@@ -29,7 +29,7 @@ from microagg.plans.texts import names_in, whole_or_text
 def view(desk: Desk) -> Tag:
     """Return the part of the step about other files."""
     state = desk.state
-    found = desk.last(VERIFY, Verified) if not desk.is_running(VERIFY) else None
+    found = desk.last(VERIFY, VerifyAnswer) if not desk.is_running(VERIFY) else None
     fields = [
         ("path", "File to check", "/data/people-protected.csv", "Any file, made by any tool."),
         ("k", "k", "5", "Without it, the manifest beside the file says what to check."),
@@ -119,7 +119,7 @@ def verify(desk: Desk, given: Payload) -> None:
         raise ParameterError(f"k must be a whole number from 1; got {k!r}.")
     by_plan = bool(given["fields"].get("verify-plan"))
     request = VerifyRequest(
-        source=Source(path=str(entered_path(said["path"])), **dialect),
+        source=SourceAnswer(path=str(entered_path(said["path"])), **dialect),
         k=k,
         plan=desk.state.plan.as_dict() if by_plan else None,
         sensitive=tuple(names_in(said["sensitive"])) if said["sensitive"] else (),

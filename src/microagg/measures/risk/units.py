@@ -60,7 +60,7 @@ class UnitLinkage:
 
 @dataclass(frozen=True)
 class UnitRisk:
-    """Risk of the units that `column` names; records without a unit are of nobody.
+    """Risk of the units that `column` names; records without a unit are not counted.
 
     `linkage` is None for a dataset of more than 100,000 records: it takes all records of a unit.
     """

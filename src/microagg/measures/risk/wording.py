@@ -274,7 +274,7 @@ class SharedValue(NamedTuple):
 
 
 def shared_values(found: AttributeDisclosure, n_classes: int) -> list[SharedValue]:
-    """List the sensitive columns of which being in some group tells the value."""
+    """List the sensitive columns whose value follows from being in some group."""
     if n_classes < 2:
         return []
     return [

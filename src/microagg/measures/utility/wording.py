@@ -119,7 +119,7 @@ def association_rows(found: Associations) -> Iterator[FigureRow]:
         f"Of categories with each other (Cramér's V) and with numbers (eta), from 0 to 1. The "
         f"largest change is between {a!r} and {b!r}."
         if changed
-        else "Categories go with each other, and with numbers, as before.",
+        else "All associations are preserved.",
     )
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from microagg.core.errors import GuaranteeError
 from microagg.plans.plan import Plan
 from microagg.requirements.base import Distribution, Evidence, Finding
-from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.constraints import ConstrainedColumns, Violations
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.records import Classes
 from microagg.requirements.shared import SharedValues, shared_values
@@ -35,7 +35,7 @@ from microagg.scale.storage.shuffle import OURS, ROW, Slices, Sources, write_sor
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import COPIES, side_by_side
 from microagg.scale.tasks.passes import Passes
-from microagg.scale.tasks.setting import Setting, arrow_column, named_units, polars_frame
+from microagg.scale.tasks.setting import DatasetSetting, arrow_column, named_units, polars_frame
 from microagg.tables.frames import open_frame
 from microagg.tables.polars_columns import as_polars
 
@@ -55,7 +55,7 @@ class Checking:
 
     finished: Listing
     n_buckets: int
-    constrained: Constrained | None
+    constrained: ConstrainedColumns | None
     sources: Sources | None = None
     overall: Mapping[str, Distribution] = field(default_factory=dict)
 
@@ -93,7 +93,7 @@ def bucket_bytes(sources: Sources, listing: Listing, n_columns: int) -> int:
     return int(most * max(listing.width, 10.0 * n_columns) * COPIES)
 
 
-def open_finished(passes: Passes, setting: Setting, staging: Path) -> Listing:
+def open_finished(passes: Passes, setting: DatasetSetting, staging: Path) -> Listing:
     """Return the finished files if they are those of the input, each with as many rows."""
     before, found = setting.listing, find_files(staging)
     if setting.dialect is None:
@@ -116,7 +116,7 @@ def open_finished(passes: Passes, setting: Setting, staging: Path) -> Listing:
 
 def check_file(work: WorkFolder, number: int) -> CheckedFile:
     """Task: compare a finished file with its input, and sort its rows into buckets."""
-    setting: Setting = Setting.of(work)
+    setting: DatasetSetting = DatasetSetting.of(work)
     checking: Checking = work.facts(CHECKING)
     kept = [n for n in setting.roles.unchanged if n in setting.listing.files[number].schema.names]
     slices, violations, keys, values = [], dict[str, int](), [], []
@@ -163,7 +163,7 @@ def counted_in(files: Iterable[WithValues]) -> dict[str, Distribution]:
 
 
 def _side_by_side(
-    setting: Setting, checking: Checking, number: int, kept: Sequence[str]
+    setting: DatasetSetting, checking: Checking, number: int, kept: Sequence[str]
 ) -> Iterator[tuple[int, pa.Table, pa.Table]]:
     """Give the rows of a file as they were and as they are, in parts of the same rows."""
     plan, roles = setting.plan, setting.roles
@@ -197,7 +197,7 @@ def _same(one: Any, other: Any, decimal: str) -> bool:
     return bool(np.array_equal(hashed(both[0]), hashed(both[1])))
 
 
-def _violations(constrained: Constrained, after: pa.Table, decimal: str) -> Violations:
+def _violations(constrained: ConstrainedColumns, after: pa.Table, decimal: str) -> Violations:
     dated = constrained.forms
     columns = {
         name: as_polars(after[name]).alias(name)
@@ -208,7 +208,7 @@ def _violations(constrained: Constrained, after: pa.Table, decimal: str) -> Viol
     return constrained.judge(Evidence(pl.DataFrame(columns), constrained.columns))
 
 
-def _evidence_table(setting: Setting, before: pa.Table, after: pa.Table) -> pa.Table:
+def _evidence_table(setting: DatasetSetting, before: pa.Table, after: pa.Table) -> pa.Table:
     """Return what judges look at: what the rows show, and what is not published."""
     plan, roles = setting.plan, setting.roles
     shown, original = open_frame(after), open_frame(before)
@@ -226,7 +226,7 @@ def _evidence_table(setting: Setting, before: pa.Table, after: pa.Table) -> pa.T
 
 def judge_bucket(work: WorkFolder, number: int) -> JudgedBucket | None:
     """Task: let the judges look at the rows of a bucket; None if there are none."""
-    setting: Setting = Setting.of(work)
+    setting: DatasetSetting = DatasetSetting.of(work)
     checking: Checking = work.facts(JUDGE)
     assert checking.sources is not None
     table = checking.sources.read(work, [number])

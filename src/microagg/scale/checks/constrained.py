@@ -11,10 +11,10 @@ from microagg.core.errors import DataError, ParameterError
 from microagg.plans.manifest import Manifest
 from microagg.release.verify_request import Checks
 from microagg.requirements.base import Evidence
-from microagg.requirements.constraints import Constrained, Violations
+from microagg.requirements.constraints import ConstrainedColumns, Violations
 from microagg.scale.sources.delimited import as_judged
 from microagg.scale.sources.listing import Listing
-from microagg.scale.steps.types import ColumnFacts, merged
+from microagg.scale.steps.types import DatasetColumn, merged
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import OpenedDataset, part_bytes, side_by_side
 from microagg.tables.dates import ambiguous
@@ -33,7 +33,7 @@ class _Asked:
     """
 
     listing: Listing
-    constrained: Constrained
+    constrained: ConstrainedColumns
     decimal: str
     narrow: frozenset[str]
     is_text: bool
@@ -49,7 +49,7 @@ class _Asked:
             yield (column.cast(pl.Float32) if name in self.narrow else column).alias(name)
 
 
-class _Sizes(dict[str, ColumnFacts]):
+class _Sizes(dict[str, DatasetColumn]):
     """What each column holds: its largest number, or how its dates are written."""
 
     def merge(self, other: "_Sizes") -> "_Sizes":
@@ -71,7 +71,7 @@ def violations_in(
     is_text = dataset.dialect is not None
     narrow = {name for name, own in known.items() if is_text and own.stored == "Float32"}
     resolutions = {} if asked.plan is None else asked.plan.resolutions
-    constrained = Constrained(asked.constraints, written, resolutions)
+    constrained = ConstrainedColumns(asked.constraints, written, resolutions)
     first = _Asked(listing, constrained, dataset.decimal, frozenset(narrow), is_text)
     n_files, each = len(listing.files), part_bytes(listing, len(constrained.columns))
     passes.work.keep(_SIZES, first)
@@ -82,7 +82,7 @@ def violations_in(
         if name not in forms and (form := _form(name, found, dates)):
             forms[name] = form
     largest = {name: found.largest for name, found in sizes.items()}
-    last = Constrained(asked.constraints, forms, resolutions, largest)
+    last = ConstrainedColumns(asked.constraints, forms, resolutions, largest)
     passes.work.keep(_VIOLATED, _Asked(listing, last, dataset.decimal, frozenset(narrow), is_text))
     passes.run(_VIOLATED, partial(_count), n_files, bytes_each=each)
     counts = {own.text: 0 for own in asked.constraints}
@@ -91,7 +91,7 @@ def violations_in(
     return Violations(counts)
 
 
-def _form(name: str, found: ColumnFacts, dates: str | None) -> str:
+def _form(name: str, found: DatasetColumn, dates: str | None) -> str:
     """Return how dates are written in a column of text; refuse what is neither number nor date."""
     if found.numbers is not None or found.stored.startswith(("Date", "Datetime")):
         return ""
@@ -115,7 +115,7 @@ def _find_sizes(work: WorkFolder, number: int) -> _Sizes | None:
 
 def _sizes(asked: _Asked, table: pa.Table) -> _Sizes:
     frame = open_frame(pl.DataFrame(list(asked.columns(table))))
-    return _Sizes({name: ColumnFacts.of(frame, name) for name in asked.constrained.columns})
+    return _Sizes({name: DatasetColumn.of(frame, name) for name in asked.constrained.columns})
 
 
 def _count(work: WorkFolder, number: int) -> dict[str, int]:

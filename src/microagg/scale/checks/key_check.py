@@ -12,7 +12,7 @@ from microagg.core.errors import GuaranteeError
 from microagg.requirements.keys import FEW, Keys
 from microagg.scale.sources.listing import Listing
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting
+from microagg.scale.tasks.setting import DatasetSetting
 from microagg.tables.polars_columns import as_polars
 
 KEYS = "keys"
@@ -55,7 +55,7 @@ def _none(n: int) -> NDArray[np.int64]:
 
 def has_all_keys(work: WorkFolder, bucket: int) -> bool:
     """Task: say whether each number of a range is a key in the finished files, once."""
-    setting = Setting.of(work)
+    setting = DatasetSetting.of(work)
     return holds_all_keys(work, setting.listing, bucket, setting.name_buckets)
 
 
@@ -80,7 +80,7 @@ def keys_found(
 
 
 def refuse_keys(
-    setting: Setting, complete: Iterable[bool], orders: Sequence[KeyOrder | None]
+    setting: DatasetSetting, complete: Iterable[bool], orders: Sequence[KeyOrder | None]
 ) -> None:
     """Refuse files whose keys are not each number once, or are in order."""
     assert setting.key is not None

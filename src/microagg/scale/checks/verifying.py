@@ -23,7 +23,12 @@ from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.release.findings import Verification
 from microagg.release.release import PathName
-from microagg.release.verify_request import Checks, Subject, check_original_is_needed, requested
+from microagg.release.verify_request import (
+    Checks,
+    VerifySubject,
+    check_original_is_needed,
+    requested,
+)
 from microagg.requirements.base import Distribution, Evidence, Finding, Requirement
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.identifiers import NoIdentifiers
@@ -133,7 +138,7 @@ def verify_dataset(
     )
 
 
-class _Released(Subject):
+class _Released(VerifySubject):
     """The dataset that is verified."""
 
     def __init__(self, dataset: OpenedDataset) -> None:

@@ -22,8 +22,8 @@ from microagg.scale.measures.class_sorting import (
     OWNERS,
     UNIT,
     WEIGHT,
+    ClassValueCounts,
     Order,
-    ValueCounts,
 )
 from microagg.scale.storage.hashing import Hashes
 from microagg.scale.storage.shuffle import Sources
@@ -36,7 +36,7 @@ class Looking:
 
     sources: Sources
     sampled: Hashes  # different ones, sorted
-    values: Mapping[str, ValueCounts]
+    values: Mapping[str, ClassValueCounts]
     sensitive: Mapping[str, Order]
     n_largest: int = 0
 
@@ -132,7 +132,7 @@ def _units(classes: Labels, sizes: Counts, column: Any) -> tuple[int, float, dic
 
 
 def _disclosed(
-    classes: Labels, values: NDArray[Any], whole: ValueCounts, ordered: bool
+    classes: Labels, values: NDArray[Any], whole: ClassValueCounts, ordered: bool
 ) -> Disclosed:
     """Return what classes reveal of a column that has these values in the whole dataset."""
     own = np.unique(values, return_inverse=True)[1].reshape(-1)

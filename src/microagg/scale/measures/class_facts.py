@@ -25,9 +25,9 @@ from microagg.scale.measures.class_sorting import (
     CLASSES,
     OWNERS,
     Asked,
+    ClassValueCounts,
     Order,
     SortedFile,
-    ValueCounts,
     sort_file,
 )
 from microagg.scale.measures.pairing import Paired
@@ -75,7 +75,7 @@ def find_classes(
     each = part_bytes(paired.after, sum(map(len, paired.columns)))
     passes.run(CLASSES, sort_file, n_files, bytes_each=each)
     files = [own for own in passes.results(CLASSES, n_files) if own is not None]
-    values: dict[str, ValueCounts] = {}
+    values: dict[str, ClassValueCounts] = {}
     for file in files:
         for name, own in file.values.items():
             values[name] = values[name].merge(own) if name in values else own
@@ -118,7 +118,7 @@ def _looked(
     name: str,
     n: int,
     sampled: Hashes,
-    values: Mapping[str, ValueCounts],
+    values: Mapping[str, ClassValueCounts],
     sensitive: Mapping[str, Order],
 ) -> Buckets:
     """Look at all buckets of classes; what is found is read as often as it is asked for."""
@@ -213,7 +213,7 @@ def _column_disclosure(after: Buckets, name: str, n_classes: int) -> ColumnDiscl
     )
 
 
-def _all_of(sampled: list[NDArray[Any]]) -> ValueCounts:
+def _all_of(sampled: list[NDArray[Any]]) -> ClassValueCounts:
     """Return the values of the sample, where those of all records are too many to count."""
     values, counts = np.unique(np.concatenate(sampled), return_counts=True)
-    return ValueCounts(values, counts, is_complete=False)
+    return ClassValueCounts(values, counts, is_complete=False)

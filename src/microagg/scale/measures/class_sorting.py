@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     n_buckets: int
 
 
-class ValueCounts(NamedTuple):
+class ClassValueCounts(NamedTuple):
     """The different values of a sensitive column, sorted, and how many records have each.
 
     NaN, for missing numbers, comes last; `is_complete` if all values are there.
@@ -49,16 +49,16 @@ class ValueCounts(NamedTuple):
     is_complete: bool
 
     @classmethod
-    def of(cls, values: NDArray[Any], counts: NDArray[Any] | None = None) -> "ValueCounts":
+    def of(cls, values: NDArray[Any], counts: NDArray[Any] | None = None) -> "ClassValueCounts":
         """Return the values of a part."""
         found, places = np.unique(values, return_inverse=True)
         totals = np.bincount(places.reshape(-1), weights=counts).astype(np.int64)
         return cls(found[:_MOST_VALUES], totals[:_MOST_VALUES], len(found) <= _MOST_VALUES)
 
-    def merge(self, other: "ValueCounts") -> "ValueCounts":
+    def merge(self, other: "ClassValueCounts") -> "ClassValueCounts":
         """Return the values of both sets of records."""
         both = np.concatenate((self.values, other.values))
-        found = ValueCounts.of(both, np.concatenate((self.counts, other.counts)))
+        found = ClassValueCounts.of(both, np.concatenate((self.counts, other.counts)))
         complete = self.is_complete and other.is_complete and found.is_complete
         return found._replace(is_complete=complete)
 
@@ -67,7 +67,7 @@ class SortedFile(NamedTuple):
     """Where rows are by bucket (after, before, by unit), sensitive values, and the sampled rows."""
 
     slices: tuple[tuple[tuple[str, Slices], ...], ...]
-    values: dict[str, ValueCounts]
+    values: dict[str, ClassValueCounts]
     sampled: dict[str, NDArray[Any]]
     classes: Hashes
     units: Hashes
@@ -91,7 +91,7 @@ def sort_file(work: WorkFolder, number: int) -> SortedFile | None:
     paired: Paired = work.facts(PAIRED)
     asked: Asked = work.facts(CLASSES)
     slices: list[list[tuple[str, Slices]]] = [[], [], []]
-    values: dict[str, ValueCounts] = {}
+    values: dict[str, ClassValueCounts] = {}
     sampled: dict[str, list[NDArray[Any]]] = {name: [] for name in asked.sensitive}
     classes, units, n_without = [], [], 0
     for at, rows, before, after in paired.frames(number):
@@ -109,7 +109,7 @@ def sort_file(work: WorkFolder, number: int) -> SortedFile | None:
             name: sensitive_values(after, name, order) for name, order in asked.sensitive.items()
         }
         for name, own in disclosed.items():
-            found = ValueCounts.of(own)
+            found = ClassValueCounts.of(own)
             values[name] = values[name].merge(found) if name in values else found
         row = pa.array(rows)
         tables = {

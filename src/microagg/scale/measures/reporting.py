@@ -26,14 +26,14 @@ from microagg.scale.measures.pairing import Paired, open_sample
 from microagg.scale.measures.sums import Counted, Sketch
 from microagg.scale.measures.whole import WholeRecords
 from microagg.scale.tasks.passes import Passes
-from microagg.scale.tasks.setting import Setting
+from microagg.scale.tasks.setting import DatasetSetting
 from microagg.tables.pairs import PairedColumn
 
 _SIDES = ("before", "after")
 
 
 def report_pages(
-    passes: Passes, setting: Setting, manifest: Manifest, wanted: Mapping[Path, bool]
+    passes: Passes, setting: DatasetSetting, manifest: Manifest, wanted: Mapping[Path, bool]
 ) -> dict[Path, str]:
     """Return the text of each wanted report of a finished run; the values say which are public."""
     finished = passes.work.facts(CHECKING).finished

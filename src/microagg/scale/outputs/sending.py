@@ -106,7 +106,7 @@ class UrlOutput:
             hidden.send(self.staging / name)
         hidden.move(place)
         if not _is_there(place, size):
-            raise UnfinishedError(f"{str(place)!r} did not arrive whole.")
+            raise UnfinishedError(f"{str(place)!r} was not transferred completely.")
 
     def _place(self, name: str) -> Url:
         return self.target.below(name) if self.is_folder else self.target
@@ -136,4 +136,4 @@ def send_file(work: WorkFolder, number: int) -> None:
     place, path = sending.target.hidden.below(name), sending.staging / name
     place.send(path)
     if not _is_there(place, path.stat().st_size):
-        raise UnfinishedError(f"{str(place)!r} did not arrive whole.")
+        raise UnfinishedError(f"{str(place)!r} was not transferred completely.")

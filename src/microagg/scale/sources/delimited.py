@@ -200,8 +200,8 @@ def _check_columns(path: Path, own: tuple[str, ...], setting: CsvSetting) -> Non
         others = f"{str(path)!r} has no column {missing[0]!r}, and {str(setting.paths[0])!r} has"
         if len(own) == 1 < len(first):
             raise DataError(
-                f"{others}: its first line is not cut by {setting.dialect.delimiter!r}, as those "
-                "of the other files are. If it belongs to them, write it with the same delimiter; "
+                f"{others}: its first line is not separated by {setting.dialect.delimiter!r}, as "
+                "those of the other files are. If it belongs to them, write it with the same delimiter; "
                 "otherwise move it elsewhere."
             )
         raise DataError(

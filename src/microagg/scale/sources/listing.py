@@ -202,7 +202,7 @@ def find_files(source: Path) -> Found:
             raise ParameterError(f"the folder {str(source)!r} holds no files.")
     elif not is_listed(source.name):
         raise ParameterError(
-            "files of a dataset whose names begin with . or _ are notes of programs; got "
+            "files whose names begin with . or _ are skipped as metadata; got "
             f"{str(source)!r}. Rename it."
         )
     kind = check_kinds(source, [path for _, path in files])

@@ -7,7 +7,7 @@ from microagg.core.errors import DataError, ParameterError
 from microagg.scale.sources.listing import Found, FoundFile, check_kinds, is_listed
 from microagg.scale.storage.urls import Url
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.begun import BEGUN, Begun
+from microagg.scale.tasks.begun import BEGUN, RunStart
 from microagg.scale.tasks.passes import Passes
 
 FETCH = "fetch"
@@ -55,7 +55,7 @@ def _fetched(work: WorkFolder, name: str) -> FoundFile:
 
 def fetch_file(work: WorkFolder, number: int) -> None:
     """Task: copy a file, if it is as it was when the run began, before and afterwards."""
-    begun: Begun = work.facts(BEGUN)
+    begun: RunStart = work.facts(BEGUN)
     file = begun.found.files[number]
     place = file.path
     assert isinstance(place, Url)

@@ -18,7 +18,7 @@ from microagg.release.source import Source
 from microagg.requirements.base import Distribution
 from microagg.scale.steps.statistics import Judged, Statistics, StrataCounts, with_missing
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting
+from microagg.scale.tasks.setting import DatasetSetting
 from microagg.tables.columns import Coded, Column
 from microagg.tables.decimals import Known, digits_of
 from microagg.tables.encoding import Encoding
@@ -79,7 +79,7 @@ class DatasetStrata:
 class Fitted:
     """Types, digits, encoding and strata of a dataset, by which any rows are opened alike."""
 
-    setting: Setting
+    setting: DatasetSetting
     types: dict[str, FittedType]
     judged: dict[str, Judgement]
     digits: dict[str, Digits]
@@ -150,7 +150,7 @@ def _codes_of_units(table: pa.Table, name: str) -> Rows:
     return np.asarray(encoded.indices.fill_null(-1).to_numpy(), dtype=np.intp)
 
 
-def fit(setting: Setting, judged: Judged, found: Statistics) -> Fitted:
+def fit(setting: DatasetSetting, judged: Judged, found: Statistics) -> Fitted:
     """Fit the encoding and the digits to the statistics of all rows."""
     plan, columns = setting.plan, found.columns
     types = {name: own.type for name, own in columns.items()}

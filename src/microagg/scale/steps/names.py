@@ -14,7 +14,7 @@ from microagg.scale.storage.hashing import Hashes, hashed
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import part_bytes
 from microagg.scale.tasks.passes import Passes
-from microagg.scale.tasks.setting import Setting, arrow_column, named_units
+from microagg.scale.tasks.setting import DatasetSetting, arrow_column, named_units
 from microagg.tables.frames import open_frame
 from microagg.tables.polars_columns import as_polars
 
@@ -39,7 +39,7 @@ class Repeats(NamedTuple):
         return self.once + self.shared
 
 
-def columns_to_count(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def columns_to_count(setting: DatasetSetting) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the identifiers that must not repeat, and the columns that must not name records.
 
     If records are about units, these are counted, and nothing else.
@@ -58,7 +58,7 @@ def columns_to_count(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]
 
 def hash_names(work: WorkFolder, run: int) -> None:
     """Task: write the values of these columns as sorted numbers, for every part of a run."""
-    setting = Setting.of(work)
+    setting = DatasetSetting.of(work)
     identifiers, published = columns_to_count(setting)
     for number, table in setting.listing.read(run, [*identifiers, *published]):
         frame = open_frame(table)
@@ -71,7 +71,7 @@ def hash_names(work: WorkFolder, run: int) -> None:
             _save(work, _place(number, at, setting), numbers)
 
 
-def _place(part: int, column: int, setting: Setting) -> int:
+def _place(part: int, column: int, setting: DatasetSetting) -> int:
     return column * len(setting.listing.parts) + part
 
 
@@ -90,7 +90,7 @@ def n_buckets(n_rows: int) -> int:
 
 def count_bucket(work: WorkFolder, number: int) -> Repeats:
     """Task: count the values of a column that are in one bucket."""
-    setting = Setting.of(work)
+    setting = DatasetSetting.of(work)
     column, bucket = divmod(number, n := setting.name_buckets)
     ends = [np.uint64(min(2**64 - 1, at * (2**64 // n))) for at in (bucket, bucket + 1)]
     own = []
@@ -105,7 +105,7 @@ def count_bucket(work: WorkFolder, number: int) -> Repeats:
     return Repeats(n_once, len(counts) - n_once, squares)
 
 
-def check_names(passes: Passes, setting: Setting, facts: Facts) -> int:
+def check_names(passes: Passes, setting: DatasetSetting, facts: Facts) -> int:
     """Refuse identifiers that repeat, and warn of published columns that name records.
 
     If records are about units, warn of an order that shows which belong together.
@@ -134,7 +134,7 @@ def check_names(passes: Passes, setting: Setting, facts: Facts) -> int:
     return 0
 
 
-def _totals(passes: Passes, setting: Setting, n_columns: int) -> Iterator[Repeats]:
+def _totals(passes: Passes, setting: DatasetSetting, n_columns: int) -> Iterator[Repeats]:
     n = setting.name_buckets
     each = [*passes.results(COUNT, n_columns * n)]
     for column in range(n_columns):

@@ -31,7 +31,7 @@ from microagg.scale.steps.statistics import with_missing
 from microagg.scale.storage.hashing import Hashes, hashed_rows
 from microagg.scale.storage.shuffle import OURS, ROW, Slices, Sources, row_numbers, write_sorted
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting
+from microagg.scale.tasks.setting import DatasetSetting
 from microagg.tables.moments import Moments
 
 GROUP = f"{OURS}group"
@@ -83,7 +83,7 @@ class ReleasedFacts:
 
 def work_on_region(work: WorkFolder, name: str, number: int) -> Outcome:
     """Task: group the records of a region, or regroup them, and pass them on or release them."""
-    setting, fitted = Setting.of(work), Fitted.of(work)
+    setting, fitted = DatasetSetting.of(work), Fitted.of(work)
     this: Round = work.facts(name)
     table = this.sources.read(work, this.regions[number])
     if table is None:
@@ -154,7 +154,7 @@ def _holds_whole_strata(layout: Layout, records: Records) -> bool:
 
 def _release(
     work: WorkFolder,
-    setting: Setting,
+    setting: DatasetSetting,
     records: Records,
     groups: Groups,
     table: pa.Table,
@@ -176,7 +176,7 @@ def _release(
     return Outcome(slices, len(rows), _facts(records, groups, released, moments))
 
 
-def parts_of_rows(setting: Setting, rows: Rows) -> Rows:
+def parts_of_rows(setting: DatasetSetting, rows: Rows) -> Rows:
     """Return the part of the dataset that each row is in."""
     firsts = [part.file * FILE_ROWS + part.first for part in setting.listing.parts if part.n_rows]
     numbers = [at for at, part in enumerate(setting.listing.parts) if part.n_rows]

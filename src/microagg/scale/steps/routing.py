@@ -14,7 +14,7 @@ from microagg.scale.steps.statistics import work_table
 from microagg.scale.storage.hashing import Hashes, hashed
 from microagg.scale.storage.shuffle import Slices, row_numbers, write_sorted
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting, named_units
+from microagg.scale.tasks.setting import DatasetSetting, named_units
 from microagg.tables.frames import open_frame
 
 ROUTE, UNMERGED = "route", "unmerged"
@@ -26,7 +26,7 @@ def route(work: WorkFolder, run: int) -> list[tuple[int, Slices, int]]:
     Returns the number of every part, where the rows of each region are in its file, and the bytes
     that its rows take.
     """
-    setting, fitted, layout = Setting.of(work), Fitted.of(work), Layout.of(work, 1)
+    setting, fitted, layout = DatasetSetting.of(work), Fitted.of(work), Layout.of(work, 1)
     found = []
     for number, part in setting.listing.read(run, setting.needed):
         table = work_table(setting, setting.opened(part)[0])
@@ -74,7 +74,7 @@ class UnitCounts:
 
 def sum_strata(work: WorkFolder, run: int) -> StrataSums:
     """Task: sum up the records of every stratum, and count its units."""
-    setting: Setting = Setting.of(work)
+    setting: DatasetSetting = DatasetSetting.of(work)
     fitted: Fitted = work.facts(UNMERGED)
     assert fitted.strata is not None
     n_strata, unit, k = len(fitted.strata.home), setting.roles.unit, setting.plan.k

@@ -14,7 +14,7 @@ from microagg.scale.steps.types import merged, with_form
 from microagg.scale.storage.hashing import mixed
 from microagg.scale.storage.shuffle import ROW
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting, arrow_column, named_units
+from microagg.scale.tasks.setting import DatasetSetting, arrow_column, named_units
 from microagg.tables.columns import US, Column
 from microagg.tables.date_texts import Writing
 from microagg.tables.frames import Frame
@@ -127,13 +127,13 @@ def _most(one: int | None, other: int | None) -> int | None:
 
 def find_statistics(work: WorkFolder, run: int) -> Statistics:
     """Task: find the statistics of the rows of a run."""
-    setting, judged = Setting.of(work), work.facts(JUDGED)
+    setting, judged = DatasetSetting.of(work), work.facts(JUDGED)
     read = setting.listing.read(run, setting.needed)
     found: Statistics = merged(_of_part(setting, judged, table) for _, table in read)
     return found
 
 
-def _of_part(setting: Setting, judged: Judged, table: pa.Table) -> Statistics:
+def _of_part(setting: DatasetSetting, judged: Judged, table: pa.Table) -> Statistics:
     frame, _ = setting.opened(table)
     weights = setting.weights_in(frame, judged.weight_unit)
     columns = [open_part(setting, judged, frame, name) for name in setting.roles.quasi_identifiers]
@@ -157,7 +157,7 @@ def _of_part(setting: Setting, judged: Judged, table: pa.Table) -> Statistics:
     )
 
 
-def open_part(setting: Setting, judged: Judged, frame: Frame, name: str) -> Column:
+def open_part(setting: DatasetSetting, judged: Judged, frame: Frame, name: str) -> Column:
     """Open a part of a column whose categories and steps in the whole are not known yet."""
     options = setting.options_of(name, judged.types)
     writing = judged.writings.get(name)
@@ -202,7 +202,7 @@ def _is_sampled(table: pa.Table, share: float) -> Mask:
     return np.asarray(mixed(rows, _SAMPLE) < np.uint64(int(share * 2.0**64)))
 
 
-def work_table(setting: Setting, frame: Frame) -> pa.Table:
+def work_table(setting: DatasetSetting, frame: Frame) -> pa.Table:
     """Return rows as the work folder holds them: plain values, and units that are named alike."""
     names = [*setting.needed, ROW]
     arrays = [

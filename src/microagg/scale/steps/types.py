@@ -10,12 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.plans.plan import Plan
-from microagg.release.records import n_infinite, nobody_named, refuse_values
+from microagg.release.records import n_infinite, no_units_error, refuse_values
 from microagg.release.required import check_suited
 from microagg.scale.steps.distributions import Counted, merge_all
 from microagg.scale.storage.hashing import hashed
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting, arrow_column, named_units
+from microagg.scale.tasks.setting import DatasetSetting, arrow_column, named_units
 from microagg.tables.columns import ColumnType
 from microagg.tables.date_texts import Writing, find_writing
 from microagg.tables.frames import Frame, dtype_of, polars_column
@@ -26,7 +26,7 @@ from microagg.tables.weighting import WeightRange, weights_in
 
 
 @dataclass(frozen=True)
-class ColumnFacts:
+class DatasetColumn:
     """What is found out about a column before its type is known.
 
     `numbers` and `largest` are of columns of numbers; `dates` are texts that tell how all texts are
@@ -43,12 +43,12 @@ class ColumnFacts:
     only: int | None = None  # the number of its value, if it has one only
 
     @classmethod
-    def of(cls, frame: Frame, name: str) -> "ColumnFacts":
+    def of(cls, frame: Frame, name: str) -> "DatasetColumn":
         """Return the facts of a part."""
         return replace(cls._of(frame, name), only=_only(polars_column(frame[name])))
 
     @classmethod
-    def _of(cls, frame: Frame, name: str) -> "ColumnFacts":
+    def _of(cls, frame: Frame, name: str) -> "DatasetColumn":
         dtype = dtype_of(frame, name)
         stored, n = str(dtype), len(frame)
         if dtype in (*INTEGERS, *FLOATS):
@@ -67,12 +67,12 @@ class ColumnFacts:
             return cls(stored, n, n_missing, dates=_telling_dates(column.drop_nulls()))
         return cls(stored, n, n_missing)
 
-    def merge(self, other: "ColumnFacts") -> "ColumnFacts":
+    def merge(self, other: "DatasetColumn") -> "DatasetColumn":
         """Return the facts of both parts."""
         numbers = self.numbers
         if numbers is not None and other.numbers is not None:
             numbers = numbers.merge(other.numbers)
-        return ColumnFacts(
+        return DatasetColumn(
             self.stored,
             self.n_rows + other.n_rows,
             self.n_missing + other.n_missing,
@@ -157,7 +157,7 @@ def _both(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tupl
 class Facts:
     """What the first pass finds: the facts of all quasi-identifiers, weights and units."""
 
-    columns: dict[str, ColumnFacts]
+    columns: dict[str, DatasetColumn]
     markers: dict[str, int] = field(default_factory=dict)
     weights: WeightRange | None = None
     n_with_unit: int = 0
@@ -190,18 +190,18 @@ class Facts:
 
 def find_facts(work: WorkFolder, run: int) -> Facts:
     """Task: find the facts of the rows of a run."""
-    setting = Setting.of(work)
+    setting = DatasetSetting.of(work)
     read = setting.listing.read(run, setting.needed)
     found: Facts = merged(_of_part(setting, table) for _, table in read)
     return found
 
 
-def _of_part(setting: Setting, table: Any) -> Facts:
+def _of_part(setting: DatasetSetting, table: Any) -> Facts:
     frame, markers = setting.opened(table)
     roles = setting.roles
     units = None if roles.unit is None else named_units(frame, roles.unit)
     return Facts(
-        {name: ColumnFacts.of(frame, name) for name in roles.quasi_identifiers},
+        {name: DatasetColumn.of(frame, name) for name in roles.quasi_identifiers},
         {name: n for name, n in markers.items() if name in roles.quasi_identifiers},
         None if roles.weights is None else WeightRange.of(weights_in(frame, roles.weights)),
         0 if units is None else units.count(),
@@ -235,10 +235,10 @@ def check_facts(facts: Facts, plan: Plan, roles: Roles) -> None:
     if facts.weights is not None and roles.weights is not None:
         facts.weights.check(roles.weights)
     if unit is not None and not facts.n_with_unit:
-        raise nobody_named(unit)
+        raise no_units_error(unit)
 
 
-def date_orders(facts: Mapping[str, ColumnFacts], dates: str | None) -> dict[str, Writing]:
+def date_orders(facts: Mapping[str, DatasetColumn], dates: str | None) -> dict[str, Writing]:
     """Return how columns of text are written that are all dates."""
     found = {name: own.writing(dates) for name, own in facts.items() if own.dates}
     return {name: writing for name, writing in found.items() if writing is not None}

@@ -17,7 +17,7 @@ from microagg.scale.sources.listing import FILE_ROWS, FORMATS, DatasetFile
 from microagg.scale.steps.keys import keys_of
 from microagg.scale.storage.shuffle import Sources, row_numbers
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.setting import Setting
+from microagg.scale.tasks.setting import DatasetSetting
 from microagg.tables.used_categories import encoded, entries_of, of_arrow, used_entries
 
 WRITING = "writing"
@@ -39,7 +39,7 @@ class Written(NamedTuple):
 
 def write_file(work: WorkFolder, number: int) -> Written:
     """Task: write the output of an input file, part by part."""
-    setting, writing = Setting.of(work), work.facts(WRITING)
+    setting, writing = DatasetSetting.of(work), work.facts(WRITING)
     file = setting.listing.files[number]
     target = writing.staging / file.name
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,9 @@ def write_file(work: WorkFolder, number: int) -> Written:
     return Written(n_rows, digest)
 
 
-def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, path: Path) -> int:
+def _write(
+    work: WorkFolder, setting: DatasetSetting, writing: Writing, number: int, path: Path
+) -> int:
     file = setting.listing.files[number]
     schema = output_schema(setting, file)
     entries, n_rows = _entries(work, setting, writing, number, schema), 0
@@ -76,14 +78,14 @@ def _write(work: WorkFolder, setting: Setting, writing: Writing, number: int, pa
     return n_rows
 
 
-def _keys(setting: Setting, number: int, rows: NDArray[np.int64]) -> Any:
+def _keys(setting: DatasetSetting, number: int, rows: NDArray[np.int64]) -> Any:
     """Return the random keys of rows of a file."""
     before = sum(file.n_rows for file in setting.listing.files[:number])
     positions = rows - number * FILE_ROWS + before
     return pa.array(keys_of(positions, setting.listing.n_rows, setting.secret))
 
 
-def output_schema(setting: Setting, file: DatasetFile) -> pa.Schema:
+def output_schema(setting: DatasetSetting, file: DatasetFile) -> pa.Schema:
     """Return the columns of an output file: those of the input that are published."""
     fields = [
         pa.field(
@@ -97,7 +99,7 @@ def output_schema(setting: Setting, file: DatasetFile) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _input_parts(setting: Setting, number: int) -> Iterator[tuple[int, pa.Table]]:
+def _input_parts(setting: DatasetSetting, number: int) -> Iterator[tuple[int, pa.Table]]:
     """Read the columns of a file that are published unchanged."""
     listing = setting.listing
     shown = {*setting.roles.shown, *setting.roles.unpublished}
@@ -108,7 +110,7 @@ def _input_parts(setting: Setting, number: int) -> Iterator[tuple[int, pa.Table]
 
 
 def _entries(
-    work: WorkFolder, setting: Setting, writing: Writing, number: int, schema: pa.Schema
+    work: WorkFolder, setting: DatasetSetting, writing: Writing, number: int, schema: pa.Schema
 ) -> dict[str, Any]:
     """Return what dictionaries list that all parts of a file share: what is released there.
 
@@ -134,7 +136,7 @@ def _entries(
     }
 
 
-def _listed(setting: Setting, number: int, names: Sequence[str]) -> dict[str, Any]:
+def _listed(setting: DatasetSetting, number: int, names: Sequence[str]) -> dict[str, Any]:
     """Return the entries that these columns of an input file list, in their order."""
     listing, found = setting.listing, dict[str, list[Any]]()
     for run, (file, _) in enumerate(listing.runs):

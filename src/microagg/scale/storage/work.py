@@ -85,7 +85,7 @@ def _facts(path: Path, _written: tuple[int, int]) -> Any:
 
 
 class UnfinishedError(MicroaggError):
-    """The run could not go on, for a reason that is not in the data or the plan."""
+    """The run could not continue, for a reason that is not in the data or the plan."""
 
 
 @contextmanager
@@ -105,10 +105,12 @@ def working_in(path: Path, *, resume: bool) -> Iterator[WorkFolder]:
             raise
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise UnfinishedError(f"the run could not go on: {reason}. {left_at(path)}") from error
+            raise UnfinishedError(
+                f"the run could not continue: {reason}. {left_at(path)}"
+            ) from error
         except Exception as error:  # a worker, a library; its message may quote values
             what = type(error).__name__
-            raise UnfinishedError(f"the run could not go on: {what}. {left_at(path)}") from error
+            raise UnfinishedError(f"the run could not continue: {what}. {left_at(path)}") from error
         except BaseException as error:  # Ctrl-C
             error.add_note(left_at(path))
             raise
@@ -162,7 +164,7 @@ def _locked(path: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ParameterError(
-                f"another run is at work in {str(path)!r}. Wait for it to end, or name another "
+                f"another run is using {str(path)!r}. Wait for it to end, or name another "
                 "work folder (--work-dir, or work_dir= in Python)."
             ) from None
         except OSError:  # a file system without locks

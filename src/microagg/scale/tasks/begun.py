@@ -14,8 +14,8 @@ BEGUN = "begun"
 
 
 @dataclass(frozen=True)
-class Begun:
-    """The plan, the files as they were, what was said of CSV files, and the versions at work."""
+class RunStart:
+    """The plan, the files as they were, what was said of CSV files, and the versions in use."""
 
     plan: Plan
     found: Found
@@ -32,7 +32,7 @@ class Begun:
         """Refuse to go on with another plan, other files, other versions or more reports."""
         if not work.is_kept(BEGUN):  # it was ended before it had begun
             return
-        before: Begun = work.facts(BEGUN)
+        before: RunStart = work.facts(BEGUN)
         if before.plan != self.plan or before.dialect != self.dialect:
             raise ParameterError(
                 "the run cannot be resumed: it began with another plan. Give the same options, or "
@@ -55,7 +55,7 @@ def check_worker(work: WorkFolder) -> None:
     """Refuse to do a task of a run that began with other versions than this process has."""
     if not work.is_kept(BEGUN):  # what only reads datasets has no other workers
         return
-    begun: Begun = work.facts(BEGUN)
+    begun: RunStart = work.facts(BEGUN)
     if different := difference(begun.versions, versions_here()):
         raise UnfinishedError(
             f"a worker has {different}, so results could differ. Install the same versions "

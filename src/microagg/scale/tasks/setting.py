@@ -26,7 +26,7 @@ SETTING = "setting"
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class DatasetSetting:
     """The plan with its seed, the files, the roles, and how many records a region holds.
 
     `seed` is that of the plan, or one that was drawn; the values of columns that may name somebody
@@ -44,9 +44,9 @@ class Setting:
     secret: bytes = b""  # that random keys depend on
 
     @classmethod
-    def of(cls, work: WorkFolder) -> "Setting":
+    def of(cls, work: WorkFolder) -> "DatasetSetting":
         """Return the setting of a run."""
-        found: Setting = work.facts(SETTING)
+        found: DatasetSetting = work.facts(SETTING)
         return found
 
     @property

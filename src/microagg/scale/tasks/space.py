@@ -8,7 +8,7 @@ from microagg.core.errors import ParameterError
 from microagg.scale.sources.delimited import looked_at
 from microagg.scale.sources.listing import Found
 from microagg.scale.storage.urls import Place, Url
-from microagg.scale.tasks.setting import Setting
+from microagg.scale.tasks.setting import DatasetSetting
 
 # Bytes of a row in the work folder beside its values: its number, and that of its group.
 _NUMBERS = 16
@@ -21,7 +21,7 @@ _COPIES, _COPIES_OF_CSV = 3, 5
 _UNSEEN = 2
 
 
-def work_size(found: Found, setting: Setting | None) -> int:
+def work_size(found: Found, setting: DatasetSetting | None) -> int:
     """Return about how many bytes the work folder takes at most.
 
     Where there is no setting, the files were not opened yet.
@@ -38,7 +38,7 @@ def work_size(found: Found, setting: Setting | None) -> int:
     return int(_COPIES_OF_CSV * width * found.size * seen.expansion / seen.record_bytes)
 
 
-def check_space(found: Found, setting: Setting | None, work: Path, target: Place) -> str:
+def check_space(found: Found, setting: DatasetSetting | None, work: Path, target: Place) -> str:
     """Refuse to begin where the work folder or the output would not fit; say what they take.
 
     What comes from a URL or goes there is kept in the work folder as well.

@@ -1,4 +1,4 @@
-"""The versions at work: results are the same bytes only where these are the same."""
+"""The versions in use: results are the same bytes only where these are the same."""
 
 from collections.abc import Mapping
 
