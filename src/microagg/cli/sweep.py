@@ -49,8 +49,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="E",
-            help="How hard to search: fast, balanced, best. Default: fast, or best if the plan says "
-            "so.",
+            help="How hard to search: fast, balanced, best. Default: fast, or the plan's best.",
             rich_help_panel=Section.METHOD,
         ),
     ] = None,

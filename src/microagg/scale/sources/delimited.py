@@ -201,8 +201,8 @@ def _check_columns(path: Path, own: tuple[str, ...], setting: CsvSetting) -> Non
         if len(own) == 1 < len(first):
             raise DataError(
                 f"{others}: its first line is not separated by {setting.dialect.delimiter!r}, as "
-                "those of the other files are. If it belongs to them, write it with the same delimiter; "
-                "otherwise move it elsewhere."
+                "those of the other files are. If it belongs to them, write it with the same "
+                "delimiter; otherwise move it elsewhere."
             )
         raise DataError(
             f"{others}. Make all files alike, or move what does not belong to them elsewhere."
