@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 import polars as pl
@@ -164,6 +164,19 @@ class TestBeyondTheSample:
             if row not in classes:
                 assert (said in row.figure + row.meaning) != (row.measure in exact), row.measure
         assert sampled.as_dict()["risk"]["sample"]["n_sampled"] == 800
+
+    @pytest.mark.parametrize(
+        ("measures", "of_all"),
+        [
+            ("risk", {"classes", "linkage", "attributes", "individual", "units"}),
+            ("utility", {"loss", "il1s", "eigenvalues", "moments"}),
+        ],
+    )
+    def test_whatever_is_not_added_up_counts_as_sampled(self, sampled, measures, of_all):
+        """A new measure as well."""
+        found = getattr(sampled, measures)
+        every = {own.name for own in fields(found)} - {"sample"}
+        assert {*found.sample.fields} == every - of_all
 
     def test_the_sample_is_the_same_for_any_files_read_alike(self, done):
         listing = list_files(find_files(done[1]))
