@@ -25,6 +25,7 @@ from microagg.cli.options import (
 )
 from microagg.core.words import counted, listed_names
 from microagg.plans.options import Section
+from microagg.plans.texts import name_in
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, WEIGHT
 
 if TYPE_CHECKING:
@@ -108,13 +109,13 @@ def measure(
         found = measured(
             original,
             protected,
-            key=key,
+            key=None if key is None else name_in(key),
             audit=given["audit"],
             **parsed(_ROLES, given),
             **parsed(_UNIT, given),
             **parsed(_WEIGHTS, given),
             columns=parsed_columns(given),
-            target=target,
+            target=None if target is None else name_in(target),
             random_state=seed,
             plan=given["plan"],
             memory=memory,

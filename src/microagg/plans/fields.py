@@ -261,6 +261,7 @@ class PlanFields(Model):
         "Column that says whom a record is about, dropped; k then counts units. 'rows': every "
         "record is about a different person.",
         studies=("compare", "sweep"),
+        kind=Kind.NAME,
     )
     columns: Annotated[
         dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)

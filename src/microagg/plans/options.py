@@ -31,6 +31,7 @@ class Kind(Enum):
     TEXT = auto()  # mdav
     SWITCH = auto()  # --keep-key or --no-keep-key
     TEXTS = auto()  # a text each time it is given
+    NAME = auto()  # age: one column
     NAMES = auto()  # age,sex: names in a list, or one each time
     LISTS = auto()  # age,sex: a list each time
     ASSIGNMENTS = auto()  # NAME=VALUE, one each time

@@ -149,7 +149,7 @@ class Plan(PlanFields):
         known = set(columns)
         for name in self.columns:
             if name not in known:
-                raise no_such_column(name, columns)
+                raise no_such_column(name, columns, self.columns)
         if self.counts_rows and self._role_of(ROWS) in (None, IDENTIFIER):
             refuse_ambiguous_rows(columns)
         in_order = [name for name in columns if name in self.columns]

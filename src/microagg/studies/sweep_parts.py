@@ -101,9 +101,7 @@ class _Partition:
 def sweep_parts(study: Study, *, effort: str, bound: str, n_jobs: int, seed: int) -> Sweep:
     """Sweep over every part side by side, and combine the parts at every k."""
     work, parts = EFFORTS[effort], study.parts()
-    compile_search(
-        study.matrices[0], work, with_bounds=bound != NONE, under_rules=study.has_rules
-    )
+    compile_search(study.matrices[0], work, with_bounds=bound != NONE, under_rules=study.has_rules)
     began = time.perf_counter()
     rng = np.random.default_rng(seed)
     swept = [
