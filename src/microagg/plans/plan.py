@@ -8,6 +8,7 @@ from typing import Any, Self
 from pydantic import ValidationError, model_validator
 
 from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.keywords import ALIASES
 from microagg.core.registry import find
 from microagg.files.atomic import atomic_write_all
 from microagg.files.writing import text_writer
@@ -37,9 +38,6 @@ from microagg.tables.roles import (
     Roles,
     no_such_column,
 )
-
-# Names that plan files may use for a field.
-ALIASES = {"seed": "random_state", "options": "method_options"}
 
 
 class Plan(PlanFields):
