@@ -251,7 +251,7 @@ def test_printing_shows_every_row():
 def test_printing_says_what_was_measured():
     left = PEOPLE.with_columns(pl.col("age") // 10 * 10).rename({"income": "<b>"})
     found = measure(PEOPLE.rename({"income": "<b>"}), left)
-    assert str(found).startswith(f"Measured {N} records\n\nquasi-identifiers  age\n")
+    assert str(found).startswith(f"Measured {N} records\n\nintruder knows  age\n")
     assert "Note:  Column 'id' is unchanged" in str(found)
     assert "&lt;b&gt;" in found._repr_html_()
     assert "<b>" not in found._repr_html_()

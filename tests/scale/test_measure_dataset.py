@@ -342,3 +342,22 @@ def test_a_folder_that_is_not_there(tmp_path, monkeypatch, capsys, command):
         main(command)
     assert ended.value.code == 2
     assert f"{command[-1]!r} does not exist" in capsys.readouterr().err
+
+
+def test_strata_and_constraints_of_the_plan_or_the_manifest(tmp_path):
+    (tmp_path / "in").mkdir()
+    for at in range(2):
+        table = pl.DataFrame({"net": range(60), "gross": range(1, 61), "town": ["a", "b"] * 30})
+        table.write_csv(tmp_path / "in" / f"{at}.csv")
+    columns = {"net": "quasi-identifier", "gross": "quasi-identifier", "town": "stratum"}
+    plan = microagg.Plan(
+        k=3,
+        method="mdav",
+        constraints=["net <= gross"],
+        columns={name: {"role": role} for name, role in columns.items()},
+    )
+    microagg.protect_dataset(tmp_path / "in", tmp_path / "out", plan=plan)
+    for given in (None, plan):
+        found = microagg.measure(tmp_path / "in", tmp_path / "out", plan=given)
+        assert (found.strata, found.blocks) == (("town",), ())
+        assert found.constraints == {"net <= gross": 0}
