@@ -357,7 +357,7 @@ def test_strata_and_constraints_of_the_plan_or_the_manifest(tmp_path):
         columns={name: {"role": role} for name, role in columns.items()},
     )
     microagg.protect_dataset(tmp_path / "in", tmp_path / "out", plan=plan)
-    for given in (None, plan):
-        found = microagg.measure(tmp_path / "in", tmp_path / "out", plan=given)
+    for asked in (None, plan):
+        found = microagg.measure(tmp_path / "in", tmp_path / "out", plan=asked)
         assert (found.strata, found.blocks) == (("town",), ())
         assert found.constraints == {"net <= gross": 0}
