@@ -434,3 +434,11 @@ def test_a_file_without_a_header_is_not_quoted(refused, folder, argv):
     text = "".join(",".join(row) + "\n" for row in [*rows, ("p9", "00123", "f")])
     (folder / "bare.csv").write_text(text)
     assert "looks like a record" in refused(3, *argv)
+
+
+@pytest.mark.parametrize(
+    ("argv", "path"),
+    [(("verify", "people.csv", "-k"), "microagg verify"), (("-x",), "microagg")],
+)
+def test_help_is_that_of_the_command(refused, argv, path):
+    assert f"Try '{path} --help'." in refused(2, *argv)

@@ -83,7 +83,9 @@ class TestListsOfNames:
     def test_a_name_with_a_comma_is_in_quotes(self, run, refused, folder):
         (folder / "t.csv").write_text('"city, country",age\nx,1\nx,1\ny,3\ny,3\n')
         argv = ("protect", "t.csv", "-k", "2", "--method", "mdav", "--sensitive")
-        assert "no column 'city'" in refused(2, *argv, "city, country")
+        message = refused(2, *argv, "city, country")
+        assert "no column 'city'. On the command line, put a name with a comma in double" in message
+        assert """'"city, country"'.""" in message
         assert run(*argv, '"city, country"').code == 0
         assert released(folder, "t-protected.csv")["city, country"].to_list() == [
             "x",
@@ -98,10 +100,24 @@ class TestListsOfNames:
         assert "a name with a comma in double quotes" in message
 
     @pytest.mark.parametrize("text", ["", " ", "age,", ",age", "age,,height"])
-    def test_an_empty_name_is_a_name_that_no_column_has(self, refused, text):
+    @pytest.mark.parametrize("flag", ["--quasi-identifier", "--block"])
+    def test_an_empty_name_is_refused(self, refused, text, flag):
         """An empty variable of the shell must not go unnoticed."""
-        argv = ("protect", "people.csv", "-k", "4", *ROLES, "--quasi-identifier", text)
-        assert "the table has no column ''" in refused(2, *argv)
+        message = refused(2, "protect", "people.csv", "-k", "4", *ROLES, flag, text)
+        assert f"must have no empty names; got {text!r}. Leave them out." in message
+
+    def test_a_single_name_may_be_in_quotes(self, run, folder):
+        (folder / "t.csv").write_text(
+            '"a,b","c=""d",w,u\n' + "".join(f"{i},{i % 3},1,{i}\n" for i in range(12))
+        )
+        named = ("--quasi-identifier", '"a,b","c=""d"', "--weights", '"w"', "--unit", '"u"')
+        typed = ("--type", '"a,b"=integer', "--digits", '"c=""d"=0')
+        outcome = run("protect", "t.csv", "-k", "3", "--method", "mdav", *named, *typed, "--json")
+        assert outcome.code == 0, outcome.err
+        columns = json.loads(outcome.out)["plan"]["columns"]
+        assert columns["a,b"]["type"] == "integer"
+        assert columns['c="d']["digits"] == 0
+        assert (columns["w"]["role"], columns["u"]["role"]) == ("weight", "unit")
 
     def test_the_help_says_how_to_write_a_name_with_a_comma(self, run):
         text = " ".join(run("protect", "--help").out.replace("│", " ").split())

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import microagg
-from microagg import measure, protect
+from microagg import Plan, measure, protect, protect_file
 from microagg.core.errors import DataError, ParameterError, PrivacyWarning
 from microagg.tables import sides
 from microagg.tables.scaling import scaling
@@ -251,7 +251,7 @@ def test_printing_shows_every_row():
 def test_printing_says_what_was_measured():
     left = PEOPLE.with_columns(pl.col("age") // 10 * 10).rename({"income": "<b>"})
     found = measure(PEOPLE.rename({"income": "<b>"}), left)
-    assert str(found).startswith(f"Measured {N} records\n\nquasi-identifiers  age\n")
+    assert str(found).startswith(f"Measured {N} records\n\nintruder knows  age\n")
     assert "Note:  Column 'id' is unchanged" in str(found)
     assert "&lt;b&gt;" in found._repr_html_()
     assert "<b>" not in found._repr_html_()
@@ -343,3 +343,57 @@ def test_notes_of_one_kind_are_one_sentence():
     both = measure(keys, keys.with_columns(released["age"])).notes()
     assert sum("different in every record" in note for note in both) == 1
     assert "Columns 'a', 'b' are unchanged" in both[0]
+
+
+class TestWhatAPlanSays:
+    TABLE = pl.DataFrame(
+        {
+            "age, years": [20, 21, 40, 41, 60, 61, 80, 81],
+            "net": [1, 2, 3, 4, 5, 6, 7, 8],
+            "gross": [2, 3, 4, 5, 6, 7, 8, 9],
+            "town": ["a"] * 4 + ["b"] * 4,
+        }
+    )
+    PLAN = Plan(
+        k=2,
+        method="mdav",
+        blocks=[["age, years"]],
+        constraints=["net <= gross"],
+        columns={
+            **{n: {"role": "quasi-identifier"} for n in ("age, years", "net", "gross")},
+            "town": {"role": "stratum"},
+        },
+    )
+
+    def test_strata_blocks_and_constraints_are_reported(self):
+        release = protect(self.TABLE, plan=self.PLAN)
+        found = measure(self.TABLE, release.table, plan=self.PLAN)
+        assert (found.strata, found.blocks) == (("town",), (("age, years",), ("net", "gross")))
+        assert found.constraints == {"net <= gross": 0}
+        facts = found.as_dict()
+        assert (facts["strata"], facts["blocks"]) == (["town"], [["age, years"], ["net", "gross"]])
+        assert facts["constraints"] == {"net <= gross": 0}
+        shown = " ".join(repr(found).split())
+        assert "intruder knows 'age, years', net, gross, town" in shown
+        assert "blocks 'age, years'; net, gross (k is for each of them" in shown
+        assert "satisfied net <= gross" in shown
+        assert not [note for note in found.notes() if "constraint" in note]
+
+    def test_a_violated_constraint_is_noted_first(self):
+        broken = self.TABLE.with_columns(net=pl.Series([9, 9, 3, 4, 5, 6, 7, 8]))
+        found = measure(self.TABLE, broken, plan=self.PLAN)
+        assert found.constraints == {"net <= gross": 2}
+        assert "A constraint is violated: net <= gross (2 records)." in found.notes()
+        assert ("violated", "net <= gross (2 records)") in found.rows()
+
+    def test_the_manifest_says_it_as_well(self, tmp_path):
+        self.TABLE.write_csv(tmp_path / "in.csv")
+        protect_file(tmp_path / "in.csv", tmp_path / "out.csv", self.PLAN)
+        found = measure(tmp_path / "in.csv", tmp_path / "out.csv")
+        assert (found.strata, len(found.blocks)) == (("town",), 2)
+        assert found.constraints == {"net <= gross": 0}
+
+    def test_without_any_of_them(self):
+        found = measure(self.TABLE, self.TABLE)
+        assert (found.strata, found.blocks, found.constraints) == ((), (), {})
+        assert "blocks" not in dict(found.rows())

@@ -154,7 +154,8 @@ def test_rare_values_make_large_groups():
 def test_a_time_budget_ends_the_search_and_is_not_spent_on_compiling(rules, monkeypatch):
     table, compiled = Table(5, 400, rules), []
     monkeypatch.setattr(
-        "microagg.partitions.auto._compile", lambda _, under_rules: compiled.append(under_rules)
+        "microagg.partitions.auto.compile_ahead",
+        lambda _, under_rules: compiled.append(under_rules),
     )
     model = METHODS["auto"].cls(3, time_budget=0.05, random_state=0, n_jobs=1)
     labels = model.fit(table.X, requirements=table.rules).labels_

@@ -12,6 +12,7 @@ import pytest
 import microagg
 from microagg.cli.main import main
 from microagg.core.errors import ParameterError
+from microagg.core.keywords import ALIASES
 from microagg.plans.columns import (
     REQUIREMENT_OPTIONS,
     ROLE_OPTIONS,
@@ -21,7 +22,7 @@ from microagg.plans.columns import (
 )
 from microagg.plans.drafting import ROLE_HELP, draft, guess_columns
 from microagg.plans.options import Section, options_of
-from microagg.plans.plan import ALIASES, Plan
+from microagg.plans.plan import Plan
 from microagg.plans.toml import toml_value
 from microagg.release.protect import StudyOptions, TransformerOptions
 from microagg.tables.frames import open_frame

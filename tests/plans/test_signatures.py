@@ -131,3 +131,11 @@ class TestWhatIsMade:
             [sys.executable, "-OO", "-c", command], capture_output=True, text=True, check=True
         )
         assert done.stdout.split() == ["None", "None"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [({"seed": 1}, "random_state"), ({"options": {}}, "method_options")]
+)
+def test_names_of_plan_files_lead_to_those_in_python(given, meant):
+    with pytest.raises(TypeError, match=rf"Did you mean '{meant}'\?"):
+        microagg.protect([], k=2, **given)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 import polars as pl
@@ -164,6 +164,19 @@ class TestBeyondTheSample:
             if row not in classes:
                 assert (said in row.figure + row.meaning) != (row.measure in exact), row.measure
         assert sampled.as_dict()["risk"]["sample"]["n_sampled"] == 800
+
+    @pytest.mark.parametrize(
+        ("measures", "of_all"),
+        [
+            ("risk", {"classes", "linkage", "attributes", "individual", "units"}),
+            ("utility", {"loss", "il1s", "eigenvalues", "moments"}),
+        ],
+    )
+    def test_whatever_is_not_added_up_counts_as_sampled(self, sampled, measures, of_all):
+        """A new measure as well."""
+        found = getattr(sampled, measures)
+        every = {own.name for own in fields(found)} - {"sample"}
+        assert {*found.sample.fields} == every - of_all
 
     def test_the_sample_is_the_same_for_any_files_read_alike(self, done):
         listing = list_files(find_files(done[1]))
@@ -329,3 +342,22 @@ def test_a_folder_that_is_not_there(tmp_path, monkeypatch, capsys, command):
         main(command)
     assert ended.value.code == 2
     assert f"{command[-1]!r} does not exist" in capsys.readouterr().err
+
+
+def test_strata_and_constraints_of_the_plan_or_the_manifest(tmp_path):
+    (tmp_path / "in").mkdir()
+    for at in range(2):
+        table = pl.DataFrame({"net": range(60), "gross": range(1, 61), "town": ["a", "b"] * 30})
+        table.write_csv(tmp_path / "in" / f"{at}.csv")
+    columns = {"net": "quasi-identifier", "gross": "quasi-identifier", "town": "stratum"}
+    plan = microagg.Plan(
+        k=3,
+        method="mdav",
+        constraints=["net <= gross"],
+        columns={name: {"role": role} for name, role in columns.items()},
+    )
+    microagg.protect_dataset(tmp_path / "in", tmp_path / "out", plan=plan)
+    for asked in (None, plan):
+        found = microagg.measure(tmp_path / "in", tmp_path / "out", plan=asked)
+        assert (found.strata, found.blocks) == (("town",), ())
+        assert found.constraints == {"net <= gross": 0}

@@ -14,7 +14,9 @@ import pytest
 
 from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
+from microagg.plans.options import options_of
 from microagg.scale.protect import protect_files
+from microagg.scale.refusals import check_plan
 from microagg.scale.steps import writing
 from microagg.scale.storage import shuffle, work
 from microagg.scale.tasks import memory
@@ -23,6 +25,7 @@ from tests.scale.datasets import ROLES, digests, people, write_files
 
 ASKED = {"k": 4, "method": "mdav", **ROLES}
 N = 600
+OPTIONS = list(options_of(Plan))
 
 
 @pytest.fixture
@@ -39,10 +42,14 @@ class TestOptions:
         ("asked", "words"),
         [
             ({"method": "fcm"}, "method 'fcm', whose records draw"),
-            ({"blocks": [["age"]]}, "blocks of columns"),
-            ({"keep_margins": True}, "keeping the totals of categories"),
-            ({"method": "auto", "time_budget": 1.0}, "a time budget"),
+            ({"blocks": [["age"]]}, "blocks"),
+            ({"keep_margins": True}, "keep_margins"),
+            ({"method": "auto", "time_budget": 1.0}, "time_budget"),
             ({"bound": "fast"}, "a bound"),
+            (
+                {"method": "igd", "method_options": {"initial": [0, 0, 0, 0]}},
+                "an option of the method",
+            ),
         ],
         ids=lambda value: value if isinstance(value, str) else "",
     )
@@ -56,6 +63,27 @@ class TestOptions:
         plan = Plan(k=20, columns=columns, hybrid=True)
         with pytest.raises(ParameterError, match=r"hybrid.* not available for datasets"):
             protect_dataset(tmp_path / "nowhere", tmp_path / "out", plan=plan)
+
+    def test_an_option_is_refused_unless_it_says_that_datasets_act_on_it(self):
+        """Whatever the option: a new one cannot be ignored."""
+        plan = Plan(k=5, columns={"age": {"role": "quasi-identifier"}})
+        check_plan(plan)
+        for option in OPTIONS:
+            other = plan.model_copy(update={option.keyword: object()})
+            if option.on_datasets is None:
+                words = rf"^{option.keyword} \({option.flag.name}\) is not available for datasets"
+                with pytest.raises(ParameterError, match=words):
+                    check_plan(other)
+            elif option.on_datasets.refuses is None:
+                check_plan(other)
+
+    def test_what_datasets_act_on(self):
+        """Declared option by option: one that is added here is tried on a dataset as well."""
+        assert {option.keyword for option in OPTIONS if option.on_datasets is not None} == {
+            *("k", "method", "method_options", "random_state", "effort", "bound", "scale"),
+            *("missing", "na", "digits", "dates", "constraints", "small_strata"),
+            *("valid_combinations", "keep_key", "unit"),
+        }
 
     def test_a_plan_beside_options(self, source, tmp_path):
         with pytest.raises(ParameterError, match="k is given in addition to a plan"):

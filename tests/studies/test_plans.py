@@ -527,3 +527,16 @@ class TestPrinted:
             found = compare(table, 3, "mdav")
             assert type(found.table) is type(table)
             assert len(found.table) == len(found) == 1
+
+
+@pytest.mark.parametrize(("asked", "expected"), [({}, []), ({"l_diversity": {"ill": 2}}, [True])])
+def test_what_a_sweep_needs_is_compiled_before_its_seconds_count(asked, expected, monkeypatch):
+    """Under requirements, too, which another search meets."""
+    compiled = []
+    monkeypatch.setattr(
+        "microagg.studies.chains.compile_ahead", lambda _, under_rules: compiled.append(under_rules)
+    )
+    table = pl.DataFrame({"age": [*range(12)], "wage": [*range(12)], "ill": ["no", "yes"] * 6})
+    said = {"quasi_identifiers": ["age", "wage"], "sensitive": ["ill"]}
+    microagg.sweep(table, ks=[3], bound="none", random_state=0, **said, **asked)
+    assert compiled == expected

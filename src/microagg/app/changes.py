@@ -8,7 +8,7 @@ from microagg.core.registry import find
 from microagg.plans.agreement import options_of_another_method
 from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
 from microagg.plans.commands import quoted_name
-from microagg.plans.options import Kind, Option, options_of
+from microagg.plans.options import Kind, Option, Section, options_of
 from microagg.plans.plan import Plan
 from microagg.plans.texts import column_value, option_value
 from microagg.requirements.base import About
@@ -21,6 +21,20 @@ COLUMN_OPTIONS: Mapping[str, Option] = {
     "digits": OPTIONS["digits"],
 }
 _ONE_A_LINE = (Kind.TEXTS, Kind.LISTS, Kind.ASSIGNMENTS)
+
+
+def options_in(*sections: Section, but: Sequence[str]) -> tuple[str, ...]:
+    """Return the options of a plan in these sections, section by section, but for those named.
+
+    >>> options_in(Section.METHOD, but=("method", "method_options", "random_state"))
+    ('effort', 'time_budget', 'bound', 'scale')
+    """
+    return tuple(
+        keyword
+        for section in sections
+        for keyword, own in OPTIONS.items()
+        if own.flag.section is section and keyword not in but
+    )
 
 
 def with_option(plan: Plan, keyword: str, entered: str | bool) -> Plan:

@@ -8,10 +8,11 @@ from typing import Any
 from microagg.cli.options import parsed, parsed_columns, plan_options, role_options
 from microagg.cli.summary import Facts
 from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.keywords import ALIASES
 from microagg.core.registry import DEFAULT, find
 from microagg.plans.agreement import METHOD_FIELDS, options_of_another_method
 from microagg.plans.columns import columns_by_name
-from microagg.plans.plan import ALIASES, Plan
+from microagg.plans.plan import Plan
 from microagg.plans.refusals import in_file
 from microagg.plans.toml import read_plan
 from microagg.tables.roles import IDENTIFIER, UNIT

@@ -236,7 +236,7 @@ def _saving_memory(arguments: Sequence[str]) -> str:
 def _run(argv: list[str], began: float) -> int:
     import typer
 
-    from microagg.cli.commands import command
+    from microagg.cli.commands import COMMANDS, command
 
     # The class of all errors in arguments; typer has no public name for it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
@@ -247,19 +247,20 @@ def _run(argv: list[str], began: float) -> int:
     except typer.Exit as leaving:
         return leaving.exit_code
     except usage_error as error:
-        _say(_usage_line(error))
+        _say(_usage_line(error, argv[0] if argv[:1] and argv[0] in COMMANDS else ""))
         return 2
     return 0
 
 
-def _usage_line(error: Any) -> str:
+def _usage_line(error: Any, name: str) -> str:
     """Return a message on wrong arguments: the problem, a similar option, where to find help."""
     message = error.format_message()
     if option := getattr(error, "option_name", None):
         nearest = _nearest_option(option, getattr(error, "possibilities", None) or ())
         message = f"{error.message.rstrip('.')}.{nearest}"
     message = f"{' '.join(message.split()).rstrip('.?')}{'?' if message.endswith('?') else '.'}"
-    path = error.ctx.command_path if error.ctx else "microagg"
+    # Some errors do not say in which command they occurred.
+    path = error.ctx.command_path if error.ctx else f"microagg {name}".strip()
     return f"{message[:1].lower()}{message[1:]} Try '{path} --help'."
 
 

@@ -23,13 +23,13 @@ from microagg.cli.options import (
     role_options,
     takes,
 )
-from microagg.core.words import counted, listed_names
+from microagg.core.words import counted
 from microagg.plans.options import Section
+from microagg.plans.texts import name_in
 from microagg.tables.roles import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, WEIGHT
 
 if TYPE_CHECKING:
     from microagg.measures.measured import Measures
-    from microagg.measures.risk.units import UnitRisk
 
 _ROLES = role_options(QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE)
 _SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), role_options(WEIGHT)
@@ -108,13 +108,13 @@ def measure(
         found = measured(
             original,
             protected,
-            key=key,
+            key=None if key is None else name_in(key),
             audit=given["audit"],
             **parsed(_ROLES, given),
             **parsed(_UNIT, given),
             **parsed(_WEIGHTS, given),
             columns=parsed_columns(given),
-            target=target,
+            target=None if target is None else name_in(target),
             random_state=seed,
             plan=given["plan"],
             memory=memory,
@@ -127,35 +127,8 @@ def measure(
         show(_summary(found))
 
 
-def _assumed(found: "Measures") -> str:
-    listed = "all of these" if found.assumed == found.sensitive else listed_names(found.assumed)
-    return f"{listed} (unchanged, and not named by any option)"
-
-
-def _unit(found: "UnitRisk") -> str:
-    without = ""
-    if found.records_without:
-        without = f"; {counted(found.records_without, 'record')} without one"
-    return f"{listed_names([found.column])}: {found.n_units:,} different{without}"
-
-
 def _summary(found: "Measures") -> str:
-    about = [
-        ("intruder knows", listed_names(found.quasi_identifiers)),
-        ("wants to know", listed_names(found.sensitive)),
-        *([("assumed", _assumed(found))] if found.assumed else []),
-        *([] if found.risk.units is None else [("unit", _unit(found.risk.units))]),
-        *([] if found.weights is None else [("weights", listed_names([found.weights]))]),
-        *([("left out", listed_names(found.dropped))] if found.dropped else []),
-        *(
-            [("not released", f"{counted(found.unmatched, 'record')} of the original")]
-            if found.unmatched
-            else []
-        ),
-        *([("read from", found.read_from)] if found.read_from else []),
-        *(row for required in found.requirements for row in required.rows()),
-        ("time", f"{found.seconds:.2f} s"),
-    ]
+    about = [*found.rows(), ("time", f"{found.seconds:.2f} s")]
     sections = [f"Measured {counted(found.n_records, 'record')}", facts(about)]
     sections += [facts([("Note:", note)], indent=0) for note in found.notes()]
     for title, rows in (("Risk", found.risk.rows()), ("Utility", found.utility.rows())):

@@ -42,6 +42,7 @@ _TYPES: dict[Kind, Any] = {
     Kind.WHOLE: str | None,
     Kind.NUMBER: str | None,
     Kind.TEXT: str | None,
+    Kind.NAME: str | None,
     Kind.SWITCH: bool | None,
 }
 

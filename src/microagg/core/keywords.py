@@ -7,6 +7,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from microagg.core.validation import did_you_mean
 
+# Names of options in plan files, and those that they have in Python.
+ALIASES = {"seed": "random_state", "options": "method_options"}
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -19,8 +21,13 @@ def check_keywords(
         if name not in known:
             raise TypeError(
                 f"{function.__qualname__}() got an unexpected keyword argument {name!r}."
-                f"{did_you_mean(name, known)}"
+                f"{_meant(name, known)}"
             )
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    other = ALIASES.get(name)
+    return f" Did you mean {other!r}?" if other in known else did_you_mean(name, known)
 
 
 def with_hints(function: Callable[P, R]) -> Callable[P, R]:

@@ -1,7 +1,7 @@
 """How safe a protected table is, and what it is still good for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from microagg.core.errors import ParameterError
@@ -30,19 +30,8 @@ from microagg.measures.utility.unit_loss import UnitLoss, unit_loss
 from microagg.measures.wording import FigureRow, Sample, as_html, as_text, stated
 from microagg.tables.pairs import Pair
 
-# All groups of rows of `Utility`, for a sample that all of them come from.
-UTILITY_FIELDS = (
-    "loss",
-    "units",
-    "il1s",
-    "eigenvalues",
-    "moments",
-    "associations",
-    "distributions",
-    "total_variation",
-    "propensity",
-    "model",
-)
+# Figures whose rows say by themselves which records were attacked.
+_SAY_THEMSELVES = ("linkage", "probabilistic", "informed")
 
 
 def _plain(measures: Any) -> dict[str, Any]:
@@ -78,16 +67,21 @@ class Risk:
 
     def rows(self) -> list[FigureRow]:
         """Return the main figures in words."""
+        each = [
+            ("classes", risk_words.class_rows(self.classes)),
+            ("units", risk_words.unit_class_rows(self.units)),
+            ("individual", risk_words.individual_rows(self.individual)),
+            ("linkage", risk_words.linkage_rows(self.linkage, self.classes.smallest)),
+            ("units", risk_words.unit_linkage_rows(self.units)),
+            ("probabilistic", [risk_words.probabilistic_row(self.probabilistic)]),
+            ("informed", risk_words.informed_rows(self.informed)),
+            ("intervals", risk_words.nearness_rows(self.intervals, self.drisk)),
+            ("attributes", risk_words.attribute_rows(self.attributes)),
+        ]
         return [
-            *risk_words.class_rows(self.classes),
-            *risk_words.unit_class_rows(self.units),
-            *risk_words.individual_rows(self.individual),
-            *risk_words.linkage_rows(self.linkage, self.classes.smallest),
-            *risk_words.unit_linkage_rows(self.units),
-            risk_words.probabilistic_row(self.probabilistic),
-            *risk_words.informed_rows(self.informed),
-            *stated(risk_words.nearness_rows(self.intervals, self.drisk), self.sample, "intervals"),
-            *stated(risk_words.attribute_rows(self.attributes), self.sample, "attributes"),
+            row
+            for name, rows in each
+            for row in (rows if name in _SAY_THEMSELVES else stated(rows, self.sample, name))
         ]
 
     def notes(self) -> list[str]:
@@ -150,6 +144,20 @@ class Utility:
 
     def _repr_html_(self) -> str:
         return as_html("Utility", self.rows())
+
+
+def from_sample(measures: type[Risk | Utility], of_all: Iterable[str]) -> tuple[str, ...]:
+    """Return the figures that come from a sample: all but those that are `of_all` records.
+
+    >>> from_sample(Utility, ("loss", "units", "il1s", "eigenvalues", "moments", "associations"))
+    ('distributions', 'propensity', 'model')
+    """
+    those = {*of_all, "sample"}
+    return tuple(own.name for own in fields(measures) if own.name not in those)
+
+
+# All groups of rows of `Utility`, for a sample that all of them come from.
+UTILITY_FIELDS = (*from_sample(Utility, ()), "total_variation")
 
 
 def measure_risk(

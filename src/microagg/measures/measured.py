@@ -1,8 +1,8 @@
 """Risk and utility of a protected table together, and what they were measured on."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from microagg.core.tabulate import html_table, text_table
-from microagg.core.words import counted
+from microagg.core.words import counted, listed_names
 from microagg.files.dialect import Dialect
 from microagg.measures.measure import Risk, Utility, measure_risk, measure_utility
 from microagg.measures.risk import wording as risk_words
 from microagg.measures.subject import KnownColumns, open_subject
 from microagg.plans.plan import Plan
+from microagg.requirements.constraints import Violations
 from microagg.requirements.found import GroupFinding
 from microagg.tables.pairs import Pair, PairedColumn
 
@@ -34,7 +35,9 @@ class Measures:
     columns, and weights, that are different in every record. `read_from` is the manifest that named
     the columns, if one did. `unit` is the column of the original that says whom records are about.
     `requirements` are those of the plan or the manifest on every combination besides k records,
-    with what was found.
+    with what was found. `strata` are those of the plan or the manifest, and `blocks` its blocks of
+    columns, within each of which k holds; a single block is none. `constraints` counts the records
+    that violate each of its constraints.
 
     Examples
     --------
@@ -64,6 +67,9 @@ class Measures:
     weights: str | None = None
     unit: str | None = None
     requirements: tuple[GroupFinding, ...] = ()
+    strata: tuple[str, ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ()
+    constraints: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, ready for json.dumps."""
@@ -78,6 +84,8 @@ class Measures:
             "max_group": max(classes.classes_by_size),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
+            "strata": list(self.strata),
+            "blocks": [list(block) for block in self.blocks],
             "weights": self.weights,
             "unit": self.unit,
             "assumed_sensitive": list(self.assumed),
@@ -88,6 +96,7 @@ class Measures:
             "seconds": self.seconds,
             "manifest": self.read_from,
             "requirements": [found.as_dict() for found in self.requirements],
+            "constraints": dict(self.constraints),
             "risk": self.risk.as_dict(),
             "utility": self.utility.as_dict(),
         }
@@ -108,6 +117,9 @@ class Measures:
                     f"A requirement cannot be checked ({found.wording.asked}), because the "
                     f"original has no {needs}."
                 )
+        violations = Violations(dict(self.constraints))
+        if not violations.satisfied:
+            yield f"A constraint is violated: {violations.broken}."
 
     def _signs_of_mistakes(self) -> Iterator[str]:
         loss, linkage = self.utility.loss.information_loss, self.risk.linkage
@@ -138,27 +150,54 @@ class Measures:
                 "quasi-identifiers if that is possible."
             )
 
-    def _facts(self) -> list[tuple[str, str]]:
+    def rows(self) -> list[tuple[str, str]]:
         """Return what was measured, by name; what does not apply is left out."""
         facts = {
-            "quasi-identifiers": ", ".join(self.quasi_identifiers),
-            "sensitive": ", ".join(self.sensitive),
-            "unit": self.unit or "",
-            "weights": self.weights or "",
-            "assumed sensitive": ", ".join(self.assumed),
-            "left out": ", ".join(self.dropped),
-            "not released": counted(self.unmatched, "record") if self.unmatched else "",
+            "intruder knows": listed_names(self.quasi_identifiers),
+            "wants to know": listed_names(self.sensitive),
+            "assumed": self._assumed(),
+            "strata": listed_names(self.strata) if self.strata else "",
+            "blocks": self._blocks(),
+            "unit": self._unit(),
+            "weights": "" if self.weights is None else listed_names([self.weights]),
+            "left out": listed_names(self.dropped) if self.dropped else "",
+            "not released": self._not_released(),
             "read from": self.read_from or "",
         }
         required = [row for found in self.requirements for row in found.rows()]
-        return [*((name, fact) for name, fact in facts.items() if fact), *required]
+        judged = Violations(dict(self.constraints)).rows()
+        return [*((name, fact) for name, fact in facts.items() if fact), *required, *judged]
+
+    def _assumed(self) -> str:
+        if not self.assumed:
+            return ""
+        listed = "all of these" if self.assumed == self.sensitive else listed_names(self.assumed)
+        return f"{listed} (unchanged, and not named by any option)"
+
+    def _blocks(self) -> str:
+        if not self.blocks:
+            return ""
+        listed = "; ".join(map(listed_names, self.blocks))
+        return f"{listed} (k is for each of them; groups below share all columns)"
+
+    def _unit(self) -> str:
+        found = self.risk.units
+        if found is None:
+            return ""
+        without = ""
+        if found.records_without:
+            without = f"; {counted(found.records_without, 'record')} without one"
+        return f"{listed_names([found.column])}: {found.n_units:,} different{without}"
+
+    def _not_released(self) -> str:
+        return f"{counted(self.unmatched, 'record')} of the original" if self.unmatched else ""
 
     def __repr__(self) -> str:
         notes = [("Note:", note) for note in self.notes()]
         return "\n\n".join(
             [
                 f"Measured {counted(self.n_records, 'record')}",
-                text_table((), self._facts()),
+                text_table((), self.rows()),
                 *([text_table((), notes)] if notes else []),
                 repr(self.risk),
                 repr(self.utility),
@@ -168,7 +207,7 @@ class Measures:
     def _repr_html_(self) -> str:
         title = f"Measured {counted(self.n_records, 'record')}"
         notes = "".join(f"<p>Note: {escape(note)}</p>" for note in self.notes())
-        about = html_table((), self._facts(), title=title)
+        about = html_table((), self.rows(), title=title)
         return f"{about}{notes}{self.risk._repr_html_()}{self.utility._repr_html_()}"
 
 
@@ -188,12 +227,12 @@ def measure_tables(
 ) -> Measures:
     """Measure two DataFrames or files, as `microagg.measure` does."""
     began = time.perf_counter()
-    pair, known, found = open_subject(
+    pair, known, found, violations = open_subject(
         original, protected, given, plan, dialect, key, unit, weights, audit
     )
     utility = measure_utility(pair, target=target, seed=seed)
     risk = measure_risk(pair, seed=seed, is_drawn=known.is_drawn)
-    return measures_of(pair, known, risk, utility, found, seed, began)
+    return measures_of(pair, known, risk, utility, found, violations, seed, began)
 
 
 def measures_of(
@@ -202,6 +241,7 @@ def measures_of(
     risk: Risk,
     utility: Utility,
     required: tuple[GroupFinding, ...],
+    violations: Violations | None,
     seed: int,
     began: float,
 ) -> Measures:
@@ -222,7 +262,17 @@ def measures_of(
         known.weights,
         None if pair.units is None else pair.units.column,
         required,
+        known.strata,
+        _blocks(known),
+        {} if violations is None else violations.counts,
     )
+
+
+def _blocks(known: KnownColumns) -> tuple[tuple[str, ...], ...]:
+    """Return the blocks of columns without the strata, if there are several."""
+    if len(known.blocks) < 2:
+        return ()
+    return tuple(tuple(n for n in own if n not in known.strata) for own in known.blocks)
 
 
 def _left_out(pair: Pair, known: KnownColumns) -> tuple[str, ...]:

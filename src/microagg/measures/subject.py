@@ -11,13 +11,14 @@ from microagg.core.arrays import Order
 from microagg.core.errors import ParameterError
 from microagg.files.dialect import Dialect
 from microagg.files.formats import dialect_for
-from microagg.measures.required import required_of
+from microagg.measures.required import check_columns_of, constraints_on, required_of
 from microagg.plans.audits import order_of
 from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.columns import ColumnPlan, columns_by_name
-from microagg.plans.manifest import Manifest
+from microagg.plans.manifest import ColumnFacts, Manifest
 from microagg.plans.plan import Plan
 from microagg.plans.units import ROWS, refuse_ambiguous_rows
+from microagg.requirements.constraints import Violations
 from microagg.requirements.found import GroupFinding
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, index_names, open_frame
@@ -49,7 +50,7 @@ class KnownColumns:
     published unchanged, like sensitive columns, and measured like them. `read_from` is
     the manifest that said so, if one did; `is_drawn` says that records drew their values (`fcm`,
     `efcm`). `plan` says what was asked for, `blocks` the columns whose values together are a
-    combination.
+    combination, with the `strata` in each, and `released` what the manifest says of columns.
     """
 
     quasi_identifiers: tuple[str, ...] = ()
@@ -61,6 +62,8 @@ class KnownColumns:
     read_from: str | None = None
     plan: Plan | None = None
     blocks: tuple[tuple[str, ...], ...] = ()
+    strata: tuple[str, ...] = ()
+    released: Mapping[str, ColumnFacts] = field(default_factory=dict)
 
     @property
     def says_nothing(self) -> bool:
@@ -119,6 +122,7 @@ class KnownColumns:
             plan.draws_values,
             plan=plan,
             blocks=tuple((*block, *strata) for block in blocks),
+            strata=strata,
         )
 
     @classmethod
@@ -136,6 +140,8 @@ class KnownColumns:
             path,
             found.plan,
             tuple((*block, *found.strata) for block in found.blocks),
+            found.strata,
+            found.columns,
         )
 
     def within(self, columns: tuple[str, ...]) -> "KnownColumns":
@@ -175,12 +181,14 @@ def _said_of_columns(plan: Plan) -> dict[str, ColumnOptions]:
 class Opened(NamedTuple):
     """The records before and after, what is known of their columns, and what was required.
 
-    `required` are the findings on what a plan or manifest asks of every combination.
+    `required` are the findings on what a plan or manifest asks of every combination, `violations`
+    those of its constraints, if it has any.
     """
 
     pair: Pair
     known: KnownColumns
     required: tuple[GroupFinding, ...]
+    violations: Violations | None
 
 
 def open_subject(
@@ -220,7 +228,15 @@ def open_subject(
     order = order_of(audit, len(after), is_shuffled=is_shuffled)
     pair = pair_of(before, after, roles, unit, shown, key, order)
     required = required_of(roles.plan, before, after, roles.blocks, pair.matches)
-    return Opened(pair, roles, required)
+    return Opened(pair, roles, required, _violations(roles, after))
+
+
+def _violations(known: KnownColumns, protected: Frame) -> Violations | None:
+    if known.plan is None or not known.plan.constraints:
+        return None
+    plan = known.plan
+    check_columns_of(plan.constraints, protected.columns)
+    return constraints_on(protected, plan.constraints, known.released, plan, plan.dates)
 
 
 def _beside(path: str) -> tuple[Manifest, str] | None:

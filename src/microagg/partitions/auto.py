@@ -153,7 +153,7 @@ class Auto(Partitioner):
         effort = EFFORTS[check_choice("effort", self.effort, EFFORTS)]
         n_jobs = check_jobs(self.n_jobs)
         if self.time_budget is not None:
-            _compile(n_jobs)
+            compile_ahead(n_jobs)
         limits = Limits.checked(None, self.time_budget)
         rng = check_rng(self.random_state)
         self.interrupted_ = self.timed_out_ = False
@@ -186,7 +186,7 @@ class Auto(Partitioner):
         check_choice("effort", self.effort, EFFORTS)
         n_jobs, rng = check_jobs(self.n_jobs), check_rng(self.random_state)
         if self.time_budget is not None:
-            _compile(n_jobs, under_rules=True)
+            compile_ahead(n_jobs, under_rules=True)
         limits = Limits.checked(None, self.time_budget)
         self.interrupted_ = self.timed_out_ = False
         self.near_ = None
@@ -268,7 +268,7 @@ class Searching(Protocol[Work]):
         """Whether the search did not run out of time."""
 
 
-def _compile(n_jobs: int, *, under_rules: bool = False) -> None:
+def compile_ahead(n_jobs: int, *, under_rules: bool = False) -> None:
     """Group a few records, so that a first run does not spend its time budget on compiling."""
     few = np.random.default_rng(0).normal(size=(_MOST_FOR_ALL + 4, 2))
     rules = None

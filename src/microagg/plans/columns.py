@@ -78,7 +78,7 @@ ROLE_OPTIONS: Mapping[str, Option] = {
     WEIGHT: Option(
         "weights",
         Flag("--weights", "C", Section.COLUMNS),
-        Kind.TEXT,
+        Kind.NAME,
         "Column of record weights, published unchanged.",
     ),
 }

@@ -96,18 +96,27 @@ def _words(option: Option, value: Any) -> Iterator[str]:
 
 def _column_words(name: str, said: Mapping[str, Any]) -> Iterator[str]:
     if said.get("role") == UNIT:
-        yield from ("--unit", name)
+        yield from ("--unit", _single(name))
     elif "role" in said:
         option = ROLE_OPTIONS[said["role"]]
         yield option.flag.name
-        yield quoted_name(name) if option.kind is Kind.NAMES else name
+        yield quoted_name(name) if option.kind is Kind.NAMES else _single(name)
+    assigned = quoted_name(name) if "=" in name else _single(name)
     if "digits" in said:
-        yield from ("--digits", f"{name}={said['digits']}")
+        yield from ("--digits", f"{assigned}={said['digits']}")
     for option in options_of(ColumnPlan):
         if option.keyword in said:
             value = said[option.keyword]
             listed = value if isinstance(value, list) else [value]
-            yield from (option.flag.name, f"{name}={','.join(quoted_name(str(v)) for v in listed)}")
+            yield from (
+                option.flag.name,
+                f"{assigned}={','.join(quoted_name(str(v)) for v in listed)}",
+            )
+
+
+def _single(name: str) -> str:
+    """Return a name where only one is expected: quotes of its own are not those of a list."""
+    return quoted_name(name) if name.startswith('"') else name
 
 
 def quoted_name(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 
 from microagg.aggregates.choices import Missing
-from microagg.bounds.choices import AUTO, BOUNDS
+from microagg.bounds.choices import AUTO, BOUNDS, NONE
 from microagg.core.read_only import ReadOnly
 from microagg.core.registry import DEFAULT, find
 from microagg.core.validation import (
@@ -26,7 +26,7 @@ from microagg.plans.checks import (
 )
 from microagg.plans.columns import ColumnPlan, Model, as_columns
 from microagg.plans.digits import only_all
-from microagg.plans.options import Kind, OnlyIf, Section, option
+from microagg.plans.options import Kind, OnDatasets, OnlyIf, Section, option
 from microagg.plans.units import UnitOfRecords
 from microagg.tables.columns import DATE_ORDERS
 from microagg.tables.roles import STRATUM
@@ -35,12 +35,22 @@ from microagg.tables.strata import SMALL_STRATA
 
 
 class PlanFields(Model):
-    """The fields of a `Plan`; `OnlyIf` says when one has a meaning."""
+    """The fields of a `Plan`; `OnlyIf` says when one has a meaning.
 
-    k: Annotated[int, checked(check_count)] = option(
+    Datasets beyond memory refuse those without `OnDatasets`.
+    """
+
+    k: Annotated[int, checked(check_count), OnDatasets()] = option(
         ..., "-k", "K", Section.PROTECTION, "Least number of records behind a released combination."
     )
-    method: Annotated[str, BeforeValidator(lambda value: find(value).name)] = option(
+    method: Annotated[
+        str,
+        BeforeValidator(lambda value: find(value).name),
+        OnDatasets(
+            lambda method: find(method).draws,
+            "method {value!r}, whose records draw their values,",
+        ),
+    ] = option(
         DEFAULT, "--method", "M", Section.METHOD, "How records are grouped; see 'microagg methods'."
     )
     method_options: Annotated[
@@ -48,9 +58,17 @@ class PlanFields(Model):
         checked(check_mapping),
         AfterValidator(ReadOnly),
         PlainSerializer(lambda options: {n: plain_value(value) for n, value in options.items()}),
+        OnDatasets(
+            lambda options: (
+                not all(isinstance(own, (bool, int, float, str)) for own in options.values())
+            ),
+            "an option of the method with a value for every record",
+        ),
     ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "Options of the method.")
     random_state: Annotated[
-        int | None, BeforeValidator(lambda v: None if v is None else check_seed(v))
+        int | None,
+        BeforeValidator(lambda v: None if v is None else check_seed(v)),
+        OnDatasets(),
     ] = option(
         None,
         "--seed",
@@ -66,6 +84,7 @@ class PlanFields(Model):
             lambda plan: "effort" in find(plan.method).options,
             "is for 'auto'; how much work {method!r} does depends on its options. Leave it out.",
         ),
+        OnDatasets(),
     ] = option(
         "balanced",
         "--effort",
@@ -89,14 +108,18 @@ class PlanFields(Model):
         Section.METHOD,
         "Seconds for the search of auto, icsm and reporder, and for a tight bound.",
     )
-    bound: Annotated[str, one_of(BOUNDS)] = option(
+    bound: Annotated[
+        str,
+        one_of(BOUNDS),
+        OnDatasets(lambda bound: bound not in (AUTO, NONE), "a bound (--bound)"),
+    ] = option(
         AUTO,
         "--bound",
         "B",
         Section.METHOD,
         "Proof of how close to optimal the groups are: fast, tight (takes minutes), none, or auto.",
     )
-    scale: Annotated[str, one_of(SCALES)] = option(
+    scale: Annotated[str, one_of(SCALES), OnDatasets()] = option(
         "standardise",
         "--scale",
         "S",
@@ -104,7 +127,7 @@ class PlanFields(Model):
         "How numbers are compared: standardise, robust, rank, log or none.",
         studies=("compare", "sweep"),
     )
-    missing: Annotated[Missing, one_of(Missing)] = option(
+    missing: Annotated[Missing, one_of(Missing), OnDatasets()] = option(
         Missing.ERROR,
         "--missing",
         "M",
@@ -112,7 +135,7 @@ class PlanFields(Model):
         "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
         studies=("compare", "sweep"),
     )
-    na: Annotated[tuple[str, ...], BeforeValidator(as_markers)] = option(
+    na: Annotated[tuple[str, ...], BeforeValidator(as_markers), OnDatasets()] = option(
         (),
         "--na",
         "TEXT,...",
@@ -121,7 +144,7 @@ class PlanFields(Model):
         "always do.",
         studies=("compare", "sweep"),
     )
-    digits: Annotated[str | None, BeforeValidator(only_all)] = option(
+    digits: Annotated[str | None, BeforeValidator(only_all), OnDatasets()] = option(
         None,
         "--digits",
         "C=N",
@@ -130,7 +153,7 @@ class PlanFields(Model):
         "Without it, as many as the column has.",
         kind=Kind.BY_COLUMN,
     )
-    dates: Annotated[str | None, one_of(DATE_ORDERS, or_none=True)] = option(
+    dates: Annotated[str | None, one_of(DATE_ORDERS, or_none=True), OnDatasets()] = option(
         None,
         "--dates",
         "us|eu",
@@ -138,7 +161,7 @@ class PlanFields(Model):
         "Order of day and month in dates such as 01/02/2024: us (month first) or eu (day first).",
         studies=("compare", "sweep"),
     )
-    constraints: Constraints = option(
+    constraints: Annotated[Constraints, OnDatasets()] = option(
         (),
         "--constraint",
         "TEXT",
@@ -168,11 +191,12 @@ class PlanFields(Model):
             lambda plan: bool(plan.columns_as(STRATUM)),
             "is for strata, and there are none. Leave it out.",
         ),
+        OnDatasets(),
     ] = option(
         "error",
         "--small-strata",
         "S",
-        Section.PROTECTION,
+        Section.COLUMNS,
         "Strata of fewer than k records: error refuses them, merge joins them with others.",
         studies=("compare", "sweep"),
     )
@@ -180,11 +204,11 @@ class PlanFields(Model):
         (),
         "--block",
         "C,...",
-        Section.PROTECTION,
+        Section.COLUMNS,
         "Columns to group on their own; k then holds within each block only.",
         studies=("compare", "sweep"),
     )
-    valid_combinations: Annotated[bool, checked(check_flag)] = option(
+    valid_combinations: Annotated[bool, checked(check_flag), OnDatasets()] = option(
         True,
         "--valid-combinations",
         "",
@@ -214,6 +238,7 @@ class PlanFields(Model):
             lambda plan: bool(plan.identifiers),
             "has no identifier to replace by a random key. Name one, or leave it out.",
         ),
+        OnDatasets(),
     ] = option(
         False,
         "--keep-key",
@@ -228,7 +253,7 @@ class PlanFields(Model):
         Section.PROTECTION,
         "Release the records in random order.",
     )
-    unit: UnitOfRecords = option(
+    unit: Annotated[UnitOfRecords, OnDatasets()] = option(
         None,
         "--unit",
         "C",
@@ -236,6 +261,7 @@ class PlanFields(Model):
         "Column that says whom a record is about. It is dropped, and k counts units. 'rows': every "
         "record is about a different person.",
         studies=("compare", "sweep"),
+        kind=Kind.NAME,
     )
     columns: Annotated[
         dict[str, ColumnPlan], BeforeValidator(as_columns), AfterValidator(ReadOnly)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
@@ -11,6 +11,8 @@ from pydantic.fields import FieldInfo
 from microagg.core.read_only import ReadOnly
 from microagg.plans.checks import OneOf
 from microagg.requirements.base import ColumnRequirement
+
+T = TypeVar("T")
 
 
 class Section(StrEnum):
@@ -29,6 +31,7 @@ class Kind(Enum):
     TEXT = auto()  # mdav
     SWITCH = auto()  # --keep-key or --no-keep-key
     TEXTS = auto()  # a text each time it is given
+    NAME = auto()  # age: one column
     NAMES = auto()  # age,sex: names in a list, or one each time
     LISTS = auto()  # age,sex: a list each time
     ASSIGNMENTS = auto()  # NAME=VALUE, one each time
@@ -57,6 +60,19 @@ class OnlyIf:
 
 
 @dataclass(frozen=True)
+class OnDatasets:
+    """That datasets beyond memory act on an option, in the annotation of its field.
+
+    Without it, they refuse whatever differs from the default, so that no option can be ignored.
+    `refuses` says which values they refuse all the same, and `words` what those ask for, as the
+    beginning of a sentence; `{value}` there is the value.
+    """
+
+    refuses: Callable[[Any], bool] | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class AsksFor:
     """The requirement that an option of a column asks for, in the annotation of its field."""
 
@@ -75,6 +91,7 @@ class Option:
     studies: tuple[str, ...] = ()  # commands that take it besides `protect`
     requirement: type[ColumnRequirement] | None = None  # what it asks for, of a column
     only_if: OnlyIf | None = None
+    on_datasets: OnDatasets | None = None
     choices: tuple[str, ...] = ()  # the words that it takes, if they are few
 
     @property
@@ -129,12 +146,16 @@ def options_of(model: type[BaseModel]) -> Iterator[Option]:
                 field.description or "",
                 default,
                 studies,
-                requirement=next(
-                    (own.requirement for own in field.metadata if isinstance(own, AsksFor)), None
-                ),
-                only_if=next((own for own in field.metadata if isinstance(own, OnlyIf)), None),
-                choices=next((own.choices for own in field.metadata if isinstance(own, OneOf)), ()),
+                requirement=None if (asks := _said(field, AsksFor)) is None else asks.requirement,
+                only_if=_said(field, OnlyIf),
+                on_datasets=_said(field, OnDatasets),
+                choices=() if (one := _said(field, OneOf)) is None else one.choices,
             )
+
+
+def _said(field: FieldInfo, kind: type[T]) -> T | None:
+    """Return what the annotation of a field says of this kind."""
+    return next((own for own in field.metadata if isinstance(own, kind)), None)
 
 
 def _kind(field: FieldInfo) -> Kind:

@@ -8,6 +8,7 @@ from typing import Any, Self
 from pydantic import ValidationError, model_validator
 
 from microagg.core.errors import MicroaggError, ParameterError
+from microagg.core.keywords import ALIASES
 from microagg.core.registry import find
 from microagg.files.atomic import atomic_write_all
 from microagg.files.writing import text_writer
@@ -37,9 +38,6 @@ from microagg.tables.roles import (
     Roles,
     no_such_column,
 )
-
-# Names that plan files may use for a field.
-ALIASES = {"seed": "random_state", "options": "method_options"}
 
 
 class Plan(PlanFields):
@@ -149,7 +147,7 @@ class Plan(PlanFields):
         known = set(columns)
         for name in self.columns:
             if name not in known:
-                raise no_such_column(name, columns)
+                raise no_such_column(name, columns, self.columns)
         if self.counts_rows and self._role_of(ROWS) in (None, IDENTIFIER):
             refuse_ambiguous_rows(columns)
         in_order = [name for name in columns if name in self.columns]

@@ -11,6 +11,7 @@ from microagg.plans.options import Kind, Option
 Value = bool | int | float | str | None
 
 _LONGEST_QUOTED = 40
+_QUOTED = r'"(?:[^"]|"")*"'
 _WORDS = {"true": True, "false": False, "none": None}
 # Kinds of options of columns whose values are numbers, or may be.
 _NUMBERS = (Kind.WHOLE, Kind.NUMBER, Kind.BY_COLUMN)
@@ -89,8 +90,32 @@ def names_in(text: str) -> list[str]:
             "names must be separated by commas on one line, a name with a comma in double "
             f"quotes; got {text!r}."
         ) from None
-    # An empty text is an empty name, which no table may have: it must not be taken for none.
+    # An empty text is an empty name: it must not be taken for none.
     return rows[0] or [""]
+
+
+def columns_in(text: str) -> list[str]:
+    """Return the columns in a text separated by commas, none of which has an empty name.
+
+    >>> columns_in("age,")
+    Traceback (most recent call last):
+    microagg.core.errors.ParameterError: a list of columns must have no empty names; got 'age,'...
+    """
+    names = names_in(text)
+    if any(not name.strip() for name in names):
+        raise ParameterError(
+            f"a list of columns must have no empty names; got {text!r}. Leave them out."
+        )
+    return names
+
+
+def name_in(text: str) -> str:
+    """Return the name of one column, which may be in double quotes as in a list.
+
+    >>> name_in('"city, country"'), name_in("city, country"), name_in('5" pipe')
+    ('city, country', 'city, country', '5" pipe')
+    """
+    return names_in(text)[0] if re.fullmatch(_QUOTED, text) else text
 
 
 def by_column(
@@ -107,14 +132,25 @@ def by_column(
     for option in options:
         key, flag = option.keyword, option.flag.name
         for pair in given.get(key) or ():
-            # From the right, as names may contain equals signs; but so may the values of an order.
-            name, equals, value = pair.partition("=") if key == "order" else pair.rpartition("=")
-            if not (name and equals and value.strip()):
+            name, value = _assigned(pair, from_left=key == "order")
+            if not (name and value):
                 raise ParameterError(f"{flag} must be COLUMN=VALUE; got {pair!r}.")
             if key in said.setdefault(name, {}):
                 raise ParameterError(f"{flag} is given twice for {name!r}. Remove one of them.")
-            said[name][key] = column_value(option, value.strip())
+            said[name][key] = column_value(option, value)
     return said
+
+
+def _assigned(pair: str, *, from_left: bool) -> tuple[str, str]:
+    """Return both sides of COLUMN=VALUE: empty ones without a column or a value.
+
+    From the right, as names may contain equals signs; but so may the values of an order.
+    """
+    if quoted := re.fullmatch(rf"({_QUOTED})=(.*)", pair, flags=re.DOTALL):
+        name, value = quoted.groups()
+    else:
+        name, _, value = pair.partition("=") if from_left else pair.rpartition("=")
+    return name_in(name), value.strip()
 
 
 def column_value(option: Option, text: str) -> Any:
@@ -145,11 +181,14 @@ def option_value(option: Option, given: Any) -> Any:
         return None
     if option.keyword == "random_state":
         return seed_of(given)
+    # An entry that means a missing value may be empty.
+    listed = names_in if option.keyword == "na" else columns_in
     readers: dict[Kind, Callable[[Any], Any]] = {
         Kind.WHOLE: whole_or_text,
         Kind.NUMBER: number_or_text,
-        Kind.NAMES: lambda texts: [name for text in texts for name in names_in(text)],
-        Kind.LISTS: lambda texts: [names_in(text) for text in texts],
+        Kind.NAME: name_in,
+        Kind.NAMES: lambda texts: [name for text in texts for name in listed(text)],
+        Kind.LISTS: lambda texts: [listed(text) for text in texts],
         Kind.ASSIGNMENTS: assignments,
         Kind.BY_COLUMN: lambda texts: next((text for text in texts if "=" not in text), None),
     }

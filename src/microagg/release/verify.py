@@ -6,13 +6,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
-import polars as pl
-
 from microagg.constraints.grammar import Constraint
-from microagg.core.errors import DataError, ParameterError
+from microagg.core.errors import DataError
 from microagg.files.dialect import Dialect
 from microagg.files.formats import dialect_for
+from microagg.measures.required import check_columns_of, constraints_on
 from microagg.plans.audits import order_of
 from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.manifest import Manifest
@@ -31,10 +29,7 @@ from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import ConstrainedColumns, Violations
 from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
-from microagg.tables.dates import ambiguous, writing_of
-from microagg.tables.frames import Frame, dtype_of, open_frame
-from microagg.tables.resolving import require_numbers_or_dates
-from microagg.tables.roles import no_such_column
+from microagg.tables.frames import Frame, open_frame
 
 
 def verify_table(
@@ -108,20 +103,10 @@ class _Opened(VerifySubject):
         return open_frame(self._file.table(as_text=self.columns))
 
     def numbers(self, columns: Sequence[str]) -> Frame:
-        """Return the table with these columns as numbers, if they are numeric.
-
-        Totals of 32-bit floats are only as accurate as that, which a text file does not show: the
-        manifest beside it does.
-        """
+        """Return the table with these columns as numbers, if they are numeric."""
         if self._file is None:
             return self._frame  # type: ignore[return-value]
-        table = self._file.table(columns=columns)
-        if self._file.dialect is not None:
-            beside = self.manifest()
-            known = {} if beside is None else beside.columns
-            narrow = [name for name in columns if name in known and known[name].stored == "Float32"]
-            table = table.with_columns(table.get_column(name).cast(pl.Float32) for name in narrow)
-        return open_frame(table)
+        return open_frame(self._file.table(columns=columns))
 
 
 def _evidence(
@@ -147,25 +132,6 @@ def _evidence(
     return [replace(own, unpublished=known) for own in published]
 
 
-def _forms(
-    opened: _Opened, frame: Frame, columns: Sequence[str], dates: str | None
-) -> dict[str, str]:
-    """Return how dates are written in columns of text: as the manifest says, or as it looks."""
-    beside = opened.manifest(warns=False)
-    known = {} if beside is None else beside.columns
-    forms = {}
-    for name in columns:
-        if dtype_of(frame, name) != nw.String:
-            continue
-        if name in known and known[name].written:
-            forms[name] = known[name].written
-        elif found := writing_of(frame[name].alias(""), dates):
-            if found.is_ambiguous:
-                raise ambiguous(name)
-            forms[name] = found.form
-    return forms
-
-
 def violations_in(
     path: PathName,
     constraints: Sequence[Constraint],
@@ -184,16 +150,7 @@ def _violations(
     opened: _Opened, constraints: Sequence[Constraint], plan: Plan | None, dates: str | None
 ) -> Violations:
     """Count the records that violate each constraint."""
-    required = ConstrainedColumns(tuple(constraints))
-    for constraint in constraints:
-        for name in constraint.coefficients:
-            if name not in opened.columns:
-                missing = no_such_column(name, opened.columns)
-                raise ParameterError(f"constraint {constraint.text!r}: {missing}")
-    frame = opened.numbers(required.columns)
-    forms = _forms(opened, frame, required.columns, dates)
-    require_numbers_or_dates(frame, required.columns, forms)
-    resolutions = {} if plan is None else plan.resolutions
-    required = replace(required, forms=forms, resolutions=resolutions)
-    (evidence,) = evidence_on(frame, [required.columns])
-    return required.judge(evidence)
+    check_columns_of(constraints, opened.columns)
+    frame = opened.numbers(ConstrainedColumns(tuple(constraints)).columns)
+    beside = opened.manifest(warns=False)
+    return constraints_on(frame, constraints, {} if beside is None else beside.columns, plan, dates)

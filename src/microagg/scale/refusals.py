@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
-from microagg.core.registry import find
+from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
 from microagg.scale.sources.listing import Listing
 from microagg.tables.roles import PUBLISH, STRATUM
@@ -14,28 +13,18 @@ def check_plan(plan: Plan) -> None:
     """Refuse a plan that asks for something that is not there for datasets."""
     for what in _not_there(plan):
         raise ParameterError(
-            f"{what} not available for datasets beyond memory. Leave it out, or protect a table "
+            f"{what} is not available for datasets beyond memory. Leave it out, or protect a table "
             "that fits in memory (microagg.protect, or microagg protect FILE without --memory)."
         )
 
 
 def _not_there(plan: Plan) -> Iterator[str]:
-    if find(plan.method).draws:
-        yield f"method {plan.method!r}, whose records draw their values, is"
-    if plan.hybrid:
-        yield "hybrid (--hybrid) is"
-    if plan.blocks:
-        yield "blocks of columns (--block) are"
-    if plan.keep_margins:
-        yield "keeping the totals of categories (--keep-margins) is"
-    if plan.shuffle:
-        yield "a random order of the records (--shuffle) is"
-    if plan.time_budget is not None:
-        yield "a time budget (--time-budget), with which no two runs are alike, is"
-    if plan.bound not in (AUTO, NONE):
-        yield "a bound (--bound) is"
-    if any(not isinstance(own, (bool, int, float, str)) for own in plan.method_options.values()):
-        yield "an option of the method with a value for every record is"
+    for option in options_of(Plan):
+        value, acts = getattr(plan, option.keyword), option.on_datasets
+        if acts is None and value != option.default:
+            yield f"{option.keyword} ({option.flag.name})"
+        elif acts is not None and acts.refuses is not None and acts.refuses(value):
+            yield acts.words.format(value=value)
 
 
 def check_folders(plan: Plan, listing: Listing) -> None:

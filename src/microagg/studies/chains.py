@@ -20,7 +20,13 @@ from microagg.kernels.basics.rounding import without_offset
 from microagg.measures.utility.information_loss import squared_errors
 from microagg.orderings.neighbours import Neighbours, nearest_neighbours
 from microagg.orderings.tsp import TOUR_NEIGHBOURS
-from microagg.partitions.auto import LARGEST_TOUR, first_groups, needs_no_search, without_search
+from microagg.partitions.auto import (
+    LARGEST_TOUR,
+    compile_ahead,
+    first_groups,
+    needs_no_search,
+    without_search,
+)
 from microagg.partitions.search.exchanging import NO_LIMITS
 from microagg.partitions.search.improving import Effort, Improving, n_neighbours
 from microagg.partitions.search.neighbours import has_equal_records, list_near
@@ -226,7 +232,9 @@ def share_of_trials(k: int, larger: int) -> float:
     return min(1.0, _LEAST_SHARE + _SHARE_FOR_RATIO * (larger / k - 1.0))
 
 
-def compile_search(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
+def compile_search(
+    X: Floats, effort: Effort, *, with_bounds: bool, under_rules: bool = False
+) -> None:
     """Sweep over a few records, so that no row's seconds hold the time to compile."""
     report("preparing", 0, 1)
     few = np.ascontiguousarray(X[:: max(1, len(X) // _WARM_UP_RECORDS)][:_WARM_UP_RECORDS])
@@ -236,4 +244,6 @@ def compile_search(X: Floats, effort: Effort, *, with_bounds: bool) -> None:
         trial.find_groups()
         if with_bounds:
             trial.find_bounds()
+        if under_rules:
+            compile_ahead(1, under_rules=True)
     report("preparing", 1, 1)

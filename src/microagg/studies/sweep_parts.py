@@ -41,6 +41,11 @@ class Study:
         """Every k, in ascending order."""
         return list(self.strata)
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether groups must meet rules besides k, at some k."""
+        return any(self.rules.values())
+
     def parts(self) -> "list[SweepPart]":
         """Return what is swept on its own: a stratum, at every k at which it exists, in a block."""
         found: dict[bytes, tuple[Labels, list[int]]] = {}
@@ -64,7 +69,7 @@ class Study:
 
     def ruled(self, part: "SweepPart", effort: str) -> Callable[[int, int, int], Labels] | None:
         """Return a function that groups a part so that all rules are met, if there are any."""
-        if not any(self.rules.values()):
+        if not self.has_rules:
             return None
         X = self.matrix_of(part)
 
@@ -96,7 +101,7 @@ class _Partition:
 def sweep_parts(study: Study, *, effort: str, bound: str, n_jobs: int, seed: int) -> Sweep:
     """Sweep over every part side by side, and combine the parts at every k."""
     work, parts = EFFORTS[effort], study.parts()
-    compile_search(study.matrices[0], work, with_bounds=bound != NONE)
+    compile_search(study.matrices[0], work, with_bounds=bound != NONE, under_rules=study.has_rules)
     began = time.perf_counter()
     rng = np.random.default_rng(seed)
     swept = [

@@ -30,7 +30,8 @@ class SweepRow:
     of groups. `grouping_loss` is that of the groups about their means, to which the bound, `sse`
     and what satisfying constraints adds belong. `gap` is by how many per cent it is above the least
     possible, at most, or None if that is unknown. `seconds` are those of the search
-    and the bound at this k, without the neighbours that all ks share.
+    and the bound at this k, without the neighbours that all ks share, added up over strata and
+    blocks: as these run side by side, it can be more than the whole run takes.
     """
 
     k: int

@@ -15,13 +15,16 @@ from microagg.tables.polars_columns import as_polars
 
 Frame = nw.DataFrame[Any]
 
+_OF_FILES = (
+    " Read the file first; microagg.protect_file, microagg.verify and microagg.measure take files."
+)
 _HINTS = {
     "LazyFrame": " Call .collect() on it first.",
     "Series": " Call .to_frame() on it first.",
     "ndarray": " For a bare matrix use a method itself: microagg.partitions.get('mdav')(k=5).",
-    "str": " Read the file first; microagg.protect_file and microagg.verify take files.",
-    "PosixPath": " Read the file first; microagg.protect_file and microagg.verify take files.",
-    "WindowsPath": " Read the file first; microagg.protect_file and microagg.verify take files.",
+    "str": _OF_FILES,
+    "PosixPath": _OF_FILES,
+    "WindowsPath": _OF_FILES,
 }
 
 

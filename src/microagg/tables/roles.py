@@ -1,7 +1,7 @@
 """Which column has which role: quasi-identifier, identifier, sensitive, stratum, unit and so on."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,7 +101,7 @@ def check_named(
     for names in given.values():
         for name in names:
             if name not in columns:
-                raise no_such_column(name, columns)
+                raise no_such_column(name, columns, names)
     taken: dict[str, str] = {}
     for role, names in given.items():
         for name in names:
@@ -127,9 +127,25 @@ def as_names(role: str, names: Names) -> tuple[str, ...]:
     raise ParameterError(f"{role} must be column names (text); got {type(names).__name__}.")
 
 
-def no_such_column(name: str, columns: Sequence[str]) -> ParameterError:
-    """Return the error for a name that none of the columns has."""
-    return ParameterError(f"the table has no column {short_name(name)!r}.{_nearest(name, columns)}")
+def no_such_column(
+    name: str, columns: Sequence[str], given: Collection[str] = ()
+) -> ParameterError:
+    """Return the error for a name that none of the columns has, one of those that were given."""
+    hint = _torn_apart(name, columns, given) or _nearest(name, columns)
+    return ParameterError(f"the table has no column {short_name(name)!r}.{hint}")
+
+
+def _torn_apart(name: str, columns: Sequence[str], given: Collection[str]) -> str:
+    """Return what helps if the names given are the pieces of a column with a comma in its name."""
+    for column in columns:
+        pieces = [piece.strip() for piece in column.split(",")]
+        if len(pieces) > 1 and name in pieces and all(piece in given for piece in pieces):
+            listed = f'"{column}"'
+            return (
+                f" On the command line, put a name with a comma in double quotes: "
+                f"--quasi-identifier {listed!r}."
+            )
+    return ""
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from htmltools import Tag, TagList, tags
 
 from microagg.app.answers import Described
 from microagg.app.changes import (
+    options_in,
     requirement_options,
     with_column_option,
     with_method,
@@ -29,12 +30,12 @@ from microagg.core.errors import ParameterError
 from microagg.core.registry import METHODS, Method
 from microagg.core.words import counted, counted_units, percent
 from microagg.plans.columns import REQUIREMENT_OPTIONS
+from microagg.plans.options import Section
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
-# Options of the plan that are shown in this step, besides k, the method and its effort.
-OPTIONS = (
-    *("time_budget", "random_state", "bound", "scale", "method_options"),
-    *("valid_combinations", "keep_margins", "strict_k", "hybrid", "shuffle"),
+# Options of the plan that are shown in this step, besides those that are shown in other ways.
+OPTIONS = options_in(
+    Section.METHOD, Section.PROTECTION, but=("k", "method", "effort", "constraints")
 )
 
 

@@ -8,6 +8,7 @@ from htmltools import Tag, TagChild, TagList, tags
 from microagg.aggregates.choices import Missing
 from microagg.app.answers import Column, Described
 from microagg.app.changes import (
+    options_in,
     with_option,
     with_proposals,
     with_roles,
@@ -30,14 +31,16 @@ from microagg.app.parts import (
 from microagg.app.state import State, effective_role, open_columns, undecided
 from microagg.app.steps import column_options, constraints, repeating
 from microagg.app.steps.column_options import key_of, panel
+from microagg.app.steps.data import OPTIONS as OF_ENTRIES
 from microagg.app.steps.data import shown_columns
 from microagg.app.words import kind_of, on_the_page
 from microagg.core.words import counted, listed_names
 from microagg.plans.drafting import ROLE_HELP
+from microagg.plans.options import Section
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
 # Options of the plan that are shown in this step, besides the constraints.
-OPTIONS = ("unit", "missing", "digits", "small_strata", "keep_key", "blocks")
+OPTIONS = options_in(Section.COLUMNS, but=OF_ENTRIES)
 _MOST_SHOWN = 60
 _MOST_NAMES = 5
 _EVERY, _OPEN = "all", "open"

@@ -24,7 +24,9 @@ from microagg.plans.manifest import Manifest
 from microagg.plans.plan import Plan
 from microagg.release.release import PathName
 from microagg.release.verify_request import Checks
+from microagg.requirements.constraints import Violations
 from microagg.requirements.found import GroupFinding
+from microagg.scale.checks.constrained import violations_in
 from microagg.scale.checks.verifying import check_room, judged_blocks, temporary_work
 from microagg.scale.measures.pairing import Paired, open_sample
 from microagg.scale.measures.whole import WholeRecords
@@ -76,8 +78,11 @@ def measure_datasets(
             MOST_RECORDS,
         )
         required = _required(before, after, roles)
+        violations = _violations(after, roles)
         found = measured(passes, paired, target=target, seed=seed)
-    return measures_of(found.pair, roles, found.risk, found.utility, required, seed, began)
+    return measures_of(
+        found.pair, roles, found.risk, found.utility, required, violations, seed, began
+    )
 
 
 def _beside(dataset: OpenedDataset) -> tuple[Manifest, str] | None:
@@ -95,6 +100,14 @@ def _required(
     each = judged_blocks(after, before, asked, roles.blocks)
     on_groups = zip(*(own[1:] for own in each), strict=True)
     return tuple(own for found in on_groups for own in found if isinstance(own, GroupFinding))
+
+
+def _violations(after: OpenedDataset, roles: KnownColumns) -> Violations | None:
+    """Count the records that violate the constraints of a plan, if it has any."""
+    if roles.plan is None or not roles.plan.constraints:
+        return None
+    asked = Checks.by_plan(roles.plan, after.listing.columns)
+    return violations_in(after, asked, after.manifest(), roles.plan.dates)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from microagg.core.arrays import Floats
-from microagg.measures.measure import Risk, Utility, measure_risk, measure_utility
+from microagg.measures.measure import Risk, Utility, from_sample, measure_risk, measure_utility
 from microagg.measures.risk.attributes import AttributeDisclosure
 from microagg.measures.risk.units import UnitRisk
 from microagg.measures.utility.column_loss import weighted_loss
@@ -27,9 +27,6 @@ from microagg.scale.measures.sums import Sums, sum_up
 from microagg.scale.tasks.passes import Passes
 from microagg.tables.columns import ColumnType
 from microagg.tables.pairs import Pair, PairedColumn, Whole
-
-# Figures that cannot be added up.
-_FROM_SAMPLE = ("units", "associations", "distributions", "propensity", "model")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +82,10 @@ class WholeRecords:
             "individual": self.classes.individual,
             "units": self._unit_risk(),
         }
-        fields: tuple[str, ...] = ("intervals", "drisk")
-        if not all(self.classes.are_exact.values()):
-            fields += ("attributes",)
-        sample = self.sample._replace(fields=fields)
+        of_all = dict(known)
+        if not all(self.classes.are_exact.values()):  # a sensitive column has too many values
+            del of_all["attributes"]
+        sample = self.sample._replace(fields=from_sample(Risk, of_all))
         return measure_risk(pair, seed=seed, is_drawn=is_drawn, known=known, sample=sample)
 
     def _unit_risk(self) -> UnitRisk | None:
@@ -101,15 +98,15 @@ class WholeRecords:
 
     def utility(self, *, target: str | None, seed: int) -> Utility:
         """Measure every loss: from sums of all records, or from the sample."""
-        known: dict[str, Any] = {
+        of_all: dict[str, Any] = {
             "loss": self.sums.loss({n: c.weight for n, c in self.pair.columns.items()}),
             "il1s": self._il1s(),
             "eigenvalues": self._eigenvalues(),
             "moments": self._moments(),
-            "distributions": self._distributions(),
-            "units": self._unit_loss(),
         }
-        sample = self.sample._replace(fields=_FROM_SAMPLE)
+        in_part = {"distributions": self._distributions(), "units": self._unit_loss()}
+        known = of_all | in_part
+        sample = self.sample._replace(fields=from_sample(Utility, of_all))
         return measure_utility(self.pair, target=target, seed=seed, known=known, sample=sample)
 
     def _plain_deviation(self, name: str) -> float:
