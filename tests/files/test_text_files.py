@@ -97,3 +97,12 @@ def test_a_plain_file_that_claims_to_be_compressed(tmp_path):
 def test_the_protected_file_keeps_the_suffix():
     assert protected_name("in/people.tab.gz") == "in/people-protected.tab.gz"
     assert protected_name("people.RData") == "people-protected.csv"
+
+
+@pytest.mark.parametrize("text", ["1,2,Bo\n", "1,2\n1,2,Bo\n", '"1"2,Bo\n'])
+def test_no_column_is_named_before_all_records_fit_the_header(tmp_path, text):
+    """The first line may be what is left of a record."""
+    (tmp_path / "in.csv").write_text(f"lu,Ann\n{text}")
+    with pytest.raises(DataError, match=r"line \d of .* holds 3 fields|not well-formed") as said:
+        open_table(str(tmp_path / "in.csv"))
+    assert "Ann" not in str(said.value)

@@ -130,6 +130,9 @@ def test_every_row_has_a_figure_and_words(n_columns, missing):
 def test_what_cannot_be_measured_is_said():
     with pytest.raises(ParameterError, match="target 'size' is not among"):
         measure(PEOPLE, RELEASE.table, target="size")
+    tables = [own.rename({"age": "48200"}) for own in (PEOPLE, RELEASE.table)]
+    with pytest.raises(ParameterError, match=r"columns\. Some of its columns have numbers for nam"):
+        measure(*tables, target="incomes")
     with pytest.raises(DataError, match="same records in the same order"):
         measure(PEOPLE, RELEASE.table[:5])
     with pytest.raises(ParameterError, match="DataFrame"):

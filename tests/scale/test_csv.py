@@ -176,6 +176,14 @@ class TestRefusals:
         with pytest.raises(DataError, match=r"part-9\.csv' has a column 'more'"):
             protect_dataset(source, tmp_path / "out", **ASKED)
 
+    @pytest.mark.parametrize("name", ["part-.csv", "part-9.csv"])  # the first and the last file
+    def test_names_that_may_be_values_are_not_quoted(self, tmp_path, name):
+        source = written(people(N), tmp_path / "in")
+        people(9).rename({"age": "48200", "income": "Sentinella"}).write_csv(source / name)
+        with pytest.raises(DataError, match="do not name the same columns") as caught:
+            protect_dataset(source, tmp_path / "out", **ASKED)
+        assert "Sentinella" not in str(caught.value)
+
     @pytest.mark.parametrize("text", [people(9).write_csv(separator=";"), "Ask Bob\nabout it\n"])
     def test_a_file_that_is_not_cut_like_the_others_is_not_quoted(self, tmp_path, text):
         source = written(people(N), tmp_path / "in")

@@ -268,3 +268,11 @@ def test_dates_that_are_written_in_two_ways_are_the_same():
     texts = {"d": ColumnOptions(ColumnType.NOMINAL)}
     column = open_pair(before, after, quasi_identifiers=["d"], column_options=texts).columns["d"]
     assert (column.type, column.n_changed) == (ColumnType.NOMINAL, 2)
+
+
+def test_columns_that_only_the_protected_table_has_are_numbered_if_they_may_be_values():
+    with pytest.raises(DataError, match="the original does not have: 'size'"):
+        open_pair(BEFORE, AFTER.rename({"ill": "size"}))
+    with pytest.raises(DataError, match="the original does not have: column 1, column 3") as said:
+        open_pair(BEFORE, AFTER.rename({"age": "48200", "ill": "Sentinella"}))
+    assert "Sentinella" not in str(said.value)

@@ -160,9 +160,10 @@ def test_roles_are_frozen():
         Roles().sensitive = ("a",)
 
 
-def test_columns_are_not_listed_if_they_may_be_the_values_of_a_record():
+@pytest.mark.parametrize("name", ["name", "sentinel"])
+def test_columns_are_not_listed_if_they_may_be_the_values_of_a_record(name):
     with pytest.raises(ParameterError, match="is the first line a header") as said:
-        check_named(("Sentinella", "18", "oslo"), identifiers="name")
+        check_named(("Sentinella", "18", "oslo"), identifiers=name)
     assert "Sentinella" not in str(said.value)
     with pytest.raises(ParameterError, match="Its columns are 'Sentinella'"):
         check_named(("Sentinella", "oslo"), identifiers="name")

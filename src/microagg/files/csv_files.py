@@ -41,7 +41,9 @@ class CsvReader:
         self._source = source
         likely = _TAB if _is_one_of(source.suffix, _ALWAYS_TABS) else None
         self._text = DelimitedText(data, source.where, dialect, likely_delimiter=likely)
-        self._text.check_not_empty()  # before a message names its columns
+        # Before a message names columns: if records do not fit the header, it may be none.
+        self._text.check_not_empty()
+        self._text.count_records()
 
     @property
     def columns(self) -> tuple[str, ...]:

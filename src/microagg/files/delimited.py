@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from itertools import islice
 from typing import BinaryIO, NoReturn
 
@@ -97,6 +96,7 @@ class DelimitedText:
         self.columns, begin = _header(text, delimiter, where)
         _check_header(self.columns, where)
         self._header_height = text.count(b"\n", 0, begin) + (hint is not None)
+        self._n_records: int | None = None  # not counted yet
         self._records = text[begin : _end_of_records(text, begin, len(self.columns))]
         # Before anybody names columns: what is taken for their names may be values.
         check_first_records(self.columns, _first_records(self._records, delimiter), where)
@@ -104,7 +104,16 @@ class DelimitedText:
     def check_not_empty(self) -> None:
         """Refuse a header alone, which may be the only record of a file without names."""
         if not self._records.strip():
-            raise DataError(f"{self._where} has a header but no records.")
+            raise self._no_records()
+
+    def count_records(self) -> int:
+        """Return the number of records; refuse those with more or fewer fields than the header."""
+        if self._n_records is None:
+            width = len(self.columns)
+            self._n_records = count_well_formed_records(self._records, self._delimiter, width)
+        if self._n_records is None:
+            self._n_records = self._count_one_by_one()
+        return self._n_records
 
     @property
     def dialect(self) -> Dialect:
@@ -121,7 +130,9 @@ class DelimitedText:
         Columns in `as_text` stay text, character by character. Only the selected columns are
         parsed, in file order, but every record is checked in full.
         """
-        n_records = self._n_records  # checks all records, before polars sees them
+        n_records = self.count_records()  # checks all of them, before polars sees any
+        if n_records == 0:
+            raise self._no_records()
         named, as_text = set(self.columns if columns is None else columns), set(as_text)
         wanted = [j for j, name in enumerate(self.columns) if name in named]
         table = self._parsed(wanted)
@@ -201,17 +212,6 @@ class DelimitedText:
         if count := int(marked.sum()):
             self.markers[column.name] = count
 
-    @cached_property
-    def _n_records(self) -> int:
-        """Number of records; each must have as many fields as the header."""
-        width = len(self.columns)
-        n_records = count_well_formed_records(self._records, self._delimiter, width)
-        if n_records is None:
-            n_records = self._count_one_by_one()
-        if n_records == 0:
-            raise DataError(f"{self._where} has a header but no records.")
-        return n_records
-
     def _count_one_by_one(self) -> int:
         width = len(self.columns)
         n_rows = 0
@@ -230,6 +230,9 @@ class DelimitedText:
             f"line {line} of {self._where} holds {got} where the header names "
             f"{len(self.columns)}. Repair or remove it; fields with {signs} need double quotes."
         )
+
+    def _no_records(self) -> DataError:
+        return DataError(f"{self._where} has a header but no records.")
 
 
 def _end_of_records(text: bytes, begin: int, width: int) -> int:

@@ -29,6 +29,7 @@ from microagg.measures.utility.propensity import Propensity, propensity
 from microagg.measures.utility.unit_loss import UnitLoss, unit_loss
 from microagg.measures.wording import FigureRow, Sample, as_html, as_text, stated
 from microagg.tables.pairs import Pair
+from microagg.tables.roles import IS_IT_A_HEADER, may_be_record
 
 # Figures whose rows say by themselves which records were attacked.
 _SAY_THEMSELVES = ("linkage", "probabilistic", "informed")
@@ -195,8 +196,10 @@ def _measured(
     return {name: given[name] if name in given else make() for name, make in makers.items()}
 
 
-def _choose(known: Sequence[str]) -> str:
-    return f" Choose one of {', '.join(map(repr, known))}."
+def _choose(name: str, known: Sequence[str]) -> str:
+    if may_be_record(known):
+        return f" {IS_IT_A_HEADER}"
+    return did_you_mean(name, known) or f" Choose one of {', '.join(map(repr, known))}."
 
 
 def measure_utility(
@@ -214,8 +217,7 @@ def measure_utility(
     columns = (*pair.columns, *pair.sensitive)
     if target is not None and target not in columns:
         raise ParameterError(
-            f"the target {target!r} is not among the measured columns."
-            f"{did_you_mean(target, columns) or _choose(columns)}"
+            f"the target {target!r} is not among the measured columns.{_choose(target, columns)}"
         )
     report("measuring utility", 0, 2)
     makers: dict[str, Callable[[], Any]] = {

@@ -14,7 +14,7 @@ from microagg.tables.date_texts import find_writing, parsed
 from microagg.tables.frames import Frame, open_frame, polars_column, type_name
 from microagg.tables.judging import judge_type
 from microagg.tables.pairs import OriginalColumn, Pair, PairedColumn
-from microagg.tables.roles import Names, Roles, as_names, check_named, no_such_column
+from microagg.tables.roles import Names, Roles, as_names, check_named, no_such_column, shown_column
 from microagg.tables.typed import is_number, open_column, order_of, types_of
 from microagg.tables.units import Units
 from microagg.tables.weighting import record_weights
@@ -142,7 +142,7 @@ def _common_columns(before: Frame, after: Frame, left_out: set[str]) -> list[str
     known = {*before.columns, *left_out}
     new = [c for c in after.columns if c not in known]
     if new:
-        listing = ", ".join(map(repr, new[:12]))
+        listing = ", ".join(shown_column(name, after.columns) for name in new[:12])
         raise DataError(
             f"the protected table has columns that the original does not have: {listing}. Rename "
             "them, or name them as identifiers (--identifier, or identifiers= in Python) to leave "

@@ -9,7 +9,7 @@ import narwhals as nw
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import ColumnType
 from microagg.tables.frames import Frame, dtype_of, index_names, type_name
-from microagg.tables.roles import IS_IT_A_HEADER, Roles, may_be_record
+from microagg.tables.roles import IS_IT_A_HEADER, Roles, may_be_record, shown_column
 from microagg.tables.typed import is_number, types_of
 
 _WORDS = {
@@ -102,8 +102,8 @@ def _needs_a_role(frame: Frame, names: list[str]) -> str:
     notes = f" {IS_IT_A_HEADER}" if hidden else ""
     if mixed is not None:
         notes += (
-            f" If texts among the numbers in {_shown(frame, mixed)} mean a missing value, name "
-            "them: --na TEXT, or na=['TEXT'] in Python."
+            f" If texts among the numbers in {shown_column(mixed, frame.columns)} mean a missing "
+            "value, name them: --na TEXT, or na=['TEXT'] in Python."
         )
     return (
         f"{counted} not plain numbers: {_listing(frame, names)}. Protect "
@@ -126,13 +126,8 @@ def _is_nearly_numbers(frame: Frame, name: str) -> bool:
 
 
 def _listing(frame: Frame, names: list[str]) -> str:
-    return ", ".join(f"{_shown(frame, name)} ({_describe(frame, name)})" for name in names)
-
-
-def _shown(frame: Frame, name: str) -> str:
-    """Return a column by its name, or by its place if its name may be somebody's value."""
     columns = frame.columns
-    return f"column {columns.index(name) + 1}" if may_be_record(columns) else repr(name)
+    return ", ".join(f"{shown_column(name, columns)} ({_describe(frame, name)})" for name in names)
 
 
 def _describe(frame: Frame, name: str) -> str:

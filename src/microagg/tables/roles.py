@@ -149,10 +149,10 @@ def _torn_apart(name: str, columns: Sequence[str], given: Collection[str]) -> st
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str:
-    if hint := did_you_mean(name, columns):
-        return hint
     if may_be_record(columns):
         return f" {IS_IT_A_HEADER}"
+    if hint := did_you_mean(name, columns):
+        return hint
     shown = ", ".join(repr(column) for column in columns[:12])
     more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
     return f" Its columns are {shown}{more}."
@@ -168,6 +168,15 @@ def may_be_record(columns: Sequence[str]) -> bool:
     (True, False)
     """
     return any(map(is_numeral, columns))
+
+
+def shown_column(name: str, columns: Sequence[str]) -> str:
+    """Return a column by its name, or by its place if its name may be somebody's value.
+
+    >>> shown_column("Ann", ["Ann", "48200"]), shown_column("income", ["name", "income"])
+    ('column 1', "'income'")
+    """
+    return f"column {columns.index(name) + 1}" if may_be_record(columns) else repr(name)
 
 
 def is_numeral(name: str) -> bool:

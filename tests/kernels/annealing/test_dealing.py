@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from microagg.kernels.annealing.arrangement import FREE, make_arrangement, members_of
+from microagg.kernels.annealing.arrangement import make_arrangement
 from microagg.kernels.annealing.dealing import deal_in_two, merge_with, share_out
 from microagg.kernels.annealing.steps import anneal
 from microagg.partitions.search.neighbours import near_lists
 from microagg.requirements.coded import GroupRule, failing_rules, pack
-from tests.references import sse
+from tests.kernels.annealing.books import assert_the_books_balance
 
 HOT = 1e12  # any loss is small
 
@@ -19,18 +19,6 @@ def begin(seed, n, n_groups, kind="ordered_closeness", t=1.0, k=2):
     codes = np.unique(codes, return_inverse=True)[1]
     arrangement = make_arrangement(X, near_lists(X, 8), np.arange(n) % n_groups, n // k, seed)
     return arrangement, pack([getattr(GroupRule, kind)(codes, t)], k, n), codes
-
-
-def assert_the_books_balance(arrangement):
-    labels, sizes = arrangement.labels, arrangement.sizes
-    assert sizes.tolist() == np.bincount(labels, minlength=len(sizes)).tolist()
-    for group in np.flatnonzero(sizes):
-        rows = members_of(arrangement, group)
-        assert sorted(rows) == np.flatnonzero(labels == group).tolist()
-        np.testing.assert_allclose(arrangement.centers[group], arrangement.X[rows].mean(axis=0))
-    assert arrangement.errors.sum() == pytest.approx(sse(arrangement.X, labels))
-    free = arrangement.free[: arrangement.counters[FREE]]
-    assert sorted(free) == np.flatnonzero(sizes == 0).tolist()
 
 
 def test_neighbours_in_the_order_of_codes_part():

@@ -1,4 +1,9 @@
-"""Steps that gain, until there is none left: moves and exchanges with groups of near records."""
+"""Steps that gain, until there is none left: moves and exchanges with groups of near records.
+
+A step is found from the centres, and undone unless it lowers the recomputed errors of both groups
+by more than rounding. Centres are rounded to their own size: in groups that are tight and far from
+zero, steps that change nothing seem to gain, and would be repeated forever.
+"""
 
 from microagg.core.arrays import Mask, Rows
 from microagg.kernels.annealing.arrangement import (
@@ -8,9 +13,11 @@ from microagg.kernels.annealing.arrangement import (
     cost_of_joining,
     cost_of_leaving,
     exchange,
+    join,
+    leave,
     may_exchange,
     members_of,
-    move,
+    refresh,
     would_do,
 )
 from microagg.kernels.compile import inner_kernel, kernel
@@ -49,6 +56,42 @@ def settle(arrangement: Arrangement, rules: Rules, rows: Rows, waiting: Mask, un
 @inner_kernel
 def make_best_step(arrangement: Arrangement, rules: Rules, row: int) -> int:
     """Make the move or exchange of a record that gains most; returns the other group, or -1."""
+    home, partner = best_step(arrangement, rules, row)
+    if home >= 0 and not make_if_it_gains(arrangement, row, home, partner):
+        return -1
+    return home
+
+
+@inner_kernel
+def make_if_it_gains(arrangement: Arrangement, row: int, home: int, partner: int) -> bool:
+    """Move a record, or exchange it with a partner (not -1), if the errors of both groups fall."""
+    errors, source = arrangement.errors, arrangement.labels[row]
+    before, other_before = errors[source], errors[home]
+    make_step(arrangement, row, home, partner)
+    if errors[source] + errors[home] < (1.0 - _WORTHWHILE) * (before + other_before):
+        return True
+    make_step(arrangement, row, source, partner)
+    # As they were, to the last digit: the sums depend on the order of the members.
+    errors[source], errors[home] = before, other_before
+    return False
+
+
+@inner_kernel
+def make_step(arrangement: Arrangement, row: int, home: int, partner: int) -> None:
+    """Move a record, or exchange it with a partner, and recompute both groups."""
+    if partner >= 0:
+        exchange(arrangement, row, partner)
+        return
+    source = arrangement.labels[row]
+    leave(arrangement, row)
+    join(arrangement, row, home)
+    refresh(arrangement, source)
+    refresh(arrangement, home)
+
+
+@inner_kernel
+def best_step(arrangement: Arrangement, rules: Rules, row: int) -> tuple[int, int]:
+    """The step of a record that gains most: the other group, and with whom to exchange; or -1."""
     source = arrangement.labels[row]
     can_leave = arrangement.sizes[source] > rules.k
     can_leave = can_leave and would_do(arrangement, rules, source, row, -1)
@@ -75,12 +118,7 @@ def make_best_step(arrangement: Arrangement, rules: Rules, row: int) -> int:
             gains = cost < min(best, -_WORTHWHILE * errors)
             if gains and may_exchange(arrangement, rules, row, other):
                 best, home, partner = cost, group, other
-    if home >= 0:
-        if partner < 0:
-            move(arrangement, row, home)
-        else:
-            exchange(arrangement, row, partner)
-    return home
+    return home, partner
 
 
 @inner_kernel

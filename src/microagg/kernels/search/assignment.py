@@ -176,8 +176,12 @@ def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
 @inner_kernel
 def improve(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> bool:
     """Move each row to its target group if that lowers the squared error."""
-    origins = assignment.labels[rows]
+    origins, errors = assignment.labels[rows], assignment.errors
+    touched = np.concatenate((origins, targets))
+    before = errors[touched]
     if reassign(X, assignment, rows, targets) > 0.0:
         return True
     reassign(X, assignment, rows, origins)
+    # As they were, to the last digit: the sums depend on the order of the members.
+    errors[touched] = before
     return False

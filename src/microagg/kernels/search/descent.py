@@ -7,22 +7,24 @@ A and B. The squared error changes as follows if record i of A
 - changes places with j of B: D(i, B) + D(j, A) - D(i, A) - D(j, B) - |i-j|^2 (1/a + 1/b);
 - is replaced in A by j, in A alone: D(j, A) - D(i, A) - |i-j|^2 / a.
 
-Only groups with a near neighbour of the record are tried.
+Only groups with a near neighbour of the record are tried. A step is undone unless it lowers the
+recomputed errors of its groups. So no sequence of steps can return to where it began, however the
+changes that are found from the centres are rounded.
 """
 
 import numpy as np
 
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.compile import inner_kernel, kernel
-from microagg.kernels.search.assignment import join, least_gain, leave
+from microagg.kernels.search.assignment import Assignment, join, least_gain, leave, refresh
 from microagg.kernels.search.state import (
     MARK,
     WAITING,
     Search,
     dequeue,
+    enqueue_members,
     send,
     touch,
-    update_group,
 )
 
 # Neighbours of a record that are tried for the second half of a chain.
@@ -59,25 +61,65 @@ def improve_record(search: Search, k: int, i: int) -> bool:
     least = least_gain(assignment, (A, B)) + least_gain(assignment, (third, third))
     if -change <= least + rounding_of(search, i, j, (A, B, third)):
         return False
+    return make_if_it_gains(search, i, B, j, C, third)
+
+
+@inner_kernel
+def make_if_it_gains(search: Search, i: int, B: int, j: int, C: int, third: int) -> bool:
+    """Send record i to group B and j, if any, to C, if the error of all groups falls."""
+    assignment = search.assignment
+    labels, errors = assignment.labels, assignment.errors
+    A, source = labels[i], labels[max(0, j)]
+    before = errors[A], errors[B], errors[third]
+    error = error_of(assignment, A, B, third)
     touch(search, A)
     touch(search, B)
-    leave(assignment, i)  # first, so that a full group has room for j
+    send_both(search, i, B, j, C)
+    refresh_each(search, A, B, third)
+    if error_of(assignment, A, B, third) < error:
+        enqueue_members(search, A)
+        enqueue_members(search, B)
+        if third not in (A, B):
+            enqueue_members(search, third)
+        return True
+    send_both(search, i, A, j, source)
+    refresh_each(search, A, B, third)
+    # As they were, to the last digit: the sums depend on the order of the members.
+    errors[A], errors[B], errors[third] = before
+    return False
+
+
+@inner_kernel
+def send_both(search: Search, i: int, B: int, j: int, C: int) -> None:
+    """Send record i to group B and j, unless it is -1, to C; `refresh_each` must follow."""
+    leave(search.assignment, i)  # first, so that a full group has room for j
     if j >= 0:
         send(search, j, C)
-    join(assignment, i, B)
-    update_group(search, A)
-    update_group(search, B)
+    join(search.assignment, i, B)
+
+
+@inner_kernel
+def refresh_each(search: Search, A: int, B: int, third: int) -> None:
+    """Recompute two or three groups whose members changed; the third may be one of the two."""
+    refresh(search.X, search.assignment, A)
+    refresh(search.X, search.assignment, B)
     if third not in (A, B):
-        update_group(search, third)
-    return True
+        refresh(search.X, search.assignment, third)
+
+
+@inner_kernel
+def error_of(assignment: Assignment, A: int, B: int, third: int) -> float:
+    """The error of two or three groups; the third may be one of the two."""
+    error = assignment.errors[A] + assignment.errors[B]
+    return error if third in (A, B) else error + assignment.errors[third]
 
 
 @inner_kernel
 def rounding_of(search: Search, i: int, j: int, groups: tuple[int, int, int]) -> float:
     """How inaccurate the computed change of a step can be, because centres are rounded.
 
-    In tight groups of large numbers that is more than the noise of their errors, and steps that
-    change nothing would be repeated forever.
+    In tight groups of large numbers that is more than the noise of their errors, and many steps
+    that change nothing would be made and undone.
     """
     assignment, X = search.assignment, search.X
     reach = np.sqrt(assignment.own[i])

@@ -194,10 +194,15 @@ def dequeue(search: Search) -> int:
 @inner_kernel
 def update_group(search: Search, group: int) -> None:
     """Recompute a group whose members changed, and queue them."""
-    assignment = search.assignment
-    refresh(search.X, assignment, group)
-    for slot in range(assignment.sizes[group]):
-        enqueue(search, assignment.members[group, slot])
+    refresh(search.X, search.assignment, group)
+    enqueue_members(search, group)
+
+
+@inner_kernel
+def enqueue_members(search: Search, group: int) -> None:
+    """Queue the members of a group."""
+    for slot in range(search.assignment.sizes[group]):
+        enqueue(search, search.assignment.members[group, slot])
 
 
 @inner_kernel

@@ -30,6 +30,7 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.dates import is_written_as
 from microagg.tables.numerals import as_numbers, is_marked, nulled
 from microagg.tables.polars_columns import as_polars
+from microagg.tables.roles import may_be_record
 
 # Bytes that are read at a time.
 BLOCK_BYTES = 16 << 20
@@ -85,6 +86,7 @@ def first_dialect(path: Path, given: Dialect) -> tuple[Dialect, tuple[str, ...]]
             "UTF-8 first."
         )
     text = DelimitedText(block, repr(str(path)), given)
+    text.count_records()  # before a message names columns: if some do not fit, it may be none
     return replace(text.dialect, na=given.na), text.columns
 
 
@@ -179,23 +181,21 @@ def text_tables(path: Path, setting: CsvSetting) -> Iterator[pl.DataFrame]:
         _check_columns(path, parsed.columns, setting)
         if not header:
             header = _header(parsed.columns, str(dialect.delimiter))
-            if text.count(b"\n") <= 1 and not _has_records(parsed):  # a file without records
+            if parsed.count_records() == 0:  # a file without records
                 continue
         table = parsed.table(as_text=parsed.columns)
         n_rows += len(table)
         yield table
 
 
-def _has_records(parsed: DelimitedText) -> bool:
-    try:
-        return bool(parsed._n_records)
-    except DataError:
-        return False
-
-
 def _check_columns(path: Path, own: tuple[str, ...], setting: CsvSetting) -> None:
     """Refuse a file with other columns; names in its first line may be values, so few are shown."""
     first = setting.columns
+    if set(own) != set(first) and (may_be_record(own) or may_be_record(first)):
+        raise DataError(
+            f"{str(path)!r} and {str(setting.paths[0])!r} do not name the same columns. Some names "
+            "are numbers: does each file have a header? Make all files alike."
+        )
     if missing := [name for name in first if name not in own]:
         others = f"{str(path)!r} has no column {missing[0]!r}, and {str(setting.paths[0])!r} has"
         if len(own) == 1 < len(first):
