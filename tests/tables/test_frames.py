@@ -228,6 +228,15 @@ def test_a_key_takes_the_place_of_an_index(tmp_path):
     assert "Sentinella" not in release.save(tmp_path / "out.csv").read_text()
 
 
+@pytest.mark.parametrize("role", ["quasi_identifiers", "publish"])
+def test_views_of_short_texts_can_be_read_by_other_libraries(role):
+    column = pa.chunked_array([pa.array(["high", "low"] * 4, pa.string_view())])
+    table = pa.table({"x": [1.5, 2.5] * 4, "c": column})
+    released = protect(table, 2, method="mdav", **{role: "c"}).table["c"]
+    assert released.type == column.type
+    assert pl.from_arrow(released).to_list() == column.to_pylist()
+
+
 class TestWhatLiesBeside:
     """Nothing that no released record holds stays in the table, or in a file of it."""
 

@@ -11,7 +11,7 @@ import polars as pl
 from microagg.aggregates.values import Values
 from microagg.core.arrays import Mask
 from microagg.tables.columns import Coded
-from microagg.tables.used_categories import encoded, entries_of, used_entries
+from microagg.tables.used_categories import encoded, entries_of, in_type, used_entries
 
 
 def as_polars(native: Any) -> pl.Series:
@@ -41,7 +41,7 @@ def back(native: Any, series: pl.Series) -> Any:
         array = array.cast(native.type.value_type)
         listed = entries_of(native) if native.type.ordered else None
         return encoded(array, native.type, used_entries(array, listed))
-    return pa.chunked_array([array]).cast(native.type)
+    return pa.chunked_array([in_type(array, native.type)])
 
 
 def code_numbers(native: Any, has_nulls: bool = False) -> Coded:

@@ -63,7 +63,7 @@ def of_arrow(column: Any, *, sorts: bool = False) -> Any:
         by_entry = compute.array_sort_indices(entries)
         used, entries = used.take(by_entry), entries.take(by_entry)
     places = compute.index_in(indices, used).cast(column.type.index_type)
-    entries = entries.cast(column.type.value_type)
+    entries = in_type(entries, column.type.value_type)
     return pa.chunked_array(
         [
             pa.DictionaryArray.from_arrays(chunk, entries, ordered=column.type.ordered)
@@ -90,6 +90,18 @@ def _plain(values: Any) -> Any:
     return values.cast(pa.large_binary()) if pa.types.is_binary_view(values.type) else values
 
 
+def in_type(values: Any, kind: Any) -> Any:
+    """Return an array of Arrow in another type.
+
+    Before pyarrow 25, short texts that were cast to views crashed the next library to read them.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return pa.array(values.to_pylist(), kind)
+    return values.cast(kind)
+
+
 def used_entries(values: Any, listed: Any) -> Any:
     """Return the different values of an Arrow array: as they are `listed`, or as they appear.
 
@@ -114,7 +126,7 @@ def encoded(values: Any, kind: Any, entries: Any) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    values, own = _plain(values), entries.cast(kind.value_type)
+    values, own = _plain(values), in_type(entries, kind.value_type)
     indices = compute.index_in(values, entries.cast(values.type)).cast(kind.index_type)
     return pa.chunked_array(
         [pa.DictionaryArray.from_arrays(indices, own, ordered=kind.ordered)], type=kind
