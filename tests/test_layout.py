@@ -94,3 +94,21 @@ def test_files_of_recipes_are_there(name):
     assert named
     for path in named:
         assert (Path(microagg.__file__).parent / path).is_file(), path
+
+
+def arrays_in(path):
+    """The aliases of arrays that a file defines, and the element types it spells out."""
+    text = path.read_text("utf-8")
+    defined = re.findall(r"^([A-Z]\w*)(?:: TypeAlias)? = .*\bNDArray\[", text, flags=re.MULTILINE)
+    return defined, set(re.findall(r"NDArray\[(np\.\w+)\]", text))
+
+
+def test_types_of_arrays_have_one_name_each_in_one_place():
+    package = Path(microagg.__file__).parent
+    home = package / "core" / "arrays.py"
+    names, types = arrays_in(home)
+    assert len(names) == len({*names}) > 10
+    assert {"np.float64", "np.intp", "np.int64", "np.bool_"} <= types
+    elsewhere = {path: arrays_in(path) for path in package.rglob("*.py") if path != home}
+    assert {path: own for path, (own, _) in elsewhere.items() if own} == {}
+    assert {path: own & types for path, (_, own) in elsewhere.items() if own & types} == {}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -110,8 +110,7 @@ def test_feasibility_is_that_of_a_linear_program(rows):
             texts.append(f"{left} <= {bound}")
             A.append(terms)
             b.append(bound)
-    if not texts:
-        return
+    assume(texts)
     feasible = linprog(np.zeros(3), A, b, bounds=(None, None)).status == 0
     try:
         System.of(texts, "abc")

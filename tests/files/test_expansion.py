@@ -15,9 +15,10 @@ import pyarrow.parquet
 import pytest
 
 from microagg.core.errors import DataError, ParameterError
+from microagg.core.sizes import as_size, bytes_in
 from microagg.files.arrow_sizes import arrow_sizes
 from microagg.files.dialect import Dialect
-from microagg.files.expansion import DEFAULT_LIMIT, as_size, bytes_in
+from microagg.files.expansion import DEFAULT_LIMIT
 from microagg.files.formats import open_table, write_table
 from microagg.files.parquet_sizes import parquet_sizes
 

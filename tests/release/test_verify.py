@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 
 import microagg
 from microagg import Plan, Verification, protect, verify
-from microagg.core.errors import DataError, GuaranteeError, ManifestWarning, ParameterError
+from microagg.core.errors import (
+    DataError,
+    GuaranteeError,
+    ManifestWarning,
+    ParameterError,
+    PrivacyWarning,
+)
 from microagg.files.formats import write_table
 from microagg.requirements.records import Classes
 
@@ -354,6 +360,44 @@ class TestManifests:
         assert found.manifest is None
         assert verify(path, 3, quasi_identifiers="age").manifest is None
         assert verify(path, plan=plan_of()).manifest is None
+
+    def test_requirements_are_checked_as_well(self, saved):
+        path = saved(plan_of(keep_key=True, constraints=["pay + tax = total"]))
+        found = verify(path, l_diversity={"illness": 1}, t_closeness={"illness": 1})
+        assert found.manifest == f"{path}.manifest.json"
+        assert [own["requirement"] for own in found.as_dict()["checks"]] == [
+            "k records",
+            "l-diversity",
+            "t-closeness",
+            "random keys",
+            "constraints",
+        ]
+        assert found.classes.k == 3
+        too_much = verify(path, 2, l_diversity={"illness": 4})
+        assert too_much.verdict.startswith("No: there are fewer than 4 values of 'illness' in ")
+        with pytest.raises(ParameterError, match="'age' has no role"):
+            verify(path, l_diversity={"age": 2})
+
+    def test_requirements_replace_its_own(self, saved):
+        columns = {"illness": {"role": "sensitive", "l_diversity": 2}, "w": {"role": "drop"}}
+        path = saved(plan_of(method="auto", effort="fast", columns=columns))
+        assert verify(path)
+        assert not verify(path, l_diversity={"illness": 4})
+        by_unit = verify(path, unit="w", original=PEOPLE)
+        assert [own["requirement"] for own in by_unit.as_dict()["checks"]] == [
+            "k records",
+            "k units",
+            "l-diversity",
+            "no identifiers",
+        ]
+
+    def test_how_records_were_grouped_does_not_exclude_a_requirement(self, saved):
+        plan = Plan.of(
+            k=3, method="fcm", random_state=0, columns={"illness": {"role": "sensitive"}}
+        )
+        with pytest.warns(PrivacyWarning):
+            path = saved(plan, table=NUMBERS)
+        assert verify(path, 1, l_diversity={"illness": 1})
 
     def test_one_of_another_content_does_not_belong_to_it(self, saved):
         path = saved(plan_of())

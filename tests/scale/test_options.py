@@ -11,9 +11,10 @@ import pytest
 
 import microagg
 from microagg.cli.main import main
+from microagg.core.errors import ParameterError
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
-from microagg.scale.tasks.memory import BASE, FLOOR, PER_TASK, as_bytes, tasks_at_once
+from microagg.scale.tasks.memory import BASE, FLOOR, PER_TASK, memory_limit, tasks_at_once
 from tests.scale.datasets import people, sizes_of_classes, write_files
 
 OWN = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
@@ -55,7 +56,13 @@ def test_the_page_has_every_flag(capsys):
     [("2GB", 2 * 10**9), ("1.5 GiB", 3 << 29), ("900mb", 9 * 10**8), (10**9, 10**9)],
 )
 def test_sizes(written, size):
-    assert as_bytes(written) == size
+    assert memory_limit(written) == size
+
+
+@pytest.mark.parametrize("written", ["4 elephants", "", 4.5e9, True])
+def test_what_is_no_size(written):
+    with pytest.raises(ParameterError, match="memory must be a size such as 8GB or 500MB; got "):
+        memory_limit(written)
 
 
 def test_tasks_at_once():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from microagg.aggregates.choices import Aggregate, Missing
@@ -137,8 +137,7 @@ def test_fitted_to_merged_parts_is_fitted_to_the_whole(scale, missing, case):
 def test_a_whole_applied_to_parts_gives_the_same_rows(scale, case):
     whole, weights, cuts = case
     encoding = refused_or(lambda: Encoding.fit([whole], scale=scale, weights=weights))
-    if isinstance(encoding, str):
-        return
+    assume(not isinstance(encoding, str))
     X = encode([whole], scale=scale, weights=weights)
     parts = [encoding.apply([part]) for part, _ in parts_of(whole, weights, cuts)]
     assert np.array_equal(np.vstack(parts), X)

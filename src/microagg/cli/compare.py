@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,14 +10,15 @@ from microagg.cli.command_plan import CommandPlan, plan_from
 from microagg.cli.layout import bar, facts, print_json, show
 from microagg.cli.options import (
     FIGURES_FILE,
-    FILES_SECTION,
     FORCE,
     JSON,
     QUIET,
     Input,
     dialect_of,
+    several_k,
     table_options,
     takes,
+    text_option,
 )
 from microagg.cli.summary import Facts, assumed
 from microagg.core.errors import ParameterError
@@ -32,6 +33,26 @@ if TYPE_CHECKING:
 
 
 @takes(
+    several_k("One k or several, as in 3,5,10. Default: that of the plan."),
+    (
+        text_option(
+            "methods",
+            "M,...",
+            "Methods to compare, as in mdav,tsp-mhm.",
+            section=Section.METHOD,
+            default=ALL,
+        ),
+        text_option(
+            "figure", "F.svg", "Draw risk against loss, with a mark for each method and k."
+        ),
+        text_option(
+            "jobs",
+            "N",
+            "Number of parallel runs; -1 for one per core.",
+            section=Section.METHOD,
+            default="-1",
+        ),
+    ),
     table_options("compare"),
     FIGURES_FILE,
     (JSON, QUIET, FORCE),
@@ -39,40 +60,11 @@ if TYPE_CHECKING:
 def compare(
     context: typer.Context,
     source: Input,
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            metavar="K,...",
-            help="One k or several, as in 3,5,10. Default: that of the plan.",
-            rich_help_panel=Section.PROTECTION,
-        ),
-    ] = None,
-    methods: Annotated[
-        str,
-        typer.Option(
-            metavar="M,...",
-            help="Methods to compare, as in mdav,tsp-mhm.",
-            rich_help_panel=Section.METHOD,
-        ),
-    ] = ALL,
-    figure: Annotated[
-        str | None,
-        typer.Option(
-            metavar="F.svg",
-            help="Draw risk against loss, with a mark for each method and k.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
-    jobs: Annotated[
-        str,
-        typer.Option(
-            metavar="N",
-            help="Number of parallel runs; -1 for one per core.",
-            rich_help_panel=Section.METHOD,
-        ),
-    ] = "-1",
     *,
+    k: str | None,
+    methods: str,
+    figure: str | None,
+    jobs: str,
     given: dict[str, Any],
 ) -> None:
     """Show what each method would lose at each K, in how many groups, and how long it takes.

@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from microagg.cli.first_run import is_first_run, showing_what_is_compiled
 from microagg.cli.layout import bar, facts, show, warnings_as_lines
-from microagg.cli.options import FORCE, QUIET, parameters, parsed, plan_options, takes
+from microagg.cli.options import (
+    FORCE,
+    OUTPUT_SECTION,
+    QUIET,
+    output_file,
+    parameters,
+    parsed,
+    plan_options,
+    takes,
+)
 from microagg.cli.summary import outcome, title
 from microagg.core.words import counted, listed_names
 from microagg.tables.samples import SENSITIVE, diabetes
@@ -23,14 +30,14 @@ _FIRST_RUN = (
 )
 
 
-@takes(parameters(plan_options("k")), (QUIET, FORCE))
-def demo(
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
-    ] = "microagg-demo",
-    *,
-    given: dict[str, Any],
-) -> None:
+@takes(
+    output_file(
+        "Where the files go.", metavar="FOLDER", section=OUTPUT_SECTION, default="microagg-demo"
+    ),
+    parameters(plan_options("k")),
+    (QUIET, FORCE),
+)
+def demo(*, output: str, given: dict[str, Any]) -> None:
     """Protect the diabetes patients that come with scikit-learn, and show what was lost."""
     from microagg.core.validation import check_count
     from microagg.files.atomic import check_target

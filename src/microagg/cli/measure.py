@@ -10,10 +10,9 @@ from microagg.cli.options import (
     FILES_OR_FOLDER,
     JSON,
     QUIET,
-    Memory,
-    WorkDir,
     audit_file,
     column_options,
+    dataset_files,
     dialect_of,
     parameters,
     parsed,
@@ -36,6 +35,7 @@ _SEED, _UNIT, _WEIGHTS = plan_options("random_state"), plan_options("unit"), rol
 
 
 @takes(
+    dataset_files(),
     plan_file("The plan of the release: its roles and types. Columns named beside it are refused."),
     audit_file("The audit of the release, needed to match records if they were shuffled."),
     parameters(
@@ -80,9 +80,9 @@ def measure(
             rich_help_panel=Section.COLUMNS,
         ),
     ] = None,
-    memory: Memory = None,
-    work_dir: WorkDir = None,
     *,
+    memory: str | None,
+    work_dir: str | None,
     given: dict[str, Any],
 ) -> None:
     """Measure how safe a protected file is, and how useful it still is.

@@ -9,7 +9,7 @@ import typer
 from microagg.cli.version import Version
 from microagg.files.formats import DIALECT_OPTIONS, suffix_list
 from microagg.plans.columns import ROLE_OPTIONS, ColumnPlan
-from microagg.plans.options import Kind, Option, options_of
+from microagg.plans.options import Kind, Option, Section, options_of
 from microagg.plans.plan import Plan
 from microagg.plans.texts import by_column, option_value
 
@@ -20,23 +20,6 @@ FILES_SECTION, OUTPUT_SECTION = "Files", "Output"
 FILES = f"A {suffix_list()} file, or - (CSV)."
 FILES_OR_FOLDER = f"A {suffix_list()} file, or - (CSV); or a folder of Parquet, Arrow or CSV files."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Most memory to use, such as 4GB, for a file or folder that does not fit in it.",
-        rich_help_panel=FILES_SECTION,
-    ),
-]
-WorkDir = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DIR",
-        help="Folder for the private work folder of a dataset. Default: that for temporary files.",
-        rich_help_panel=FILES_SECTION,
-    ),
-]
-
 _COMMA = """A name with a comma goes in double quotes, as in '"city, country",age'."""
 _TYPES: dict[Kind, Any] = {
     Kind.WHOLE: str | None,
@@ -56,55 +39,99 @@ def _option(name: str, type_: Any, default: Any, *declarations: str, **details: 
     )
 
 
-def _text(name: str, flag: str, metavar: str, section: str, help_: str) -> Parameter:
+def text_option(
+    name: str,
+    metavar: str,
+    help_: str,
+    *short: str,
+    section: str = FILES_SECTION,
+    default: str | None = None,
+) -> Parameter:
+    """Return an option with a value; `short` are other flags than its name."""
     return _option(
-        name, str | None, None, flag, metavar=metavar, help=help_, rich_help_panel=section
+        name,
+        str | None,
+        default,
+        _flag(name),
+        *short,
+        metavar=metavar,
+        help=help_,
+        rich_help_panel=section,
     )
 
 
-def _switch(name: str, *flags: str, help_: str) -> Parameter:
-    return _option(name, bool, False, *flags, help=help_, rich_help_panel=OUTPUT_SECTION)
+def switch(name: str, help_: str, *short: str, section: str = OUTPUT_SECTION) -> Parameter:
+    """Return an option without a value; `short` are other flags than its name."""
+    return _option(name, bool, False, _flag(name), *short, help=help_, rich_help_panel=section)
 
 
-DIALECT = tuple(
-    _text(name, f"--{name.replace('_', '-')}", own.metavar, FILES_SECTION, own.help)
-    for name, own in DIALECT_OPTIONS.items()
-)
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+DIALECT = tuple(text_option(name, own.metavar, own.help) for name, own in DIALECT_OPTIONS.items())
+
+
+def dataset_files(where: str = "that for temporary files") -> tuple[Parameter, ...]:
+    """Return the options for what does not fit in memory; work folders are made `where`."""
+    return (
+        text_option(
+            "memory",
+            "SIZE",
+            "Most memory to use, such as 4GB, for a file or folder that does not fit in it.",
+        ),
+        text_option(
+            "work_dir",
+            "DIR",
+            f"Folder for the private work folder of a dataset. Default: {where}.",
+        ),
+    )
+
+
+def output_file(
+    help_: str, *, metavar: str = "OUT", section: str = FILES_SECTION, default: str | None = None
+) -> tuple[Parameter, ...]:
+    """Return the option for where a result goes; the help says what it is."""
+    return (text_option("output", metavar, help_, "-o", section=section, default=default),)
+
+
+def several_k(help_: str) -> tuple[Parameter, ...]:
+    """Return the option for the k of a study; the help says what is tried by default."""
+    return (
+        _option(
+            "k",
+            str | None,
+            None,
+            "-k",
+            metavar="K,...",
+            help=help_,
+            rich_help_panel=str(Section.PROTECTION),
+        ),
+    )
 
 
 def plan_file(
     help_: str = "A plan file, see 'microagg plan'; options given here override it.",
 ) -> tuple[Parameter, ...]:
     """Return the option for a plan file; the help says what may be given beside it."""
-    return (_text("plan", "--plan", "P.toml", FILES_SECTION, help_),)
+    return (text_option("plan", "P.toml", help_),)
 
 
 def original_file(help_: str) -> tuple[Parameter, ...]:
     """Return the option for the original of a protected file; the help says what it is for."""
-    return (_text("original", "--original", "FILE", FILES_SECTION, help_),)
+    return (text_option("original", "FILE", help_),)
 
 
 def audit_file(help_: str) -> tuple[Parameter, ...]:
     """Return the option for the audit of a protected file; the help says what it is for."""
-    return (_text("audit", "--audit", "FILE", FILES_SECTION, help_),)
+    return (text_option("audit", "FILE", help_),)
 
 
-JSON = _switch("json", "--json", help_="Print one JSON object on standard output.")
-QUIET = _switch("quiet", "--quiet", "-q", help_="Print nothing but errors.")
-FORCE = _switch("force", "--force", help_="Replace an existing output (never the input).")
+JSON = switch("json", "Print one JSON object on standard output.")
+QUIET = switch("quiet", "Print nothing but errors.", "-q")
+FORCE = switch("force", "Replace an existing output (never the input).")
 VERSION = Parameter("_version", Parameter.KEYWORD_ONLY, default=False, annotation=Version)
-FIGURES_FILE = (
-    _option(
-        "output",
-        str | None,
-        None,
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write the figures to a file as well, or as CSV to -.",
-        rich_help_panel=FILES_SECTION,
-    ),
-)
+FIGURES_FILE = output_file("Write the figures to a file as well, or as CSV to -.")
 
 
 def role_options(*roles: str) -> list[Option]:
@@ -171,24 +198,27 @@ def _help(option: Option) -> str:
 
 
 def takes(*groups: Iterable[Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the parameters of these groups to a command, which gets them as one mapping, `given`."""
-    shared = [parameter for group in groups for parameter in group]
+    """Add the parameters of these groups to a command.
+
+    It gets them as one mapping, `given`, but for those that it names as arguments of its own.
+    """
+    shared = [*(parameter for group in groups for parameter in group), VERSION]
     names = {parameter.name for parameter in shared}
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        own = [p for p in inspect.signature(function).parameters.values() if p.name != "given"]
+        named = inspect.signature(function).parameters
+        own = [p for p in named.values() if p.name != "given" and p.name not in names]
 
         def command(**values: Any) -> None:
-            given = {name: value for name, value in values.items() if name in names}
-            rest = {name: value for name, value in values.items() if name not in names}
+            given = {name: value for name, value in values.items() if name not in named}
+            rest = {name: value for name, value in values.items() if name in named}
             function(**rest, given=given)
 
         command.__name__ = function.__name__
         command.__doc__ = function.__doc__
-        every = [*(p.replace(kind=Parameter.KEYWORD_ONLY) for p in own), *shared, VERSION]
+        every = [*(p.replace(kind=Parameter.KEYWORD_ONLY) for p in own), *shared]
         command.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in every}
-        names.add(VERSION.name)
         return command
 
     return decorate

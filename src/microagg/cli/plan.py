@@ -2,18 +2,16 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from microagg.cli.layout import bar, show
 from microagg.cli.options import (
     DIALECT,
-    FILES_SECTION,
     FORCE,
     QUIET,
     Input,
     dialect_of,
+    output_file,
     parameters,
     parsed,
     plan_options,
@@ -24,22 +22,13 @@ if TYPE_CHECKING:
     from microagg.plans.plan import Plan
 
 
-@takes(parameters(plan_options("k", "na", "dates")), DIALECT, (QUIET, FORCE))
-def plan(
-    source: Input,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Where the plan goes, or -.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = "-",
-    *,
-    given: dict[str, Any],
-) -> None:
+@takes(
+    output_file("Where the plan goes, or -.", default="-"),
+    parameters(plan_options("k", "na", "dates")),
+    DIALECT,
+    (QUIET, FORCE),
+)
+def plan(source: Input, *, output: str, given: dict[str, Any]) -> None:
     """Draft a plan: what each column may be, and why. Check it, then run protect with --plan.
 
     The draft is cautious: no column is marked as sensitive, as that would publish it unchanged.

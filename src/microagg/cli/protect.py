@@ -1,7 +1,7 @@
 """microagg protect: from a file to a protected file."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,10 +16,14 @@ from microagg.cli.options import (
     JSON,
     QUIET,
     Input,
-    Memory,
+    audit_file,
+    dataset_files,
     dialect_of,
+    output_file,
+    switch,
     table_options,
     takes,
+    text_option,
 )
 from microagg.cli.summary import title
 from microagg.core.words import counted
@@ -30,90 +34,46 @@ if TYPE_CHECKING:
     from microagg.release.saving import Outputs
 
 
-@takes(
-    table_options(),
-    (JSON, QUIET, FORCE),
+_FILES = (
+    *output_file("Where the result goes, or -. Default: beside the input, as NAME-protected."),
+    *audit_file("Write which record is in which group, for internal use only."),
+    text_option("report", "R.html", "Write a full report, for internal use only."),
+    text_option("public_report", "R.html", "Write a report to publish with the result."),
+    switch(
+        "escape_formulas",
+        "Put ' before text in a CSV file that a spreadsheet would run as a formula.",
+        section=FILES_SECTION,
+    ),
+    *dataset_files("that of the output"),
+    switch(
+        "keep_work",
+        "Keep the work folder, which holds original values.",
+        section=FILES_SECTION,
+    ),
+    switch("resume", "Continue a run on a dataset where it was stopped.", section=FILES_SECTION),
+    text_option(
+        "scheduler",
+        "ADDRESS",
+        "The Dask scheduler whose workers protect a dataset, such as tcp://host:8786.",
+    ),
 )
+
+
+@takes(_FILES, table_options(), (JSON, QUIET, FORCE))
 def protect(
     context: typer.Context,
     source: Input,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Where the result goes, or -. Default: beside the input, as NAME-protected.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
-    audit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write which record is in which group, for internal use only.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            metavar="R.html",
-            help="Write a full report, for internal use only.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
-    public_report: Annotated[
-        str | None,
-        typer.Option(
-            metavar="R.html",
-            help="Write a report to publish with the result.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
-    escape_formulas: Annotated[
-        bool,
-        typer.Option(
-            "--escape-formulas",
-            help="Put ' before text in a CSV file that a spreadsheet would run as a formula.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = False,
-    memory: Memory = None,
-    work_dir: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder in which the private work folder of a dataset is made. Default: that of "
-            "the output.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
-    keep_work: Annotated[
-        bool,
-        typer.Option(
-            "--keep-work",
-            help="Keep the work folder, which holds original values.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = False,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Continue a run on a dataset where it was stopped.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = False,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="The Dask scheduler whose workers protect a dataset, such as tcp://host:8786.",
-            rich_help_panel=FILES_SECTION,
-        ),
-    ] = None,
     *,
+    output: str | None,
+    audit: str | None,
+    report: str | None,
+    public_report: str | None,
+    escape_formulas: bool,
+    memory: str | None,
+    work_dir: str | None,
+    keep_work: bool,
+    resume: bool,
+    scheduler: str | None,
     given: dict[str, Any],
 ) -> None:
     """Write a copy in which every combination of protected columns stands for K records or more.

@@ -1,7 +1,7 @@
 """microagg sweep: what a file loses as k grows, and what it must lose at least."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,12 +14,14 @@ from microagg.cli.options import (
     QUIET,
     Input,
     dialect_of,
+    parameters,
+    plan_options,
+    several_k,
     table_options,
     takes,
 )
 from microagg.cli.summary import Facts, assumed
 from microagg.core.words import counted, listed_names
-from microagg.plans.options import Section
 from microagg.plans.texts import listed_ks
 
 if TYPE_CHECKING:
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
 
 
 @takes(
+    several_k(
+        "Ranges of k and single ones: 2-20,30. Default: 2-20, or to the number of records (of the "
+        "smallest stratum) if there are fewer."
+    ),
+    parameters(
+        plan_options("effort", "bound"),
+        effort="How hard to search: fast, balanced, best. Default: fast, or the plan's best.",
+        bound="Bound of the grouping loss: fast, tight (minutes for each K), or none. Default: "
+        "fast, or none with weights.",
+    ),
     table_options("sweep"),
     FIGURES_FILE,
     (JSON, QUIET, FORCE),
@@ -35,34 +47,10 @@ if TYPE_CHECKING:
 def sweep(
     context: typer.Context,
     source: Input,
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            metavar="K,...",
-            help="Ranges of k and single ones: 2-20,30. Default: 2-20, or to the number of records "
-            "(of the smallest stratum) if there are fewer.",
-            rich_help_panel=Section.PROTECTION,
-        ),
-    ] = None,
-    effort: Annotated[
-        str | None,
-        typer.Option(
-            metavar="E",
-            help="How hard to search: fast, balanced, best. Default: fast, or the plan's best.",
-            rich_help_panel=Section.METHOD,
-        ),
-    ] = None,
-    bound: Annotated[
-        str | None,
-        typer.Option(
-            metavar="B",
-            help="Bound of the grouping loss: fast, tight (minutes for each K), or none. Default: "
-            "fast, or none with weights.",
-            rich_help_panel=Section.METHOD,
-        ),
-    ] = None,
     *,
+    k: str | None,
+    effort: str | None,
+    bound: str | None,
     given: dict[str, Any],
 ) -> None:
     """Show what a file loses at each K, what it must lose at least, and how long it takes.

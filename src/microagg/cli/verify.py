@@ -10,10 +10,9 @@ from microagg.cli.options import (
     FILES_OR_FOLDER,
     JSON,
     QUIET,
-    Memory,
-    WorkDir,
     audit_file,
     column_options,
+    dataset_files,
     dialect_of,
     original_file,
     parameters,
@@ -36,6 +35,7 @@ _REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
 
 
 @takes(
+    dataset_files(),
     plan_file(
         "The plan of the release: its roles, blocks, constraints, requirements and k. Only -k "
         "overrides it; columns, requirements and constraints beside it are refused."
@@ -55,9 +55,9 @@ _REQUIREMENTS = [option.keyword for option in REQUIREMENT_OPTIONS]
 )
 def verify(
     file: Annotated[str, typer.Argument(metavar="FILE", help=FILES_OR_FOLDER)],
-    memory: Memory = None,
-    work_dir: WorkDir = None,
     *,
+    memory: str | None,
+    work_dir: str | None,
     given: dict[str, Any],
 ) -> None:
     """Check that every combination in a file stands for K records or more; exit 4 if not.

@@ -18,14 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.constraints.component import LARGEST_WHOLE, Component, WholePart
 from microagg.constraints.equalities import NEGLIGIBLE, rowwise, unit_rows
 from microagg.constraints.exact import short_basis
 from microagg.constraints.program import nearest_by_program
 from microagg.constraints.projection import project
-from microagg.core.arrays import Floats, Mask, Rows, Wholes
+from microagg.core.arrays import Floats, Mask, Rows, States, Wholes
 from microagg.core.errors import GuaranteeError, ParameterError
 from microagg.core.progress import paced, report
 from microagg.kernels.basics.rounding import half_away_from_zero
@@ -72,7 +71,7 @@ class Points:
     points: Floats
     costs: Floats
     leasts: Floats
-    states: NDArray[np.int8]
+    states: States
 
     def __getitem__(self, rows: Rows) -> "Points":
         return Points(self.points[rows], self.costs[rows], self.leasts[rows], self.states[rows])
@@ -154,9 +153,7 @@ class Lattice:
             raise _too_many_digits()
         return base
 
-    def _search(
-        self, groups: GroupMeans, leasts: Floats
-    ) -> tuple[Wholes, Floats, NDArray[np.int8]]:
+    def _search(self, groups: GroupMeans, leasts: Floats) -> tuple[Wholes, Floats, States]:
         """Return the nearest whole numbers, ignoring other columns, and their states."""
         targets, rests, pulls = self._targets(groups)
         rooms = self.sides - groups.base @ self.rows.T

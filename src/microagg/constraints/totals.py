@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microagg.constraints.exact import echelon
 from microagg.constraints.violations import TOLERANCE
-from microagg.core.arrays import Floats, Mask
+from microagg.core.arrays import Floats, Mask, Rows, Wholes
 
 # A total may fail in this share of the records, as parts are often rounded, and must hold in this
 # share of those in which a column of it is not zero: columns of zeros add up to anything.
@@ -74,7 +74,7 @@ def find_totals(columns: Mapping[str, NDArray[Any]], missing: Mapping[str, Mask]
 
 def _enough_records(
     columns: Mapping[str, NDArray[Any]], missing: Mapping[str, Mask]
-) -> tuple[list[str], NDArray[np.intp]]:
+) -> tuple[list[str], Rows]:
     """Return columns, and the records in which all have a value; the emptiest are left out."""
     used = sorted(columns, key=lambda name: np.count_nonzero(missing.get(name, ())))
     n = len(next(iter(columns.values()), ()))
@@ -93,9 +93,9 @@ def _enough_records(
 def _sample(
     used: Sequence[str],
     columns: Mapping[str, NDArray[Any]],
-    complete: NDArray[np.intp],
+    complete: Rows,
     rng: np.random.Generator,
-) -> NDArray[np.intp]:
+) -> Rows:
     """Return some records; for every column, two of them are not zero if there are any."""
     n = min(len(complete), len(used) + _SPARE_RECORDS)
     rows = [rng.choice(complete, n, replace=False)]
@@ -110,7 +110,7 @@ def _sample(
     return np.unique(np.concatenate(rows))
 
 
-def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray[np.int64]]:
+def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[Wholes]:
     """Return whole numbers c with X c constant, for each column that depends on those before."""
     centred = X - X.mean(axis=0)
     sizes = np.sqrt(np.square(centred).sum(axis=0))
@@ -141,7 +141,7 @@ def _dependences(X: Floats, nothing: float, nearly_whole: float) -> list[NDArray
     return _whole(relations, nearly_whole)
 
 
-def _whole(relations: list[Floats], nearly_whole: float) -> list[NDArray[np.int64]]:
+def _whole(relations: list[Floats], nearly_whole: float) -> list[Wholes]:
     """Return the relations of small whole numbers, and sums and differences that are.
 
     Where all pay the same rate, net and gross are both multiples of the tax, and their difference
@@ -163,7 +163,7 @@ def _whole(relations: list[Floats], nearly_whole: float) -> list[NDArray[np.int6
     return found
 
 
-def _small_whole(coefficients: Floats, nearly_whole: float) -> NDArray[np.int64] | None:
+def _small_whole(coefficients: Floats, nearly_whole: float) -> Wholes | None:
     whole = np.rint(coefficients)
     is_whole = (np.abs(coefficients - whole) < nearly_whole).all()
     return whole.astype(np.int64) if is_whole and np.abs(whole).max() <= 3 else None
@@ -178,7 +178,7 @@ def _substituted(factors: Floats, along: Floats) -> Floats:
     return weights
 
 
-def _sparse(relations: list[NDArray[np.int64]]) -> list[tuple[int, ...]]:
+def _sparse(relations: list[Wholes]) -> list[tuple[int, ...]]:
     """Return relations of few columns that say the same, as far as all coefficients are 1 or -1."""
     relations = list(relations)
     is_changed = True

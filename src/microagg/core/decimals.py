@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats, Wholes
+from microagg.core.arrays import Floats, Mask, Wholes
 
 # Significant digits that every float can hold: 64 bits, and 32 bits.
 SIGNIFICANT, SIGNIFICANT_NARROW = 15, 7
@@ -64,10 +64,10 @@ def _decimals_from(numbers: NDArray[Any], start: int, largest: float, most: floa
     return digits if digits <= _LARGEST_POWER and largest * 10.0**digits < most else None
 
 
-def _is_written(numbers: NDArray[Any], digits: int, noise: float) -> NDArray[np.bool_]:
+def _is_written(numbers: NDArray[Any], digits: int, noise: float) -> Mask:
     steps = np.rint(numbers.astype(np.float64) * 10.0**digits)
     apart = np.abs((steps / 10.0**digits).astype(numbers.dtype) - numbers)
-    same: NDArray[np.bool_] = apart <= noise * np.finfo(numbers.dtype).eps * np.abs(numbers)
+    same: Mask = apart <= noise * np.finfo(numbers.dtype).eps * np.abs(numbers)
     return same
 
 

@@ -53,7 +53,8 @@ def verify(
         Parquet, Arrow or CSV files: a dataset, which need not fit in memory, and whose combinations
         are counted over all files together. A CSV file is compared as it is written. Unless columns
         or a plan are given, the manifest beside a released file or folder defines the columns to
-        check, the blocks, k, the constraints and the requirements.
+        check, the blocks, k, the constraints and the requirements; those given here are checked as
+        well, or in place of the same ones in the manifest.
     k : Least number of records behind a released combination.
     quasi_identifiers : columns to check; by default all that are not sensitive
     sensitive : columns to leave out

@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.files.expansion import bytes_in
+from microagg.files.expansion import expanded_limit
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -82,7 +82,7 @@ class Dialect:
         if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet):
             raise ParameterError(f"the sheet must be given by its name; got {self.sheet!r}.")
         if self.max_expanded is not None:
-            bytes_in(self.max_expanded)
+            expanded_limit(self.max_expanded)
 
 
 def _is_delimiter(sign: object) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from microagg.files.doubles import LARGEST_WHOLE
+
 # What Excel shows for a formula that has no result; all of them are missing values.
 ERRORS = frozenset(
     (
@@ -14,8 +16,6 @@ ERRORS = frozenset(
         *("#GETTING_DATA", "#SPILL!", "#CALC!", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!"),
     )
 )
-# Floats hold every whole number up to this one, and Excel holds no others.
-LARGEST_WHOLE = 2**53
 # How Excel writes control characters, which XML cannot hold.
 _CONTROL = re.compile("_x(00(?:0[1-8BCDEF]|1[0-9A-F]))_")
 _MIDNIGHT = time()

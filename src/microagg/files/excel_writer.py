@@ -15,7 +15,7 @@ import xlsxwriter
 
 from microagg.core.errors import ParameterError
 from microagg.files.annotations import listed
-from microagg.files.excel_columns import LARGEST_WHOLE
+from microagg.files.doubles import LARGEST_WHOLE, largest_size
 from microagg.files.writing import WriteOptions
 
 _MOST_RECORDS, _MOST_COLUMNS = 1_048_575, 16_384
@@ -61,11 +61,11 @@ def _can_hold(dtype: pl.DataType) -> bool:
 
 def _problem(column: pl.Series) -> str | None:
     dtype = column.dtype
-    if dtype.is_integer() and _largest(column) > LARGEST_WHOLE:
+    if dtype.is_integer() and largest_size(column) > LARGEST_WHOLE:
         return "whole numbers beyond 2^53"
     if dtype.is_decimal() and not _same(column.cast(pl.Float64).cast(dtype), column):
         return "decimals with more digits than Excel keeps"
-    if dtype.is_float() and _largest(column.drop_nans()) > _LARGEST_NUMBER:
+    if dtype.is_float() and largest_size(column.drop_nans()) > _LARGEST_NUMBER:
         return "infinite or nearly infinite numbers"
     if dtype in (pl.Date, pl.Datetime):
         earliest = _stored(column).cast(pl.Datetime("us")).min()
@@ -81,12 +81,6 @@ def _problem(column: pl.Series) -> str | None:
             if longest > _LONGEST_TEXT:
                 return f"text of more than {_LONGEST_TEXT} characters"
     return None
-
-
-def _largest(column: pl.Series) -> Any:
-    """Return the largest absolute value; 0 if there is none."""
-    ends: list[Any] = [end for end in (column.min(), column.max()) if end is not None]
-    return max((abs(end) for end in ends), default=0)
 
 
 def _same(one: pl.Series, other: pl.Series) -> bool:

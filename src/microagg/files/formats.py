@@ -15,8 +15,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from microagg.core.errors import ParameterError
+from microagg.core.sizes import as_size
 from microagg.files.atomic import Writer, atomic_write_all
-from microagg.files.expansion import DEFAULT_LIMIT, as_size
+from microagg.files.expansion import DEFAULT_LIMIT
 from microagg.files.reading import InputFile, Reader
 from microagg.files.writing import WriteOptions
 

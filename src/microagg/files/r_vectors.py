@@ -13,8 +13,8 @@ import polars as pl
 from rdata.parser import CharFlags, RObject, RObjectType
 
 from microagg.files.annotations import Code, Variable
+from microagg.files.doubles import LARGEST_WHOLE
 
-LARGEST_WHOLE = 2**53
 # NA of 64-bit integers, a class of the package bit64.
 _NA_64 = -(2**63)
 _DAY = 86_400

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from microagg.core.errors import DataError, ParameterError
-from microagg.files.expansion import DEFAULT_LIMIT, bytes_in, too_large
+from microagg.files.expansion import DEFAULT_LIMIT, expanded_limit, too_large
 from microagg.files.regular import irregular_kind
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
@@ -81,7 +81,7 @@ class InputFile:
         self.where = STANDARD_INPUT if is_standard_input else repr(path)
         self._is_standard_input = is_standard_input
         self._sha256: str | None = None
-        self._limit = DEFAULT_LIMIT if max_expanded is None else bytes_in(max_expanded)
+        self._limit = DEFAULT_LIMIT if max_expanded is None else expanded_limit(max_expanded)
         self.most_bytes = self._limit
         if not is_standard_input:
             status = check_readable(self.path)

@@ -2,13 +2,13 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from microagg.core.errors import ParameterError
 from microagg.files.annotations import Family, listed
-from microagg.files.statistical_reader import FAMILIES, LARGEST_WHOLE
+from microagg.files.doubles import LARGEST_WHOLE, largest_size
+from microagg.files.statistical_reader import FAMILIES
 from microagg.files.statistical_writer import write_with_pyreadstat
 
 # Stata takes larger numbers for missing values.
@@ -72,10 +72,10 @@ def _are_valid(names: list[str], target: Path, suffix: str) -> bool:
 
 def _problem(column: pl.Series, family: Family) -> str | None:
     dtype = column.dtype
-    if dtype.is_integer() and (_largest(column) > LARGEST_WHOLE):
+    if dtype.is_integer() and (largest_size(column) > LARGEST_WHOLE):
         return "whole numbers beyond 2^53"
     if dtype.is_float() or dtype.is_decimal():
-        largest = _largest(column.drop_nans() if dtype.is_float() else column)
+        largest = largest_size(column.drop_nans() if dtype.is_float() else column)
         if largest > (_STATA_LARGEST if family is Family.STATA else _SPSS_LARGEST):
             return "infinite or nearly infinite numbers"
     if dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -86,9 +86,3 @@ def _problem(column: pl.Series, family: Family) -> str | None:
         if family is Family.SPSS and longest > _SPSS_LONGEST_TEXT:  # type: ignore[operator]
             return f"text of more than {_SPSS_LONGEST_TEXT} bytes"
     return None
-
-
-def _largest(column: pl.Series) -> Any:
-    """Return the largest absolute value; 0 if there is none."""
-    ends: list[Any] = [end for end in (column.min(), column.max()) if end is not None]
-    return max((abs(end) for end in ends), default=0)

@@ -13,6 +13,7 @@ import polars as pl
 from microagg.core.errors import DataError
 from microagg.files.annotations import Annotations, Code, Family, Variable, shows_whole_numbers
 from microagg.files.dialect import Dialect
+from microagg.files.doubles import LARGEST_WHOLE
 from microagg.files.own_process import Answer, UnreadableError, read_apart
 from microagg.files.reading import InputFile, check_names, select_columns
 from microagg.files.statistical_times import time_encoding
@@ -28,8 +29,6 @@ FAMILIES = {
 _COMPRESSED = (".sav", ".zsav", ".sas7bdat")
 # Some systems count records with no larger numbers.
 _MOST_RECORDS = 2**31 - 1
-# Floats hold every whole number up to this one.
-LARGEST_WHOLE = 2**53
 
 
 class StatisticalReader:

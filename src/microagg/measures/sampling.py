@@ -1,14 +1,15 @@
 """Which records a costly measure uses: all of them, or a seeded sample of very many."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from microagg.core.arrays import Floats, Rows
 
 # Up to this many records, nothing is sampled.
 MOST_RECORDS = 100_000
 _FEWEST = 1_000
 
 
-def sampled_rows(n_records: int, most: int, seed: int) -> NDArray[np.intp]:
+def sampled_rows(n_records: int, most: int, seed: int) -> Rows:
     """Return the rows to use, in order: all, or `most` of them drawn without replacement.
 
     >>> sampled_rows(3, 5, seed=0)
@@ -32,7 +33,7 @@ def affordable(n_records: int) -> int:
     return max(_FEWEST, MOST_RECORDS**2 // n_records)
 
 
-def standard_error(outcomes: NDArray[np.float64], n_records: int) -> float:
+def standard_error(outcomes: Floats, n_records: int) -> float:
     """Return the standard error of the mean of a sample of outcomes from `n_records`.
 
     s / sqrt(m) * sqrt(1 - m / n) for m of n drawn without replacement: 0 if all were drawn.

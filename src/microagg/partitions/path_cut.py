@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Labels, Order, Wholes
+from microagg.core.arrays import Labels, Order, Sizes, Wholes
 from microagg.core.errors import DataError
 from microagg.core.parallel import never
 from microagg.core.progress import report
@@ -100,7 +100,7 @@ def _extended(
     k: int,
     first_end: int,
     start: int,
-    out_sizes: NDArray[np.int32],
+    out_sizes: Sizes,
 ) -> tuple[NDArray[Any], float]:
     """Return the last 2k-1 costs after a tile, and what was subtracted from them."""
     room = np.empty((2, windows.shape[1]), dtype=costs.dtype)

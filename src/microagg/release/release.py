@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Order
+from microagg.core.arrays import Labels, Order
 from microagg.core.errors import PrivacyWarning, warn
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
@@ -77,7 +76,7 @@ class Release:
     """
 
     table: Any
-    labels: NDArray[np.intp]
+    labels: Labels
     manifest: Manifest
 
     _origin: Origin

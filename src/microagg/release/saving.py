@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Order
+from microagg.core.arrays import Labels, Order
 from microagg.core.errors import (
     ManifestWarning,
     MicroaggError,
@@ -174,7 +173,7 @@ def save_release(
 
 
 def audit_table(
-    identifiers: Sequence[pl.Series], labels: NDArray[np.intp], order: Order | None = None
+    identifiers: Sequence[pl.Series], labels: Labels, order: Order | None = None
 ) -> pl.DataFrame:
     """Return which record is in which group, in every block; names in use get an underscore.
 

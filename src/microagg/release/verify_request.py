@@ -16,15 +16,19 @@ from microagg.core.errors import (
     ParameterError,
     warn,
 )
-from microagg.core.validation import check_count
+from microagg.core.validation import check_count, check_mapping
 from microagg.plans.arguments import plan_of
 from microagg.plans.checks import parse_constraints
-from microagg.plans.columns import NEED_ORIGINAL
+from microagg.plans.columns import NEED_ORIGINAL, as_columns
 from microagg.plans.manifest import FileFacts, Manifest
 from microagg.plans.plan import Plan
+from microagg.plans.units import ROWS
 from microagg.release.release import PathName
 from microagg.requirements.base import Requirement
-from microagg.tables.roles import STRATUM, Names, as_names, no_such_column
+from microagg.tables.roles import DROP, STRATUM, UNIT, Names, as_names, no_such_column
+
+# The fields of a plan that judges read; the others say how records are grouped.
+_FOR_JUDGES = {"k", "unit", "constraints", "hybrid", "dates", "digits", "na"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Checks:
     key: str | None = None  # a column of random keys
     dropped: tuple[str, ...] = ()  # identifiers that must not be there
     present: tuple[str, ...] = ()
+    required: Mapping[str, Any] = field(default_factory=dict)  # as given: unit, l_diversity...
     plan: Plan | None = None
     manifest: str | None = None
     source: FileFacts = field(default_factory=FileFacts)  # of the original, in the manifest
@@ -69,7 +74,7 @@ class Checks:
             as_names("quasi_identifiers", quasi_identifiers),
             as_names("sensitive", sensitive),
             constraints=parse_constraints(constraints),
-            plan=_required_by(required, sensitive),
+            required={name: value for name, value in required.items() if value},
         )
 
     @classmethod
@@ -154,10 +159,30 @@ class VerifySubject(ABC):
             )
 
 
-def _required_by(asked: Mapping[str, Any], sensitive: Names) -> Plan | None:
-    """Return a plan of the requirements that were given one by one, if there are any."""
-    given = {name: value for name, value in asked.items() if value}
-    return plan_of({"k": 1, "sensitive": sensitive, **given}) if given else None
+def _as_given(given: Checks) -> Checks:
+    """Return what to check where no manifest says what the columns are."""
+    if not given.required:
+        return given
+    return replace(given, plan=plan_of({"k": 1, "sensitive": given.left_out, **given.required}))
+
+
+def _required_too(required: Mapping[str, Any], plan: Plan) -> Plan:
+    """Return the plan of a release with these requirements as well, or in place of its own.
+
+    It is for judging only: how records were grouped, which may exclude requirements, is left out.
+    """
+    columns = as_columns(plan.columns)
+    judged = {name: getattr(plan, name) for name in plan.model_fields_set & _FOR_JUDGES}
+    if (unit := required.get("unit")) is not None:
+        judged["unit"] = unit
+        before = () if unit == ROWS else plan.columns_as(UNIT)
+        columns |= {name: {**columns[name], "role": DROP} for name in before}
+        if unit in plan.not_published:
+            columns[unit] = {**columns[unit], "role": UNIT}
+    for keyword in (name for name in required if name != "unit"):
+        for name, value in check_mapping(keyword, required[keyword]).items():
+            columns[name] = {**columns.get(name, {}), keyword: value}
+    return Plan.of(**{**judged, "columns": columns})
 
 
 def _nothing_to_check(opened: VerifySubject, given: Checks) -> MicroaggError:
@@ -176,9 +201,9 @@ def _nothing_to_check(opened: VerifySubject, given: Checks) -> MicroaggError:
 
 def _complete(given: Checks, plan: Plan | PathName | None, opened: VerifySubject) -> Checks:
     """Return what to check: as given, or as a plan says, or the manifest beside a file."""
-    names_columns = bool(given.checked or given.left_out or given.plan)
+    names_columns = bool(given.checked or given.left_out)
     if plan is not None:
-        if names_columns or given.constraints:
+        if names_columns or given.required or given.constraints:
             raise ParameterError(
                 "columns, requirements or constraints are given in addition to a plan. Put them in "
                 "the plan, or leave the plan out."
@@ -189,12 +214,14 @@ def _complete(given: Checks, plan: Plan | PathName | None, opened: VerifySubject
         opened.warn_of_manifest()
         found = opened.manifest(warns=False)  # it names the original, whatever is asked
         if found is None:
-            return given
-        return replace(given, source=found.input, is_shuffled=found.plan.shuffle)
+            return _as_given(given)
+        return replace(_as_given(given), source=found.input, is_shuffled=found.plan.shuffle)
     found = opened.manifest(warns=given.k is not None)
     if found is None:
-        return given
+        return _as_given(given)
     base = Checks.by_manifest(found, str(opened.manifest_path))
+    if given.required:
+        base = replace(base, plan=_required_too(given.required, found.plan))
     both = {own.meaning: own for own in (*given.constraints, *base.constraints)}
     return replace(base, k=given.k or base.k, constraints=tuple(both.values()))
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Floats, Mask
 from microagg.measures.utility.correlations import correlation_matrix
 from microagg.report.guarded import is_dominated
 from microagg.report.rare import reveals_few, two_values, without_rare
@@ -91,10 +90,10 @@ def safe_correlations(
 
 def _dominated_pairs(
     numbers: Sequence[Floats],
-    present: Sequence[NDArray[np.bool_]],
+    present: Sequence[Mask],
     least: int,
     weights: Floats | None,
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Return which pairs have a column that a few of the records with both values dominate."""
     d = len(numbers)
     alone = [_dominated(x, own, least, weights) for x, own in zip(numbers, present, strict=True)]
@@ -114,9 +113,7 @@ def _dominated_pairs(
     return found
 
 
-def _dominated(
-    numbers: Floats, rows: NDArray[np.bool_], least: int, weights: Floats | None
-) -> bool:
+def _dominated(numbers: Floats, rows: Mask, least: int, weights: Floats | None) -> bool:
     order = np.argsort(numbers[rows], kind="stable")
     own = None if weights is None else weights[rows][order]
     return is_dominated(numbers[rows][order], least, own)

@@ -23,14 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Counts, Mask
+from microagg.core.arrays import Counts, Mask, Rows, States
 from microagg.report.grids import few
 from microagg.report.guarded import reveals_single_values
 from microagg.tables.pairs import Pair, PairedColumn
 from microagg.tables.sides import ColumnSide
-
-Codes = NDArray[np.int8]
-Places = NDArray[np.intp]
 
 MOST_MERGED = 4
 CATEGORIES = 12  # with more of them, a figure is hard to read
@@ -110,7 +107,7 @@ def without_rare(column: PairedColumn, least: int, most: float = MOST_MERGED) ->
     return replace(column, before=before, after=after)
 
 
-def _largest_of_pool(counts: Counts, least: int) -> Places:
+def _largest_of_pool(counts: Counts, least: int) -> Rows:
     """Return which category each is merged with: those that are not named, with the largest."""
     kept, other = named_categories(counts, least, most=None)
     if kept and counts[0, other].max() < least:  # whether rare ones are enough would tell of them
@@ -120,7 +117,7 @@ def _largest_of_pool(counts: Counts, least: int) -> Places:
     return target
 
 
-def merged_with(values: NDArray[np.generic], sizes: Counts, least: int) -> Places:
+def merged_with(values: NDArray[np.generic], sizes: Counts, least: int) -> Rows:
     """Return which number each is merged with: rare ones with the nearest that is not.
 
     Missing, the last, is merged with the most frequent number, or all with it if it is.
@@ -141,7 +138,7 @@ def _counts(side: ColumnSide, values: NDArray[np.generic]) -> Counts:
     return np.append(counts, side.n_missing)
 
 
-def _places(side: ColumnSide, values: NDArray[np.generic]) -> tuple[Places, Mask]:
+def _places(side: ColumnSide, values: NDArray[np.generic]) -> tuple[Rows, Mask]:
     """Return which of these sorted values each record has, and whether it has any of them."""
     if not len(values):
         return np.zeros(len(side.numbers), dtype=np.intp), np.zeros(len(side.numbers), dtype=bool)
@@ -149,7 +146,7 @@ def _places(side: ColumnSide, values: NDArray[np.generic]) -> tuple[Places, Mask
     return places, np.asarray(side.is_present & (values[places] == side.numbers))
 
 
-def _recoded(side: ColumnSide, values: NDArray[np.generic], target: Places) -> ColumnSide:
+def _recoded(side: ColumnSide, values: NDArray[np.generic], target: Rows) -> ColumnSide:
     """Return the values with each replaced by that at its target; missing comes last."""
     places, found = _places(side, values)
     places = np.where(found, target[places], len(values))
@@ -162,7 +159,7 @@ def _recoded(side: ColumnSide, values: NDArray[np.generic], target: Places) -> C
     return ColumnSide.of_values(Values.of(numbers, missing))
 
 
-def two_values(numbers: NDArray[np.generic], is_present: Mask) -> Codes | None:
+def two_values(numbers: NDArray[np.generic], is_present: Mask) -> States | None:
     """Return whether records have the smaller (0) or larger (1) of two values, -1 where missing.
 
     None if there are other values, or only one.
@@ -176,7 +173,7 @@ def two_values(numbers: NDArray[np.generic], is_present: Mask) -> Codes | None:
     return np.where(is_present, numbers == high, -1).astype(np.int8)
 
 
-def reveals_few(one: Codes | None, two: Codes | None, least: int) -> bool:
+def reveals_few(one: States | None, two: States | None, least: int) -> bool:
     """Whether how two columns go together tells the number of fewer than `least` records.
 
     Two columns with two values each make a table of four cells, all of which follow from the totals

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Labels, Rows
 from microagg.requirements.base import Evidence
 
 # Floats may miss the exact values by this share of the largest number of their column.
@@ -149,7 +149,7 @@ def _moved(columns: Sequence[_Column], labels: Labels) -> tuple[float, float, bo
     return mean, covariance, kept
 
 
-def _centred(numbers: Floats, labels: Labels, sizes: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _centred(numbers: Floats, labels: Labels, sizes: Rows) -> tuple[Floats, Floats]:
     """Return the mean of every group, and how far each record is from it."""
     means = np.bincount(labels, weights=numbers) / sizes
     apart = numbers - means[labels]
@@ -157,7 +157,7 @@ def _centred(numbers: Floats, labels: Labels, sizes: NDArray[np.intp]) -> tuple[
     return means + rest, apart - rest[labels]
 
 
-def _covariances(one: Floats, other: Floats, labels: Labels, sizes: NDArray[np.intp]) -> Floats:
+def _covariances(one: Floats, other: Floats, labels: Labels, sizes: Rows) -> Floats:
     """Return the covariance in every group of numbers that are centred there."""
     totals: Floats = np.bincount(labels, weights=one * other) / np.maximum(sizes - 1, 1)
     return totals

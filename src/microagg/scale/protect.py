@@ -39,7 +39,7 @@ from microagg.scale.storage.urls import Place, Url, place_of
 from microagg.scale.storage.work import UnfinishedError, WorkFolder, working_in
 from microagg.scale.tasks.begun import BEGUN, RunStart
 from microagg.scale.tasks.engines import check_engine, working_with
-from microagg.scale.tasks.memory import as_bytes
+from microagg.scale.tasks.memory import memory_limit
 from microagg.scale.tasks.passes import Passes
 from microagg.scale.tasks.setting import SETTING, DatasetSetting
 from microagg.scale.tasks.space import check_space
@@ -172,7 +172,7 @@ def protect_files(
     """
     check_plan(plan)
     check_engine(engine)
-    limit = as_bytes(memory)
+    limit = memory_limit(memory)
     keep_work, resume = check_flag("keep_work", keep_work), check_flag("resume", resume)
     given, goal = place_of(file_name(source)), place_of(file_name(target))
     if not given.exists():

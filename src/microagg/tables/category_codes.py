@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-
-Codes = NDArray[np.int64]
+from microagg.core.arrays import Categories
 
 _MISSING = -1
 
 
-def category_codes(values: Values) -> Codes:
+def category_codes(values: Values) -> Categories:
     """Return the categories as whole numbers, -1 where missing: a category of its own."""
     codes = values.numbers.astype(np.int64)
     return codes if values.missing is None else np.where(values.missing, _MISSING, codes)

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Wholes
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded, ColumnType
 from microagg.tables.date_texts import Writing, find_writing, is_laid_out_as_date, parsed
@@ -175,18 +176,18 @@ def _in_periods(coded: Coded, unit: str, count: int) -> Coded:
     )
 
 
-def in_periods(numbers: NDArray[Any], own: str, unit: str, count: int) -> NDArray[np.int64]:
+def in_periods(numbers: NDArray[Any], own: str, unit: str, count: int) -> Wholes:
     """Return in which period of the calendar times in units since 1970 are.
 
     >>> in_periods(np.array([-1, 0, 100]), "D", "M", 3)
     array([-1,  0,  1])
     """
     stamps = numbers.astype(np.int64).astype(f"datetime64[{own}]")
-    whole: NDArray[np.int64] = stamps.astype(f"datetime64[{unit}]").astype(np.int64)
+    whole: Wholes = stamps.astype(f"datetime64[{unit}]").astype(np.int64)
     return np.floor_divide(whole, count)
 
 
-def first_moments(numbers: NDArray[Any], unit: str, count: int, own: str) -> NDArray[np.int64]:
+def first_moments(numbers: NDArray[Any], unit: str, count: int, own: str) -> Wholes:
     """Return when periods of the calendar begin, in units since 1970.
 
     >>> first_moments(np.array([-1, 0, 1]), "M", 3, "D")

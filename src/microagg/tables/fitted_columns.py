@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Missing
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError
 from microagg.tables.category_codes import squared_distance
 from microagg.tables.columns import Column, ColumnType
@@ -24,7 +24,7 @@ class Points:
     """A column as points; if there are few of them, `rows` says which one each record has."""
 
     points: Floats
-    rows: NDArray[np.intp] | None = None
+    rows: Rows | None = None
 
     @property
     def width(self) -> int:
@@ -100,7 +100,7 @@ class FittedCategories:
 
     type: FittedType
     points: Floats
-    rows: NDArray[np.intp]
+    rows: Rows
     apart: float
     shares: Floats | None = None
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
+from microagg.core.arrays import Wholes
 from microagg.core.errors import DataError
 from microagg.tables.columns import Column, ColumnType
 
@@ -96,7 +96,7 @@ def recoded(values: Values, own: Sequence[Any], known: Sequence[Any], name: str)
     """Return codes of `own` categories as codes of `known` ones."""
     places = {category: place for place, category in enumerate(known)}
     to_place = np.array([places.get(category, -1) for category in own] or [-1], dtype=np.int64)
-    numbers: NDArray[np.int64] = to_place[values.numbers]
+    numbers: Wholes = to_place[values.numbers]
     if values.missing is not None:
         numbers = np.where(values.missing, 0, numbers)
     if (new := np.unique(values.numbers[numbers < 0])).size:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.aggregates.choices import Aggregate
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Mask
+from microagg.core.arrays import Categories, Floats, Mask, Wholes
 from microagg.core.errors import DataError
 from microagg.tables.columns import Column, ColumnOptions, ColumnType
 from microagg.tables.dates import CALENDAR_UNITS, in_periods
@@ -33,7 +33,7 @@ class SeenColumn:
 
     type: FittedType
     dtype: np.dtype[Any]
-    codes: NDArray[np.int64]
+    codes: Categories
     had_missing: bool
 
     @classmethod
@@ -181,5 +181,5 @@ def _in_type(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return numbers if numbers.dtype.kind in "iu" else _whole(np.rint(numbers))
 
 
-def _whole(numbers: Floats) -> NDArray[np.int64]:
+def _whole(numbers: Floats) -> Wholes:
     return np.clip(numbers, -_FARTHEST, _FARTHEST).astype(np.int64)

@@ -12,10 +12,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Counts, Floats, Labels, Mask
+from microagg.core.arrays import Counts, Floats, Labels, Mask, Rows
 from microagg.kernels.attacks.distance_linkage import MixedPoints
 from microagg.tables.columns import Coded, Column, ColumnOptions, ColumnType
 from microagg.tables.dates import in_steps_of
@@ -162,7 +161,7 @@ class PairedColumn:
         """Whether any value is missing, before or after."""
         return self.before.missing is not None or self.after.missing is not None
 
-    def take(self, rows: NDArray[np.intp]) -> "PairedColumn":
+    def take(self, rows: Rows) -> "PairedColumn":
         """Return the column of these records."""
         before, after = (
             ColumnSide.of_values(side.take(rows)) for side in (self.before, self.after)
@@ -288,7 +287,7 @@ class Pair:
         """The class of every record: those that show the same after protection have the same."""
         return classes_of([column.after for column in self.columns.values()])
 
-    def take(self, rows: NDArray[np.intp]) -> "Pair":
+    def take(self, rows: Rows) -> "Pair":
         """Return the pair of these records."""
         return replace(
             self,

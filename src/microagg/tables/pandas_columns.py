@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Mask
+from microagg.core.arrays import Categories, Mask
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 
@@ -165,7 +165,7 @@ def _with_one_zero(native: Any) -> Any:
     return native.mask((native == 0.0).fillna(False).to_numpy(dtype=np.bool_), 0.0)
 
 
-def _factorised(native: Any) -> tuple[NDArray[np.int64], Any]:
+def _factorised(native: Any) -> tuple[Categories, Any]:
     try:
         codes, categories = _by_value(native) if _has_nul(native) else native.factorize(sort=True)
         if native.dtype == object and len({type(value) for value in categories}) > 1:

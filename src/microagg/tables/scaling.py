@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Floats, Rows
 from microagg.tables.moments import Moments
 from microagg.tables.moments import Scaling as Scaling
 from microagg.tables.value_counts import rounded
@@ -211,7 +211,7 @@ def _at_once(scale: str) -> Callable[[NDArray[Any], Floats | None], Floats]:
 SCALES = {scale: _at_once(scale) for scale in FITS}
 
 
-def _places(known: NDArray[Any], values: NDArray[Any]) -> NDArray[np.intp]:
+def _places(known: NDArray[Any], values: NDArray[Any]) -> Rows:
     """Return the place of each value among the known ones, which are sorted."""
     if len(known) < _FEW:
         return known.searchsorted(values)

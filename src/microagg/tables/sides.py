@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Mask
-from microagg.tables.category_codes import Codes, category_codes, squared_distance
+from microagg.core.arrays import Categories, Floats, Mask
+from microagg.tables.category_codes import category_codes, squared_distance
 from microagg.tables.scaling import Scaling, scaling
 
 # Squares of larger numbers, and sums of these, would overflow.
@@ -67,7 +67,7 @@ class ColumnSide(Values):
         return axis
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> Categories:
         """The categories of a nominal column as whole numbers; missing is one of them."""
         return category_codes(self)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Counts, Floats, Rows
 from microagg.core.errors import DataError, ParameterError
 from microagg.tables.columns import Column, ColumnType
 from microagg.tables.fitted_types import FittedType, recoded
@@ -75,7 +75,7 @@ class NumberStatistics:
 class CategoryStatistics:
     """Categories: how many records have each, and their weight, by code."""
 
-    counts: NDArray[np.int64]
+    counts: Counts
     weights: Floats
     is_weighted: bool
 
@@ -104,7 +104,7 @@ class CategoryStatistics:
         return CategoryStatistics(counts, weights, self.is_weighted)
 
     @property
-    def occurring(self) -> NDArray[np.intp]:
+    def occurring(self) -> Rows:
         """The codes that occur."""
         return np.flatnonzero(self.counts)
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Labels, Rows
+from microagg.core.arrays import Categories, Floats, Labels, Rows
 from microagg.core.errors import DataError
 from microagg.tables.columns import Coded
 
@@ -66,7 +65,7 @@ def find_strata(
     return Strata(moved, released, int(np.count_nonzero(joined != np.arange(len(sizes)))))
 
 
-def _with_missing(values: Values) -> NDArray[np.int64]:
+def _with_missing(values: Values) -> Categories:
     """Return the codes, and -1 for a missing value, which is a stratum too."""
     numbers = values.numbers.astype(np.int64)
     return numbers if values.missing is None else np.where(values.missing, -1, numbers)

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats, RandomState, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
-from microagg.kernels.basics.randomness import RandomState, draw_below, draw_between_0_and_1
+from microagg.kernels.basics.randomness import draw_below, draw_between_0_and_1
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.rules.rules import Rules, alike, all_met
 

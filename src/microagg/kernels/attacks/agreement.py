@@ -4,17 +4,10 @@ Records are given column by column, as codes that are equal where values agree. 
 says that column j agrees.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Counts
+from microagg.core.arrays import Codes, Counts, Patterns, Ranks
 from microagg.kernels.compile import inner_kernel, kernel
-
-Codes = NDArray[Any]  # unsigned whole numbers, the narrower the faster; columns by records
-Ranks = NDArray[np.int32]
-Patterns = NDArray[np.uint16]
 
 # A pattern has 16 bits.
 MOST_COLUMNS = 16

@@ -1,12 +1,11 @@
 """Random numbers for kernels: splitmix64, whose state is one number."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import RandomState
 from microagg.kernels.compile import inner_kernel
 
 # One number: the state.
-RandomState = NDArray[np.uint64]
 
 
 @inner_kernel

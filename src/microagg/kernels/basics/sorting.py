@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Rows
+from microagg.core.arrays import Rows, SortKeys
 from microagg.kernels.compile import kernel
-
-Keys = NDArray[np.uint64]
 
 DIGIT_BITS = 8
 # Below this a comparison sort is as fast, and needs no compiling.
@@ -49,7 +47,7 @@ def stable_sort(values: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
 
 
 @kernel
-def keys_from_bits(bits: Keys) -> None:
+def keys_from_bits(bits: SortKeys) -> None:
     """Turn the bits of floats into integers of the same order, in place.
 
     The bits of positive floats are in ascending order, those of negative ones in descending order.
@@ -60,7 +58,7 @@ def keys_from_bits(bits: Keys) -> None:
 
 
 @kernel
-def bits_from_keys(keys: Keys) -> None:
+def bits_from_keys(keys: SortKeys) -> None:
     """Undo `keys_from_bits`, in place."""
     top = np.uint64(1 << 63)
     for i in range(keys.shape[0]):
@@ -68,7 +66,9 @@ def bits_from_keys(keys: Keys) -> None:
 
 
 @kernel
-def sort_by_digit(keys: Keys, order: Rows, shift: int, out_keys: Keys, out_order: Rows) -> bool:
+def sort_by_digit(
+    keys: SortKeys, order: Rows, shift: int, out_keys: SortKeys, out_order: Rows
+) -> bool:
     """Sort stably by one digit; False, and nothing is written, if it is the same for all."""
     n_buckets = 1 << DIGIT_BITS
     mask = np.uint64(n_buckets - 1)

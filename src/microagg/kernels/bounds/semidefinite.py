@@ -6,16 +6,14 @@ members of i's group and 0 for all others. Pairs with records of other regions a
 of record i are at `begins[i]` to `begins[i + 1]`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats, Reals, Rows
 from microagg.kernels.compile import inner_kernel, kernel
 
 # Pairs within a region: in single precision where it is enough.
-Matrix = NDArray[np.floating[Any]]
 
 _BISECTIONS = 60
 _PRECISION = 1e-11
@@ -43,13 +41,13 @@ class Sets(NamedTuple):
 
 @kernel
 def project_rows(
-    goal: Matrix,
+    goal: Reals,
     rows: Rows,
     all_scales: Floats,
     pairs: Pairs,
     least: Floats,
     k: int,
-    out: Matrix,
+    out: Reals,
     out_pairs: Floats,
 ) -> None:
     """Find the nearest rows, in scaled units, that the row of a partition's matrix could be.
@@ -236,7 +234,7 @@ def insert_smallest(value: float, out_smallest: Floats) -> None:
 
 
 @kernel
-def find_cuts(Z: Matrix, least: float, out_cuts: Rows, out_excess: Floats) -> int:
+def find_cuts(Z: Reals, least: float, out_cuts: Rows, out_excess: Floats) -> int:
     """List violated cuts: a record i and others B with sum z_ij > z_ii + sum of z_jl in B.
 
     Every record that shares a group with i also shares it with the others there, so of partitions
@@ -269,7 +267,7 @@ def find_cuts(Z: Matrix, least: float, out_cuts: Rows, out_excess: Floats) -> in
 
 
 @inner_kernel
-def grow_cut(Z: Matrix, i: int, ordered: Rows, a: int, b: int, out_cut: Rows) -> float:
+def grow_cut(Z: Reals, i: int, ordered: Rows, a: int, b: int, out_cut: Rows) -> float:
     """Add the record that adds most to the excess, while any does; return the excess."""
     out_cut[:] = -1
     out_cut[0], out_cut[1], out_cut[2] = i, ordered[a], ordered[b]
@@ -328,7 +326,7 @@ def keep_cut(
 
 @kernel
 def move_multipliers(
-    cuts: Rows, Y: Matrix, scales: Floats, step: float, multipliers: Floats, out_costs: Matrix
+    cuts: Rows, Y: Reals, scales: Floats, step: float, multipliers: Floats, out_costs: Reals
 ) -> None:
     """Raise the multipliers of violated cuts, lower others to zero at least; Y is in scaled units.
 
@@ -357,7 +355,7 @@ def move_multipliers(
 
 
 @inner_kernel
-def add_cut(cut: Rows, amount: float, scales: Floats, out_costs: Matrix) -> None:
+def add_cut(cut: Rows, amount: float, scales: Floats, out_costs: Reals) -> None:
     """Add what a cut with this multiplier changes in the costs of a region."""
     i = cut[0]
     out_costs[i, i] -= amount / scales[i] ** 2
@@ -376,7 +374,7 @@ def add_cut(cut: Rows, amount: float, scales: Floats, out_costs: Matrix) -> None
 
 
 @kernel
-def add_cuts(cuts: Rows, multipliers: Floats, scales: Floats, out_costs: Matrix) -> None:
+def add_cuts(cuts: Rows, multipliers: Floats, scales: Floats, out_costs: Reals) -> None:
     """Add what all cuts change in the costs of a region."""
     for c in range(cuts.shape[0]):
         add_cut(cuts[c], multipliers[c], scales, out_costs)
@@ -384,7 +382,7 @@ def add_cuts(cuts: Rows, multipliers: Floats, scales: Floats, out_costs: Matrix)
 
 @kernel
 def move_set_multipliers(
-    sets: Sets, Y: Matrix, scales: Floats, step: float, multipliers: Floats, out_costs: Matrix
+    sets: Sets, Y: Reals, scales: Floats, step: float, multipliers: Floats, out_costs: Reals
 ) -> None:
     """As `move_multipliers`, for sets."""
     for q in range(multipliers.shape[0]):
@@ -404,9 +402,7 @@ def move_set_multipliers(
 
 
 @inner_kernel
-def add_set(
-    members: Rows, lacking: float, amount: float, scales: Floats, out_costs: Matrix
-) -> None:
+def add_set(members: Rows, lacking: float, amount: float, scales: Floats, out_costs: Reals) -> None:
     """Add what a set with this multiplier changes in the costs of a region."""
     for i in members:
         out_costs[i, i] += lacking * amount / scales[i] ** 2
@@ -415,7 +411,7 @@ def add_set(
 
 
 @kernel
-def add_sets(sets: Sets, multipliers: Floats, scales: Floats, out_costs: Matrix) -> None:
+def add_sets(sets: Sets, multipliers: Floats, scales: Floats, out_costs: Reals) -> None:
     """Add what all sets change in the costs of a region."""
     for q in range(multipliers.shape[0]):
         members = sets.members[sets.begins[q] : sets.begins[q + 1]]

@@ -14,9 +14,8 @@ The first entry of z has a closed form: the choice nearest to the target within 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats, Rows, Wholes
+from microagg.core.arrays import Floats, Rows, States, Wholes
 from microagg.kernels.compile import kernel
 
 NOTHING, FOUND, PROVED = 0, 1, 2
@@ -35,7 +34,7 @@ def closest_points(
     budget: int,
     out_points: Wholes,
     out_costs: Floats,
-    out_states: NDArray[np.int8],
+    out_states: States,
 ) -> None:
     """Find for every row the z that minimises |R z - target|^2 + rest with W z <= room.
 

@@ -8,9 +8,9 @@ record's neighbours are compared with it. Most of the nearest are found, in time
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats, RandomState, Rows
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.basics.randomness import RandomState, draw_below
+from microagg.kernels.basics.randomness import draw_below
 from microagg.kernels.compile import inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import partition_by_key
 

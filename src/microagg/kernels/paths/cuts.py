@@ -21,9 +21,8 @@ Equal costs go to the larger last group, so the cut is the same on every machine
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats, Rows, Wholes
+from microagg.core.arrays import Floats, Rows, Sizes, Wholes
 from microagg.kernels.compile import inner_kernel, kernel
 
 # In units of k ends; the bound against integer overflow has room for as many windows.
@@ -116,7 +115,7 @@ def extend_cuts(
     first_end: int,
     start: int,
     unreachable: Any,
-    out_sizes: NDArray[np.int32],
+    out_sizes: Sizes,
 ) -> float:
     """Find the cheapest cut for each end of a tile, after the 2k-1 costs before it.
 
@@ -182,7 +181,7 @@ def rebase(high: Any, low: Any, unreachable: Any) -> float:
 
 
 @kernel
-def label_windows(order: Rows, sizes: NDArray[np.int32], out_labels: Rows) -> None:
+def label_windows(order: Rows, sizes: Sizes, out_labels: Rows) -> None:
     """Follow the chosen sizes back from the end and number the windows."""
     end = order.shape[0]
     group = 0

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Mask, Rows
-from microagg.kernels.basics.randomness import RandomState, draw_below, draw_between_0_and_1
+from microagg.core.arrays import Floats, Mask, RandomState, Rows
+from microagg.kernels.basics.randomness import draw_below, draw_between_0_and_1
 from microagg.kernels.compile import inner_kernel
 from microagg.kernels.search.assignment import Assignment, join, leave, make_assignment, refresh
 

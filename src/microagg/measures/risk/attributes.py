@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Counts, Floats, Labels
+from microagg.core.arrays import Counts, Floats, Labels, Mask
 from microagg.tables.pairs import Pair
 
 
@@ -83,7 +82,7 @@ class Cells:
         totals: Floats = np.bincount(self.classes, of_cells, self.n_classes).astype(np.float64)
         return totals
 
-    def select(self, kept: NDArray[np.bool_], n_values: int) -> "Cells":
+    def select(self, kept: Mask, n_values: int) -> "Cells":
         """Return the cells of the first values only; a class may end up with none."""
         classes, counts = self.classes[kept], self.counts[kept]
         sizes = np.bincount(classes, weights=counts, minlength=self.n_classes)

@@ -5,7 +5,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.core.arrays import Counts, Mask, Places, Rows
 from microagg.core.errors import ParameterError
@@ -185,7 +184,7 @@ def _takes_part(column: PairedColumn) -> bool:
     return column.is_scaled and not column.before.n_missing and not column.after.n_missing
 
 
-def _runs(column: PairedColumn, rows: NDArray[np.intp], reach: int) -> _Runs:
+def _runs(column: PairedColumn, rows: Rows, reach: int) -> _Runs:
     """Return the centres that are possible for these records."""
     centres, codes = np.unique(column.after.numbers.astype(np.float64), return_inverse=True)
     values = column.before.numbers[rows].astype(np.float64)
@@ -197,7 +196,7 @@ def _runs(column: PairedColumn, rows: NDArray[np.intp], reach: int) -> _Runs:
     return _Runs(codes.reshape(-1).astype(np.int32), *bounds)
 
 
-def _fits(column: _Runs, rows: NDArray[np.intp]) -> Mask:
+def _fits(column: _Runs, rows: Rows) -> Mask:
     own = column.codes[rows]
     return (column.lows <= own) & (own <= column.highs)
 

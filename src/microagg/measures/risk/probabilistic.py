@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Counts, Floats, Rows
+from microagg.core.arrays import Counts, Floats, Mask, Places, Ranks, Rows
 from microagg.core.parallel import as_completed
 from microagg.core.progress import report
 from microagg.core.validation import check_choice, check_count, check_jobs
 from microagg.kernels.attacks.agreement import MOST_COLUMNS, count_better, tally_patterns
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn
-
-Codes = NDArray[np.int32]
 
 WITHIN = (1, 2, 5, 10)
 SIZE, NOTHING, MATCHES = "size", "nothing", "matches"
@@ -161,7 +159,7 @@ def probabilistic(
     )
 
 
-def _coded(pair: Pair, n_classes: int) -> tuple[Codes, Codes, list[str]]:
+def _coded(pair: Pair, n_classes: int) -> tuple[Places, Places, list[str]]:
     """Return both sides as codes, equal where values agree, and the columns that are used."""
     sides = [_codes(column, n_classes) for column in pair.columns.values()]
     names = list(pair.columns)
@@ -173,7 +171,7 @@ def _coded(pair: Pair, n_classes: int) -> tuple[Codes, Codes, list[str]]:
     return before, after, names
 
 
-def _codes(column: PairedColumn, n_classes: int) -> tuple[Codes, Codes]:
+def _codes(column: PairedColumn, n_classes: int) -> tuple[Places, Places]:
     """Return the classes of a column before and after, from 1; 0 is missing."""
     before, after = column.before, column.after
     if column.is_scaled:
@@ -204,16 +202,16 @@ def class_edges(numbers: Floats, n_classes: int) -> Floats:
     return halfway[np.diff(np.floor(middles * n_classes)) > 0]
 
 
-def _classes(values: Values, edges: Floats) -> Codes:
+def _classes(values: Values, edges: Floats) -> Places:
     classes = np.searchsorted(edges, values.numbers, side="right").astype(np.int32)
     return _with_missing(values, classes + np.int32(1))
 
 
-def _with_missing(values: Values, codes: Codes) -> Codes:
+def _with_missing(values: Values, codes: Places) -> Places:
     return codes if values.missing is None else np.where(values.missing, np.int32(0), codes)
 
 
-def _agreement_by_chance(before: Codes, after: Codes) -> float:
+def _agreement_by_chance(before: Places, after: Places) -> float:
     """Return the share of all pairs that agree on a column."""
     n_codes = int(max(before.max(), after.max())) + 1
     first, second = (np.bincount(codes, minlength=n_codes) for codes in (before, after))
@@ -223,7 +221,9 @@ def _agreement_by_chance(before: Codes, after: Codes) -> float:
 class _Pairs:
     """All pairs of an original and a released record; equal rows of codes are compared once."""
 
-    def __init__(self, queries: Codes, pool: tuple[Codes, Counts], own: Codes, n_jobs: int) -> None:
+    def __init__(
+        self, queries: Places, pool: tuple[Places, Counts], own: Places, n_jobs: int
+    ) -> None:
         released, sizes = pool
         n_columns = released.shape[1]
         patterns = (queries == own) @ (1 << np.arange(n_columns))
@@ -255,13 +255,13 @@ class _Pairs:
         )
         return counts
 
-    def compare(self, ranks: NDArray[np.int32]) -> tuple[Counts, Counts]:
+    def compare(self, ranks: Ranks) -> tuple[Counts, Counts]:
         """Count the released records that rank above each record's own, and those that tie."""
         found = dict(self._in_blocks(partial(self._compare, ranks), "linking records"))
         better, equal = np.hstack([found[place] for place in range(len(found))])
         return better[self.query_of], equal[self.query_of]
 
-    def _compare(self, ranks: NDArray[np.int32], some: slice) -> Counts:
+    def _compare(self, ranks: Ranks, some: slice) -> Counts:
         own = ranks[self.own[some]]
         counts = np.empty((2, len(own)), dtype=np.int64)
         count_better(
@@ -329,7 +329,7 @@ def _observed(counts: Counts) -> tuple[Floats, Floats]:
     return bits.astype(np.float64), counts[patterns] / counts.sum()
 
 
-def _of_true_matches(agrees: NDArray[np.bool_], counts: Counts) -> Estimates:
+def _of_true_matches(agrees: Mask, counts: Counts) -> Estimates:
     bits, weights = _observed(counts)
     n = len(agrees)
     m = agrees.mean(axis=0)
@@ -341,7 +341,7 @@ def _inside(shares: Floats | float) -> Floats:
     return np.clip(shares, _MARGIN, 1.0 - _MARGIN)
 
 
-def _ranks(agreement: Floats, disagreement: Floats) -> NDArray[np.int32]:
+def _ranks(agreement: Floats, disagreement: Floats) -> Ranks:
     """Return the rank of every pattern by its weight; equal weights have equal ranks."""
     weights = np.zeros(1)
     for yes, no in zip(agreement, disagreement, strict=True):

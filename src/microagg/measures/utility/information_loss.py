@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from microagg.core.arrays import Floats, Labels
 from microagg.core.validation import check_labels, check_matrix
 from microagg.kernels.basics.group_sums import squared_error, summarise
 
@@ -36,10 +37,10 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def squared_errors(
-    X: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    centers: NDArray[np.float64] | None = None,
-    weights: NDArray[np.float64] | None = None,
+    X: Floats,
+    labels: Labels,
+    centers: Floats | None = None,
+    weights: Floats | None = None,
 ) -> Errors:
     """SSE of the groups about their means, or about other centers, and SST of all records.
 
@@ -53,9 +54,7 @@ def squared_errors(
     return Errors(sse=sse, sst=squared_error(X, everyone, mean))
 
 
-def _weighted_error(
-    X: NDArray[np.float64], labels: NDArray[np.intp], weights: NDArray[np.float64]
-) -> float:
+def _weighted_error(X: Floats, labels: Labels, weights: Floats) -> float:
     total = np.bincount(labels, weights=weights)
     error = 0.0
     for column in X.T:

@@ -273,7 +273,7 @@ def _contributions(target: _Target, predicted: NDArray[Any]) -> Floats:
     return np.where(y == predicted, weights, 0.0)
 
 
-def _standard_error(change: Floats, strata: NDArray[np.intp]) -> float:
+def _standard_error(change: Floats, strata: Rows) -> float:
     """Return the standard error of the sum of changes; every class is a stratum of its own."""
     counts = np.maximum(np.bincount(strata), 1)
     means = np.bincount(strata, weights=change) / counts

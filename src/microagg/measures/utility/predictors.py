@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats
+from microagg.core.arrays import Floats, Rows
 from microagg.tables.pairs import PairedColumn
 from microagg.tables.sides import ColumnSide
 
@@ -63,7 +63,7 @@ def common_categories(codes: NDArray[Any], most: int) -> NDArray[Any]:
     return common
 
 
-def pooled(values: ColumnSide, common: NDArray[Any]) -> NDArray[np.intp]:
+def pooled(values: ColumnSide, common: NDArray[Any]) -> Rows:
     """Return the position of each value in `common`, its length for all others, -1 for missing."""
     order = np.argsort(common, kind="stable")
     at = np.searchsorted(common[order], values.numbers)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Wholes
 from microagg.core.errors import GuaranteeError
 from microagg.requirements.keys import FEW, Keys
 from microagg.scale.sources.listing import Listing
@@ -49,7 +49,7 @@ def keep_keys(work: WorkFolder, part: int, column: Any) -> KeyOrder | None:
     )
 
 
-def _none(n: int) -> NDArray[np.int64]:
+def _none(n: int) -> Wholes:
     return np.full(n, _NO_KEY, dtype=np.int64)
 
 

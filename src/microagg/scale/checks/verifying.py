@@ -49,7 +49,7 @@ from microagg.scale.steps.names import n_buckets
 from microagg.scale.storage.hashing import hashed_rows
 from microagg.scale.storage.shuffle import OURS, ROW, Slices, Sources, write_sorted
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.memory import as_bytes
+from microagg.scale.tasks.memory import memory_limit
 from microagg.scale.tasks.opened import (
     OpenedDataset,
     check_same_rows,
@@ -112,7 +112,7 @@ def verify_dataset(
             "sheet and max_expanded (--sheet, --max-expanded) are not for datasets, which are read "
             "in parts. Leave them out."
         )
-    limit = as_bytes(memory)
+    limit = memory_limit(memory)
     with temporary_work(work_dir) as work:
         passes = Passes(work, limit)
         opened = _Released(OpenedDataset.at(passes, path, dialect, "released"))

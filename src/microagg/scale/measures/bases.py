@@ -6,11 +6,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Floats, Rows
-from microagg.scale.storage.hashing import Hashes, hashed
+from microagg.core.arrays import Floats, Hashes, Rows
+from microagg.scale.storage.hashing import hashed
 from microagg.tables.columns import ColumnOptions, ColumnType
 from microagg.tables.frames import Frame, open_frame, polars_column
 from microagg.tables.matching import paired_column
@@ -124,7 +123,7 @@ def comparable(frame: Frame, name: str) -> pl.Series:
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
-def as_numbers(frame: Frame, name: str) -> NDArray[np.float64]:
+def as_numbers(frame: Frame, name: str) -> Floats:
     """Return a column of numbers or times as floats; NaN where missing."""
     column = comparable(frame, name)
     if column.dtype.is_temporal():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.aggregates.values import Values
-from microagg.core.arrays import Counts, Labels, Rows
+from microagg.core.arrays import Counts, Hashes, Labels, Rows
 from microagg.measures.risk.attributes import (
     Cells,
     cells_of,
@@ -23,9 +23,8 @@ from microagg.scale.measures.class_sorting import (
     UNIT,
     WEIGHT,
     ClassValueCounts,
-    Order,
+    ValueOrder,
 )
-from microagg.scale.storage.hashing import Hashes
 from microagg.scale.storage.shuffle import Sources
 from microagg.scale.storage.work import WorkFolder
 
@@ -37,7 +36,7 @@ class Looking:
     sources: Sources
     sampled: Hashes  # different ones, sorted
     values: Mapping[str, ClassValueCounts]
-    sensitive: Mapping[str, Order]
+    sensitive: Mapping[str, ValueOrder]
     n_largest: int = 0
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Counts
+from microagg.core.arrays import Counts, Hashes
 from microagg.measures.risk.attributes import ColumnDisclosure
 from microagg.measures.risk.classes import THRESHOLDS, ClassSizes
 from microagg.measures.risk.individual import GlobalRisk, IndividualRisk
@@ -26,12 +26,11 @@ from microagg.scale.measures.class_sorting import (
     OWNERS,
     Asked,
     ClassValueCounts,
-    Order,
     SortedFile,
+    ValueOrder,
     sort_file,
 )
 from microagg.scale.measures.pairing import Paired
-from microagg.scale.storage.hashing import Hashes
 from microagg.scale.storage.shuffle import Sources
 from microagg.scale.tasks.opened import COPIES, part_bytes
 from microagg.scale.tasks.passes import Passes
@@ -65,7 +64,7 @@ def find_classes(
     passes: Passes,
     paired: Paired,
     shown: tuple[str, ...],
-    sensitive: Mapping[str, Order],
+    sensitive: Mapping[str, ValueOrder],
     n_largest: int = 0,
 ) -> ClassFacts:
     """Find the classes of all records, and the sizes of so many of the largest units."""
@@ -119,7 +118,7 @@ def _looked(
     n: int,
     sampled: Hashes,
     values: Mapping[str, ClassValueCounts],
-    sensitive: Mapping[str, Order],
+    sensitive: Mapping[str, ValueOrder],
 ) -> Buckets:
     """Look at all buckets of classes; what is found is read as often as it is asked for."""
     sources = Sources.of([own for file in files for own in file.slices[place]], n)

@@ -10,10 +10,10 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Counts
+from microagg.core.arrays import Counts, Hashes
 from microagg.scale.measures.bases import as_numbers, comparable
 from microagg.scale.measures.pairing import PAIRED, Paired
-from microagg.scale.storage.hashing import Hashes, hashed, hashed_rows
+from microagg.scale.storage.hashing import hashed, hashed_rows
 from microagg.scale.storage.shuffle import OURS, ROW, Slices, write_sorted
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.setting import named_units
@@ -22,7 +22,7 @@ from microagg.tables.weighting import record_weights
 
 CLASSES, AFTER, BEFORE, OWNERS = "classes", "class-after", "class-before", "class-units"
 CLASS, UNIT, WEIGHT = f"{OURS}class", f"{OURS}unit", f"{OURS}weight"
-Order = tuple[Any, ...] | None
+ValueOrder = tuple[Any, ...] | None
 # Different values of a sensitive column that are counted in the whole dataset.
 _MOST_VALUES = 2**16
 
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
     """
 
     shown: tuple[str, ...]
-    sensitive: dict[str, Order]
+    sensitive: dict[str, ValueOrder]
     n_buckets: int
 
 
@@ -74,7 +74,7 @@ class SortedFile(NamedTuple):
     n_without: int
 
 
-def sensitive_values(frame: Frame, name: str, order: Order) -> NDArray[Any]:
+def sensitive_values(frame: Frame, name: str, order: ValueOrder) -> NDArray[Any]:
     """Return the values of a sensitive column: numbers, or hashes of what is not ordered."""
     if order is None:
         return hashed(comparable(frame, name))

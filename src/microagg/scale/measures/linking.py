@@ -9,12 +9,12 @@ from functools import partial
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Rows
+from microagg.core.arrays import Floats, Hashes, Rows
 from microagg.kernels.attacks.distance_linkage import MixedPoints, make_box_tree, rank_own_points
 from microagg.measures.risk.linkage import CANDIDATES, DistanceLinkage, linkage_of
 from microagg.scale.measures.bases import Bases
 from microagg.scale.measures.pairing import PAIRED, Paired
-from microagg.scale.storage.hashing import Hashes, mixed
+from microagg.scale.storage.hashing import mixed
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import COPIES, part_bytes
 from microagg.scale.tasks.passes import Passes

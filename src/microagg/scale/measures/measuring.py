@@ -30,7 +30,7 @@ from microagg.scale.checks.constrained import violations_in
 from microagg.scale.checks.verifying import check_room, judged_blocks, temporary_work
 from microagg.scale.measures.pairing import Paired, open_sample
 from microagg.scale.measures.whole import WholeRecords
-from microagg.scale.tasks.memory import as_bytes
+from microagg.scale.tasks.memory import memory_limit
 from microagg.scale.tasks.opened import OpenedDataset, check_same_rows, row_bytes
 from microagg.scale.tasks.passes import Passes
 
@@ -55,7 +55,7 @@ def measure_datasets(
         raise ParameterError(
             "the original and the protected table must be two datasets; both are the same one."
         )
-    limit = as_bytes(memory)
+    limit = memory_limit(memory)
     with temporary_work(work_dir) as work:
         passes = Passes(work, limit)
         before: OpenedDataset = OpenedDataset.at(passes, original, dialect, "original")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from microagg.core.arrays import Labels
+from microagg.core.arrays import Labels, Wholes
 from microagg.measures.subject import KnownColumns, pair_of
 from microagg.scale.sources.delimited import as_judged
 from microagg.scale.sources.drawing import drawn_rows
@@ -45,7 +44,7 @@ class Paired:
     columns: tuple[tuple[str, ...], tuple[str, ...]]
     texts: tuple[bool, bool]
     decimals: tuple[str, str]
-    sampled: NDArray[np.int64]
+    sampled: Wholes
     numbers: frozenset[str] = frozenset()
 
     @classmethod

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.core.arrays import Floats, Mask
+from microagg.core.arrays import Floats, Hashes, Mask
 from microagg.measures.utility.column_loss import ColumnLoss, combined
 from microagg.measures.utility.correlations import PairwiseSums, pairwise_sums
 from microagg.measures.utility.information_loss import Errors
 from microagg.scale.measures.bases import Base, Bases, comparable
 from microagg.scale.measures.pairing import PAIRED, Paired
 from microagg.scale.steps.types import merged
-from microagg.scale.storage.hashing import Hashes, hashed
+from microagg.scale.storage.hashing import hashed
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import part_bytes
 from microagg.scale.tasks.passes import Passes

@@ -20,7 +20,7 @@ from microagg.measures.wording import Sample
 from microagg.report.summaries import FLOOR, least_of, least_of_units
 from microagg.scale.measures.bases import Bases
 from microagg.scale.measures.class_facts import ClassFacts, find_classes
-from microagg.scale.measures.class_sorting import Order
+from microagg.scale.measures.class_sorting import ValueOrder
 from microagg.scale.measures.linking import link
 from microagg.scale.measures.pairing import Paired
 from microagg.scale.measures.sums import Sums, sum_up
@@ -199,7 +199,7 @@ def _in_steps(number: float | None, column: PairedColumn) -> float | None:
     return None if number is None else number / column.step
 
 
-def _order_of(column: PairedColumn) -> Order:
+def _order_of(column: PairedColumn) -> ValueOrder:
     """Return the order of the values of a sensitive column, empty for numbers, None without one."""
     if not column.is_scaled:
         return None

@@ -1,8 +1,8 @@
 """The sample that figures come from which cannot be added up: the same rows in every run."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Wholes
 from microagg.scale.sources.listing import FILE_ROWS, Listing
 from microagg.scale.storage.hashing import mixed
 
@@ -11,7 +11,7 @@ _SEED = 2
 _ROWS_AT_A_TIME = 1 << 20
 
 
-def drawn_rows(listing: Listing, most: int) -> NDArray[np.int64]:
+def drawn_rows(listing: Listing, most: int) -> Wholes:
     """Return the numbers of the rows with the lowest hashes, at most so many, in order.
 
     They depend on the numbers of the rows in their files alone.

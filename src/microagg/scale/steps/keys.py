@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from microagg.core.arrays import Wholes
 
 _SECRET_BYTES = 32
 # With few rounds, the order of the keys would still have a pattern.
@@ -27,7 +26,7 @@ def new_secret() -> bytes:
     return secrets.token_bytes(_SECRET_BYTES)
 
 
-def keys_of(positions: Numbers, n_rows: int, secret: bytes) -> Numbers:
+def keys_of(positions: Wholes, n_rows: int, secret: bytes) -> Wholes:
     """Return the keys of rows by their positions, from 0, among all rows of the dataset.
 
     A Feistel network permutes the cells of a rectangle, hardly larger than the number of rows; its
@@ -48,7 +47,7 @@ def keys_of(positions: Numbers, n_rows: int, secret: bytes) -> Numbers:
     return found + 1
 
 
-def _permuted(cells: Numbers, height: int, width: int, tables: list[Numbers]) -> Numbers:
+def _permuted(cells: Wholes, height: int, width: int, tables: list[Wholes]) -> Wholes:
     row, column = np.divmod(cells, width)
     for at, table in enumerate(tables):
         if at % 2:
@@ -58,7 +57,7 @@ def _permuted(cells: Numbers, height: int, width: int, tables: list[Numbers]) ->
     return row * width + column
 
 
-def _tables(height: int, width: int, secret: bytes) -> Iterator[Numbers]:
+def _tables(height: int, width: int, secret: bytes) -> Iterator[Wholes]:
     """Return the round functions: for every row how far it is shifted, or for every column."""
     for at in range(_ROUNDS):
         n_entries, n_values = (height, width) if at % 2 else (width, height)

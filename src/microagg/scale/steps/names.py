@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from microagg.core.arrays import Hashes
 from microagg.release.cautions import warn_of_order, warn_of_unique_values
 from microagg.release.exposure import NEARLY_ALL, is_order_telling
 from microagg.release.records import refuse_shared
 from microagg.scale.steps.types import Facts
-from microagg.scale.storage.hashing import Hashes, hashed
+from microagg.scale.storage.hashing import hashed
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import part_bytes
 from microagg.scale.tasks.passes import Passes

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from microagg.constraints.system import System
-from microagg.core.arrays import Labels, Rows
+from microagg.core.arrays import Hashes, Labels, Rows
 from microagg.core.registry import find
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors
@@ -28,7 +28,7 @@ from microagg.scale.steps.layout import Layout
 from microagg.scale.steps.losses import Lost, lost_in
 from microagg.scale.steps.searching import searched
 from microagg.scale.steps.statistics import with_missing
-from microagg.scale.storage.hashing import Hashes, hashed_rows
+from microagg.scale.storage.hashing import hashed_rows
 from microagg.scale.storage.shuffle import OURS, ROW, Slices, Sources, row_numbers, write_sorted
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.setting import DatasetSetting

@@ -7,11 +7,11 @@ from functools import reduce
 import numpy as np
 import polars as pl
 
-from microagg.core.arrays import Floats, Labels
+from microagg.core.arrays import Floats, Hashes, Labels
 from microagg.scale.steps.fitted import Fitted
 from microagg.scale.steps.layout import Layout
 from microagg.scale.steps.statistics import work_table
-from microagg.scale.storage.hashing import Hashes, hashed
+from microagg.scale.storage.hashing import hashed
 from microagg.scale.storage.shuffle import Slices, row_numbers, write_sorted
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.setting import DatasetSetting, named_units

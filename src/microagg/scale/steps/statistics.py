@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Floats, Mask, Rows
+from microagg.core.arrays import Floats, Mask, Rows, Wholes
 from microagg.core.decimals import decimals_of
 from microagg.scale.steps.types import merged, with_form
 from microagg.scale.storage.hashing import mixed
@@ -167,7 +167,7 @@ def open_part(setting: DatasetSetting, judged: Judged, frame: Frame, name: str) 
     return with_form(open_column(frame, name, options), writing)  # type: ignore[no-any-return]
 
 
-def unrounded_times(column: Column) -> NDArray[np.int64]:
+def unrounded_times(column: Column) -> Wholes:
     """Return dates as they were before they were rounded, in the unit in which they are stored."""
     from microagg.tables.dates import in_steps_of
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from microagg.core.arrays import Wholes
 from microagg.core.errors import GuaranteeError
 from microagg.files.reading import sha256_of
 from microagg.scale.sources.listing import FILE_ROWS, FORMATS, DatasetFile
@@ -78,7 +78,7 @@ def _write(
     return n_rows
 
 
-def _keys(setting: DatasetSetting, number: int, rows: NDArray[np.int64]) -> Any:
+def _keys(setting: DatasetSetting, number: int, rows: Wholes) -> Any:
     """Return the random keys of rows of a file."""
     before = sum(file.n_rows for file in setting.listing.files[:number])
     positions = rows - number * FILE_ROWS + before

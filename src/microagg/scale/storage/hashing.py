@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from microagg.core.arrays import Hashes
 from microagg.scale.storage.urls import Place
-
-Hashes = NDArray[np.uint64]
 
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.core.arrays import Rows
+from microagg.core.arrays import Rows, Wholes
 from microagg.scale.storage.work import WorkFolder
 
 # Names of columns in the work folder begin like this where they are none of the dataset.
@@ -88,7 +88,7 @@ class Sources(NamedTuple):
         return joined.take(pa.array(order)).combine_chunks()
 
 
-def row_numbers(table: pa.Table) -> NDArray[np.int64]:
+def row_numbers(table: pa.Table) -> Wholes:
     """Return the number that every row has in the dataset."""
     numbers: NDArray[Any] = table.column(ROW).to_numpy()
     return numbers.astype(np.int64, copy=False)

@@ -1,44 +1,30 @@
 """How much memory a run may take, and how many tasks at once that allows."""
 
 import ctypes
-import re
 from collections.abc import Callable
 from functools import cache
 
 import pyarrow as pa
 
 from microagg.core.errors import ParameterError
-from microagg.core.validation import check_count
+from microagg.core.sizes import bytes_in
 from microagg.scale.storage.work import UnfinishedError
 
 # What the libraries and compiled kernels take, and what a task takes beside its rows.
 BASE, PER_TASK = 350 << 20, 40 << 20
 # A task must fit in beside the libraries.
 FLOOR = 450 * 10**6
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
-_FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", re.IGNORECASE)
 
 
-def as_bytes(memory: object) -> int | None:
+def memory_limit(memory: object) -> int | None:
     """Return a size such as "4GB" or "500 MiB" in bytes; None stays None.
 
-    >>> as_bytes("2GB"), as_bytes("1.5 GiB"), as_bytes(10**9)
+    >>> memory_limit("2GB"), memory_limit("1.5 GiB"), memory_limit(10**9)
     (2000000000, 1610612736, 1000000000)
     """
     if memory is None:
         return None
-    if isinstance(memory, str):
-        found = _FORM.fullmatch(memory)
-        unit = None if found is None else _UNITS.get(found[2].upper().removesuffix("B") + "B")
-        if found is None or (unit is None and found[2].upper() not in _UNITS):
-            raise ParameterError(
-                f"memory must be a size such as '4GB' or '500MB', or a number of bytes; got "
-                f"{memory!r}."
-            )
-        size = int(float(found[1]) * (_UNITS[found[2].upper()] if unit is None else unit))
-    else:
-        size = check_count("memory", memory)
+    size = bytes_in(memory, "memory")
     if size < FLOOR:
         raise ParameterError(
             f"memory must be at least {FLOOR / 1e6:.0f}MB, most of which the libraries take; got "
