@@ -9,7 +9,7 @@ import microagg
 from docs.builder import reference
 from docs.builder.blocks import blocks
 from docs.builder.reference import errors, figures, methods, names, schemas
-from docs.builder.reference.docstrings import Docstring
+from docs.builder.reference.docstrings import Context, Docstring, as_markdown
 from docs.builder.staging import DOCS, ROOT, written_pages
 from microagg import fuzzy, orderings, partitions, requirements
 from microagg.app.samples import SAMPLES
@@ -101,6 +101,28 @@ def test_schemas_list_every_field_and_nothing_of_the_command_line(model):
 @pytest.mark.parametrize("page", [name for name in GENERATED if name.endswith(".md")])
 def test_every_generated_page_has_an_example(page):
     assert [own for own in blocks(GENERATED[page]) if own.language in ("python", "pycon", "sh")]
+
+
+PLAIN = Context(str, str, str)
+# Of objects and checks that have no name, of types that NumPy takes apart, and of tests.
+INTERNAL = (" at 0x", "PydanticUndefined", "<factory>", "_Buffer", "ndarray[", "Annotated[")
+OF_TESTS = ("<BLANKLINE>", "doctest:", "docs/reference/", "docs/guides/")
+
+
+@pytest.mark.parametrize("page", GENERATED)
+@pytest.mark.parametrize("remnant", INTERNAL + OF_TESTS)
+def test_nothing_internal_is_shown(page, remnant):
+    assert remnant not in GENERATED[page]
+
+
+def test_the_schema_of_plans_has_no_example_in_its_description():
+    assert ">>>" not in GENERATED["plan.schema.json"]
+
+
+def test_a_plan_has_the_help_of_its_options():
+    for name, field in microagg.Plan.model_fields.items():
+        assert f"\n`{name}: " in GENERATED["plans.md"]
+        assert as_markdown(Docstring(field.description, {}), PLAIN) in GENERATED["plans.md"]
 
 
 WITH_PICTURES = {"docs/benchmarks.md"}

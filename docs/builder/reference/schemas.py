@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import microagg
+from docs.builder.reference.docstrings import Docstring
 from microagg.plans.manifest import SCHEMA_VERSION
 
 _MODELS = {"plan": microagg.Plan, "manifest": microagg.Manifest}
@@ -36,8 +37,10 @@ def schema(model: Any) -> dict[str, Any]:
 
 
 def _plain(node: Any) -> Any:
-    """Return a schema without the flags and sections that options have for the command line."""
+    """Return a schema without examples, and without what options have for the command line."""
     if isinstance(node, dict):
+        if isinstance(text := node.get("description"), str):
+            node = {**node, "description": " ".join(Docstring.of(text).head.split())}
         if "flag" in node and "metavar" in node:
             unused = ("flag", "metavar", "section", "studies", "kind")
             node = {key: value for key, value in node.items() if key not in unused}
