@@ -1,5 +1,6 @@
 """No public name without reference, no page of it without an example."""
 
+import dataclasses
 import inspect
 import re
 
@@ -126,6 +127,20 @@ OF_TESTS = ("<BLANKLINE>", "doctest:", "docs/reference/", "docs/guides/")
 @pytest.mark.parametrize("remnant", INTERNAL + OF_TESTS)
 def test_nothing_internal_is_shown(page, remnant):
     assert remnant not in GENERATED[page]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*(getattr(microagg, n) for n in ("Verification", "Measures", "Comparison")), Risk, Utility],
+)
+def test_results_list_their_attributes(kind):
+    for field in dataclasses.fields(kind):
+        assert f"\n- `{field.name}: " in GENERATED[names.HOMES[kind.__name__]]
+
+
+def test_a_manifest_lists_what_its_entries_mean():
+    for name in microagg.Manifest.model_fields:
+        assert f"\n`{name}: " in GENERATED["plans.md"]
 
 
 def test_the_schema_of_plans_has_no_example_in_its_description():

@@ -142,7 +142,11 @@ def described(name: str, item: Any, file: str) -> Iterator[str]:
         if not _is_made_elsewhere(item):
             yield signature(_qualified(name, item), found)
             doc = _with_fields(doc, item)
+        elif _is_model(item):
+            doc = _with_fields(doc, item, "Attributes")
     yield as_markdown(doc, _context(file, parameters, item))
+    if "Attributes" not in doc.sections:
+        yield from _attributes(item)
     if inspect.isclass(item):
         for member, value in members(item):
             yield from _member(f"{name}.{member}", value, file)
@@ -167,13 +171,21 @@ def _signature(item: Any) -> inspect.Signature:
     )
 
 
-def _with_fields(doc: Docstring, item: Any) -> Docstring:
-    """Return a docstring with the fields of a model as its parameters, in the words of its help."""
+def _with_fields(doc: Docstring, item: Any, section: str = "Parameters") -> Docstring:
+    """Return a docstring with the fields of a model in a section, in the words of its help."""
     if not _is_model(item):
         return doc
     fields = item.model_fields.items()
     listed = "\n".join(f"{name} : {field.description}" for name, field in fields)
-    return Docstring(doc.head, {"Parameters": listed, **doc.sections})
+    return Docstring(doc.head, {section: listed, **doc.sections})
+
+
+def _attributes(item: Any) -> Iterator[str]:
+    """Return the attributes of a result with their types, if they are those of a dataclass."""
+    if dataclasses.is_dataclass(item):
+        public = [own for own in dataclasses.fields(item) if not own.name.startswith("_")]
+        listed = "\n".join(f"- `{own.name}: {annotation(own.type)}`" for own in public)
+        yield f"**Attributes**\n\n{listed}"
 
 
 def _is_model(item: Any) -> bool:
