@@ -57,7 +57,7 @@ def main() -> None:
         "`auto` and all other methods on other data",
         ("data", "records", "k", "MDAV", "best other", "which", *sum(per_effort, ())),
         rows(),
-        note='Target: effort="balanced" never more than 1 % above the best of all other methods, '
+        note="Aim: `balanced` is never more than 1 % above the best of all other methods, "
         "which have their default options. For several sets, the table shows the mean IL, the "
         "largest ratio and the method that was best most often. Sim-1 to Sim-3 are drawn as for "
         '"MDAV and ICSM on simulated sets"; the larger ones have five clusters of 200.',

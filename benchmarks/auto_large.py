@@ -48,9 +48,9 @@ def main() -> None:
             "peak memory so far (GB)",
         ),
         rows(),
-        note="Target: balanced at least 10 % below MDAV in at most 20 times the time of the "
-        "plain scan of `benchmarks/mdav_speed.py`, which runs on one thread; best at least 16 % "
-        "below.",
+        note="Aim: `balanced` is at least 10 % below MDAV in at most 20 times the time of the "
+        "plain scan of `benchmarks/mdav_speed.py`, which runs on one thread; `best` at least "
+        "16 % below.",
     )
 
 

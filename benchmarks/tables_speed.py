@@ -102,7 +102,7 @@ def main() -> None:
         ),
         [row(int(n)) for n in (sizes.split(",") if sizes else SIZES)],
         note="From a CSV file to a CSV file, elapsed time without compiling. Checking is putting "
-        "the values into the table and counting its combinations. Target: everything except "
+        "the values into the table and counting its combinations. Aim: everything except "
         "grouping takes less than a fifth of its time, within 2 GB for a million records.",
     )
 

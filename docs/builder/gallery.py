@@ -8,7 +8,6 @@ there is a screen; here it is saved, with what the example prints.
 import ast
 import io
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -19,6 +18,7 @@ from typing import NamedTuple
 from matplotlib import pyplot as plt
 
 from docs.builder import figures
+from docs.builder.alternatives import ALTERNATIVES
 from docs.builder.errors import BuildError
 
 EXAMPLES = figures.ROOT / "examples"
@@ -67,11 +67,6 @@ class Example(NamedTuple):
         cells = tuple(_cells(source, tree.body[0].end_lineno))
         name = path.stem.removeprefix("plot_").replace("_", "-")
         return cls(name, " ".join(title.split()).rstrip("."), text, cells)
-
-    @property
-    def alternative(self) -> str:
-        """The first sentence of the text: what a reader has in place of the figure."""
-        return re.split(r"(?<=[.:?])\s", " ".join(self.text.split()), maxsplit=1)[0]
 
 
 def examples() -> Iterator[Path]:
@@ -143,7 +138,7 @@ def _cells(source: str, first: int) -> Iterator[Cell]:
 def _page(example: Example, path: Path, said: list[str]) -> str:
     parts = [
         f"# {example.title}\n\n{example.text}\n",
-        f"![{example.alternative}]({example.name}.svg)\n",
+        f"![{ALTERNATIVES[path.stem.removeprefix('plot_')]}]({example.name}.svg)\n",
     ]
     for cell, printed in zip(example.cells, said, strict=True):
         parts += [f"{cell.text}\n"] * bool(cell.text)

@@ -37,7 +37,7 @@ def main() -> int:
         "axes.titlesize": 9,
     }
     with mpl.rc_context(style):
-        figure = Figure(figsize=(9, 3), layout="constrained")
+        figure = Figure(figsize=(9, 2.6), layout="constrained")
         before, after, map_ = figure.subplots(1, 3)
         draw_records(before, table, "Before: everyone stands out", BLUE)
         draw_move(after, table, release.table)
@@ -79,7 +79,7 @@ def draw_map(axes: Any, found: microagg.Comparison) -> None:
             textcoords="offset points",
         )
     axes.set(
-        title="The map: methods and values of k",
+        title="The map: auto (orange), other methods",
         xlabel="information lost (%)",
         ylabel="records linked (%)",
         xlim=(0, None),

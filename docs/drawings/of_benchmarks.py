@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from docs.builder.errors import BuildError
 from docs.builder.tables import Table, number
@@ -93,6 +94,7 @@ def growth(tables: Tables, _text: str) -> Figure:
     for axes in (methods, datasets):
         axes.set(xscale="log", yscale="log", xlabel=_RECORDS)
         axes.grid(color="0.88", lw=0.6)
+    _part(figure, methods)
     return figure
 
 
@@ -124,6 +126,21 @@ def _line(axes: Axes, x: Sequence[float], y: Sequence[float], name: str) -> None
     (line,) = axes.plot(x, y, "o-", ms=4)
     place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
     axes.annotate(name, (x[-1], y[-1]), color=line.get_color(), fontsize=9, **place)
+
+
+def _part(figure: Figure, axes: Axes) -> None:
+    """Move names of lines up where they would be written on each other."""
+    figure.canvas.draw()
+    written: list[Bbox] = []
+    for name in sorted(axes.texts, key=lambda text: text.get_window_extent().y0):
+        box = name.get_window_extent()
+        below = [own for own in written if own.overlaps(box)]
+        if below:
+            up = max(own.y1 for own in below) - box.y0 + 1  # pixel
+            x, y = name.get_position()
+            name.set_position((x, y + 72 * up / figure.dpi))
+            box = box.translated(0, up)
+        written.append(box)
 
 
 def _by_size(axes: Axes, table: Table, names: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """No public name without reference, no page of it without an example."""
 
+import dataclasses
 import inspect
 import re
 
@@ -9,7 +10,7 @@ import microagg
 from docs.builder import reference
 from docs.builder.blocks import blocks
 from docs.builder.reference import errors, figures, methods, names, schemas
-from docs.builder.reference.docstrings import Docstring
+from docs.builder.reference.docstrings import Context, Docstring, as_markdown
 from docs.builder.staging import DOCS, ROOT, written_pages
 from microagg import fuzzy, orderings, partitions, requirements
 from microagg.app.samples import SAMPLES
@@ -17,6 +18,7 @@ from microagg.app.state import STEPS
 from microagg.cli.commands import COMMANDS
 from microagg.measures.measure import Risk, Utility
 from microagg.plans.options import options_of
+from microagg.plans.plan import ALIASES
 
 pytestmark = pytest.mark.slow
 GENERATED = reference.generated()
@@ -94,13 +96,61 @@ def test_every_method_is_in_the_table():
 @pytest.mark.parametrize("model", [microagg.Plan, microagg.Manifest])
 def test_schemas_list_every_field_and_nothing_of_the_command_line(model):
     found = schemas.schema(model)
-    assert set(found["properties"]) == set(model.model_fields)
+    aliases = set(ALIASES) if model is microagg.Plan else set()
+    assert set(found["properties"]) == {*model.model_fields, *aliases}
     assert "metavar" not in str(found)
+
+
+def test_no_cell_of_the_tables_of_schemas_is_empty():
+    """But for defaults: what is optional may have none to show."""
+    rows = [line for line in GENERATED["schemas.md"].splitlines() if line.startswith("| `")]
+    assert len(rows) > 100
+    for row in rows:
+        key, kind, _, meaning = re.split(r"(?<!\\) \| ", row.strip("| "))
+        assert all((key, kind, meaning)), row
+    assert "One of ." not in GENERATED["schemas.md"]
+    assert "\n\n\n" not in GENERATED["schemas.md"]  # every part says what it is
 
 
 @pytest.mark.parametrize("page", [name for name in GENERATED if name.endswith(".md")])
 def test_every_generated_page_has_an_example(page):
     assert [own for own in blocks(GENERATED[page]) if own.language in ("python", "pycon", "sh")]
+
+
+PLAIN = Context(str, str, str)
+# Of objects and checks that have no name, of types that NumPy takes apart, and of tests.
+INTERNAL = (" at 0x", "PydanticUndefined", "<factory>", "_Buffer", "ndarray[", "Annotated[")
+OF_TESTS = ("<BLANKLINE>", "doctest:", "docs/reference/", "docs/guides/")
+
+
+@pytest.mark.parametrize("page", GENERATED)
+@pytest.mark.parametrize("remnant", INTERNAL + OF_TESTS)
+def test_nothing_internal_is_shown(page, remnant):
+    assert remnant not in GENERATED[page]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*(getattr(microagg, n) for n in ("Verification", "Measures", "Comparison")), Risk, Utility],
+)
+def test_results_list_their_attributes(kind):
+    for field in dataclasses.fields(kind):
+        assert f"\n- `{field.name}: " in GENERATED[names.HOMES[kind.__name__]]
+
+
+def test_a_manifest_lists_what_its_entries_mean():
+    for name in microagg.Manifest.model_fields:
+        assert f"\n`{name}: " in GENERATED["plans.md"]
+
+
+def test_the_schema_of_plans_has_no_example_in_its_description():
+    assert ">>>" not in GENERATED["plan.schema.json"]
+
+
+def test_a_plan_has_the_help_of_its_options():
+    for name, field in microagg.Plan.model_fields.items():
+        assert f"\n`{name}: " in GENERATED["plans.md"]
+        assert as_markdown(Docstring(field.description, {}), PLAIN) in GENERATED["plans.md"]
 
 
 WITH_PICTURES = {"docs/benchmarks.md"}

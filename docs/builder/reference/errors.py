@@ -54,8 +54,7 @@ def _entry(name: str, own: type[Exception]) -> Iterator[str]:
     yield f"### {name} {{#{name.lower()}}}"
     yield Docstring.of(own.__doc__).head
     bases = [base.__name__ for base in own.__bases__]
-    article = "An" if bases[0][0] in "AEIOU" else "A"
-    facts = f"{article} `{'` and a `'.join(bases)}`"
+    facts = f"Derives from `{'` and `'.join(bases)}`"
     if issubclass(own, errors.MicroaggError):
         facts += f"; exit code {own.exit_code}"
     yield f"{facts}."

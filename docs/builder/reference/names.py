@@ -3,8 +3,14 @@
 import dataclasses
 import inspect
 import re
+import types
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from enum import Enum
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import BaseModel
 
 import microagg
 from docs.builder.reference.docstrings import Context, Docstring, as_markdown
@@ -55,7 +61,7 @@ PAGES = {
     "measure.md": Page(
         "Measuring",
         "How safe and how useful a protected table is; [figures](figures.md) defines what is "
-        "measured.",
+        "measured, and [risk](risk.md) and [utility](utility.md) how.",
         _public("measure", "Measures")
         | {"Risk": Risk, "Utility": Utility}
         | _public("information_loss", "lower_bound"),
@@ -131,14 +137,59 @@ def described(name: str, item: Any, file: str) -> Iterator[str]:
     yield f"## {name} {{#{name}}}"
     parameters: Mapping[str, inspect.Parameter] = {}
     if not inspect.ismodule(item):
-        found = inspect.signature(item)
+        found = _signature(item)
         parameters = found.parameters
         if not _is_made_elsewhere(item):
             yield signature(_qualified(name, item), found)
+            doc = _with_fields(doc, item)
+        elif _is_model(item):
+            doc = _with_fields(doc, item, "Attributes")
     yield as_markdown(doc, _context(file, parameters, item))
+    if "Attributes" not in doc.sections:
+        yield from _attributes(item)
     if inspect.isclass(item):
         for member, value in members(item):
             yield from _member(f"{name}.{member}", value, file)
+
+
+def _signature(item: Any) -> inspect.Signature:
+    """Return a signature; that of a model has its fields, without their checks."""
+    if not _is_model(item):
+        return inspect.signature(item)
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=field.annotation,
+                default=inspect.Parameter.empty
+                if field.is_required()
+                else field.get_default(call_default_factory=True),
+            )
+            for name, field in item.model_fields.items()
+        ]
+    )
+
+
+def _with_fields(doc: Docstring, item: Any, section: str = "Parameters") -> Docstring:
+    """Return a docstring with the fields of a model in a section, in the words of its help."""
+    if not _is_model(item):
+        return doc
+    fields = item.model_fields.items()
+    listed = "\n".join(f"{name} : {field.description}" for name, field in fields)
+    return Docstring(doc.head, {section: listed, **doc.sections})
+
+
+def _attributes(item: Any) -> Iterator[str]:
+    """Return the attributes of a result with their types, if they are those of a dataclass."""
+    if dataclasses.is_dataclass(item):
+        public = [own for own in dataclasses.fields(item) if not own.name.startswith("_")]
+        listed = "\n".join(f"- `{own.name}: {annotation(own.type)}`" for own in public)
+        yield f"**Attributes**\n\n{listed}"
+
+
+def _is_model(item: Any) -> bool:
+    return inspect.isclass(item) and issubclass(item, BaseModel)
 
 
 def _context(file: str, parameters: Mapping[str, inspect.Parameter], cls: Any = None) -> Context:
@@ -216,11 +267,7 @@ def signature(name: str, found: inspect.Signature) -> str:
         if own.kind is own.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             shown.append("*")
-        shown.append(
-            str(own.replace(annotation=own.empty))
-            if own.annotation is own.empty
-            else typed(own.name, found.parameters)
-        )
+        shown.append(typed(own.name, found.parameters))
     result = found.return_annotation
     arrow = "" if result in (found.empty, None) else f" -> {annotation(result)}"
     line = f"{name}({', '.join(shown)}){arrow}"
@@ -236,7 +283,7 @@ def typed(name: str, parameters: Mapping[str, inspect.Parameter], cls: Any = Non
     if bare in parameters:
         own = parameters[bare]
         kind = "" if own.annotation is own.empty else f": {annotation(own.annotation)}"
-        default = "" if own.default is own.empty else f" = {own.default!r}"
+        default = "" if own.default is own.empty else f" = {_default(own.default)}"
         if not kind:
             default = default.replace(" ", "")
         stars = {own.VAR_POSITIONAL: "*", own.VAR_KEYWORD: "**"}.get(own.kind, "")
@@ -245,16 +292,46 @@ def typed(name: str, parameters: Mapping[str, inspect.Parameter], cls: Any = Non
     return f"{name}: {annotation(hints[bare])}" if bare in hints else name
 
 
+def _default(value: Any) -> str:
+    return repr(str(value) if isinstance(value, Enum) else value)
+
+
 def annotation(kind: Any) -> str:
-    """Return a type without the modules of its parts.
+    """Return a type as it is written: without modules and checks, and arrays by their names.
 
     >>> from collections.abc import Iterable
     >>> annotation(Iterable[str] | None)
     'Iterable[str] | None'
+    >>> annotation(dict[str, ArrayLike | None]), annotation(np.typing.NDArray[np.int64])
+    ('dict[str, ArrayLike | None]', 'ndarray')
     """
+    origin, parts = get_origin(kind), get_args(kind)
     if kind is None or kind is type(None):
         return "None"
-    return _MODULES.sub("", inspect.formatannotation(kind)).replace("'", "")
+    if origin is Annotated:
+        return annotation(parts[0])
+    if origin is np.ndarray:
+        return "ndarray"
+    if origin in (Union, types.UnionType):
+        return " | ".join(_choices(parts))
+    if origin in (None, Literal):
+        return _MODULES.sub("", inspect.formatannotation(kind)).replace("'", "")
+    return f"{getattr(kind, '__name__', None) or origin.__name__}[{', '.join(map(_part, parts))}]"
+
+
+def _choices(kinds: tuple[Any, ...]) -> Iterator[str]:
+    """Return the parts of a union; those that are what NumPy takes for an array are one."""
+    arrays = get_args(ArrayLike)
+    if set(arrays) <= set(kinds):
+        yield "ArrayLike"
+        kinds = tuple(kind for kind in kinds if kind not in arrays)
+    yield from map(annotation, kinds)
+
+
+def _part(kind: Any) -> str:
+    if kind is Ellipsis:
+        return "..."
+    return f"[{', '.join(map(annotation, kind))}]" if isinstance(kind, list) else annotation(kind)
 
 
 def _link(code: str, file: str) -> str:

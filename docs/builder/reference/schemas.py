@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import microagg
+from docs.builder.reference.docstrings import Docstring
 from microagg.plans.manifest import SCHEMA_VERSION
+from microagg.plans.plan import ALIASES
 
 _MODELS = {"plan": microagg.Plan, "manifest": microagg.Manifest}
 _ABOUT = {
@@ -29,15 +31,19 @@ def pages() -> dict[str, str]:
 
 def schema(model: Any) -> dict[str, Any]:
     """Return the schema of a model as files of it are: without what only the command line needs."""
-    found = model.model_json_schema(
-        mode="serialization" if model is microagg.Manifest else "validation"
-    )
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_plain(found)}
+    found = _plain(model.model_json_schema())
+    plan = found if model is microagg.Plan else found["$defs"]["Plan"]
+    for alias, name in ALIASES.items():
+        meaning = f"Another name for {name}, in plan files."
+        plan["properties"][alias] = {**plan["properties"][name], "description": meaning}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
 
 
 def _plain(node: Any) -> Any:
-    """Return a schema without the flags and sections that options have for the command line."""
+    """Return a schema without examples, and without what options have for the command line."""
     if isinstance(node, dict):
+        if isinstance(text := node.get("description"), str):
+            node = {**node, "description": " ".join(Docstring.of(text).head.split())}
         if "flag" in node and "metavar" in node:
             unused = ("flag", "metavar", "section", "studies", "kind")
             node = {key: value for key, value in node.items() if key not in unused}
@@ -92,11 +98,14 @@ def _type(own: Mapping[str, Any]) -> str:
     """Return the type of an entry in a few words."""
     if "$ref" in own:
         return own["$ref"].rpartition("/")[2]
+    if "const" in own:
+        return f"`{json.dumps(own['const'])}`"
     if "anyOf" in own:
         return " or ".join(dict.fromkeys(_type(choice) for choice in own["anyOf"]))
     kind = own.get("type", "any")
     if kind == "array" and "items" in own:
-        return f"array of {_type(own['items'])}"
+        items = _type(own["items"])
+        return f"array of ({items})" if " or " in items else f"array of {items}"
     if kind == "object" and isinstance(own.get("additionalProperties"), dict):
         return f"object of {_type(own['additionalProperties'])}"
     return str(kind)

@@ -57,8 +57,8 @@ def lower_bound(
 
     Examples
     --------
-    >>> lower_bound([[0.0], [1.0], [10.0], [11.0]], k=2)  # doctest: +ELLIPSIS
-    0.9999...
+    >>> round(lower_bound([[0.0], [1.0], [10.0], [11.0]], k=2), 3)
+    1.0
     """
     matrix = check_matrix(X)
     k = check_k(k, n_records=len(matrix))

@@ -46,9 +46,9 @@ def _plain(measures: Any) -> dict[str, Any]:
 class Risk:
     """Who could still be identified, or found out about.
 
-    docs/reference/risk.md defines every figure. `units` is None if nothing says whom records are
-    about, `individual` if records have no weights. `sample` says which figures come from a sample,
-    for a dataset of more than 100,000 records.
+    `units` is None if nothing says whom records are about, `individual` if records have no
+    weights. `sample` says which figures come from a sample, for a dataset of more than 100,000
+    records.
     """
 
     classes: ClassSizes
@@ -104,9 +104,8 @@ class Risk:
 class Utility:
     """What the data are still good for.
 
-    docs/reference/utility.md defines every figure. `units` is None if nothing says whom records are
-    about. `sample` says which figures come from a sample of a dataset, if it has more than 100,000
-    records.
+    `units` is None if nothing says whom records are about. `sample` says which figures come from a
+    sample of a dataset, if it has more than 100,000 records.
     """
 
     loss: ColumnLoss

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 
 from microagg.constraints.grammar import Constraint, parse
 from microagg.core.errors import ParameterError
@@ -13,18 +13,24 @@ from microagg.core.registry import DEFAULT, methods
 from microagg.core.validation import check_choice
 from microagg.tables.roles import as_names
 
+# What fields take, for the JSON schema of plans.
+AtLeastOne = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[float, Field(ge=0)]
+PerCent = Annotated[float, Field(ge=0, le=100)]
 
-def checked(check: Any, **bounds: Any) -> BeforeValidator:
-    """Return a validator whose errors contain the name of the field."""
+
+def checked(check: Any, takes: Any, **bounds: Any) -> BeforeValidator:
+    """Return a validator whose errors contain the name of the field; it `takes` such a value."""
     return BeforeValidator(
-        lambda value, info: check(_name(info), value, **bounds),
+        lambda value, info: check(_name(info), value, **bounds), json_schema_input_type=takes
     )
 
 
-def optional(check: Any, **bounds: Any) -> BeforeValidator:
+def optional(check: Any, takes: Any, **bounds: Any) -> BeforeValidator:
     """Return a validator of a field that may be None."""
     return BeforeValidator(
-        lambda value, info: None if value is None else check(_name(info), value, **bounds)
+        lambda value, info: None if value is None else check(_name(info), value, **bounds),
+        json_schema_input_type=takes | None,
     )
 
 
@@ -51,7 +57,8 @@ def one_of(choices: Iterable[str], name: str = "", *, or_none: bool = False) -> 
             return None
         return check_choice(name or _name(info), value, listed)
 
-    return OneOf(check, choices=listed)
+    words: Any = Literal[listed]
+    return OneOf(check, words | None if or_none else words, choices=listed)
 
 
 def parse_constraints(constraints: object) -> tuple[Constraint, ...]:
@@ -117,6 +124,6 @@ def plain_value(value: object) -> object:
 
 Constraints = Annotated[
     tuple[Constraint, ...],
-    BeforeValidator(parse_constraints),
+    BeforeValidator(parse_constraints, json_schema_input_type=list[str] | str | None),
     PlainSerializer(lambda constraints: [constraint.text for constraint in constraints]),
 ]

@@ -5,13 +5,13 @@ from functools import cache
 from typing import Annotated, Any, TypedDict
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from microagg.core.errors import ParameterError
 from microagg.core.validation import check_mapping, check_number
 from microagg.core.words import joined
-from microagg.plans.checks import one_of
-from microagg.plans.digits import as_digits
+from microagg.plans.checks import AtLeastOne, NotNegative, PerCent, one_of
+from microagg.plans.digits import DigitsOfColumn, as_digits
 from microagg.plans.options import AsksFor, Flag, Kind, Option, Section, option, options_of
 from microagg.requirements.base import About, ColumnRequirement, Context
 from microagg.requirements.closeness import TCloseness
@@ -32,6 +32,10 @@ from microagg.tables.roles import (
 )
 
 _EVERY_AGGREGATE = tuple(dict.fromkeys(name for names in AGGREGATES.values() for name in names))
+
+# How requirements are written as text, for the JSON schema of plans.
+_Entropy = Annotated[str, Field(pattern=r"^\s*entropy:\s*[0-9]+(\.[0-9]*)?\s*$")]
+_ShareText = Annotated[str, Field(pattern=r"^\s*[0-9]+\s*:\s*[0-9]+(\.[0-9]*)?\s*$")]
 
 # The roles as options: their keywords in Python, and how they are given on the command line.
 ROLE_OPTIONS: Mapping[str, Option] = {
@@ -107,8 +111,10 @@ class Model(BaseModel):
         raise AttributeError(f"a {type(self).__name__} cannot be changed.{instead}")
 
 
-def _optional(check: Any) -> BeforeValidator:
-    return BeforeValidator(lambda value: None if value is None else check(value))
+def _optional(check: Any, takes: Any) -> BeforeValidator:
+    return BeforeValidator(
+        lambda value: None if value is None else check(value), json_schema_input_type=takes | None
+    )
 
 
 def _as_order(order: object) -> tuple[str | int | float | bool, ...]:
@@ -128,7 +134,9 @@ def _as_order(order: object) -> tuple[str | int | float | bool, ...]:
 class ColumnPlan(Model):
     """The options of one column; what is left out follows from its contents."""
 
-    role: Annotated[str | None, one_of(ROLES, "a role", or_none=True)] = None
+    role: Annotated[str | None, one_of(ROLES, "a role", or_none=True)] = Field(
+        None, description=f"What the column is: {', '.join(ROLES)}."
+    )
     type: Annotated[ColumnType | None, one_of(ColumnType, "a type", or_none=True)] = option(
         None,
         "--type",
@@ -136,7 +144,9 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "Type of a column: continuous, integer, ordinal, nominal, boolean, date or datetime.",
     )
-    order: Annotated[tuple[str | int | float | bool, ...] | None, _optional(_as_order)] = option(
+    order: Annotated[
+        tuple[str | int | float | bool, ...] | None, _optional(_as_order, list[str | float | bool])
+    ] = option(
         None, "--order", "C=A,B,...", Section.COLUMNS, "Values of an ordinal column, lowest first."
     )
     aggregate: Annotated[str | None, one_of(_EVERY_AGGREGATE, "an aggregate", or_none=True)] = (
@@ -155,9 +165,15 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "Unit of released times: year, quarter, month, day, hour, minute or second.",
     )
-    digits: Annotated[int | str | None, _optional(as_digits)] = None
+    digits: Annotated[int | str | None, _optional(as_digits, DigitsOfColumn)] = Field(
+        None, description="Decimals of its released numbers, -3 for thousands, or all."
+    )
     weight: Annotated[
-        float, BeforeValidator(lambda v: check_number("a column's weight", v, low=0.0))
+        float,
+        BeforeValidator(
+            lambda v: check_number("a column's weight", v, low=0.0),
+            json_schema_input_type=NotNegative,
+        ),
     ] = option(
         1.0,
         "--column-weight",
@@ -165,7 +181,9 @@ class ColumnPlan(Model):
         Section.COLUMNS,
         "How much a column counts when records are compared.",
     )
-    l_diversity: Annotated[int | str | None, _optional(as_diversity), AsksFor(LDiversity)] = option(
+    l_diversity: Annotated[
+        int | str | None, _optional(as_diversity, AtLeastOne | _Entropy), AsksFor(LDiversity)
+    ] = option(
         None,
         "--l-diversity",
         "C=L",
@@ -174,7 +192,10 @@ class ColumnPlan(Model):
     )
     t_closeness: Annotated[
         float | None,
-        _optional(lambda v: check_number("t_closeness", v, low=0.0, high=1.0)),
+        _optional(
+            lambda v: check_number("t_closeness", v, low=0.0, high=1.0),
+            Annotated[float, Field(ge=0, le=1)],
+        ),
         AsksFor(TCloseness),
     ] = option(
         None,
@@ -185,7 +206,7 @@ class ColumnPlan(Model):
     )
     p_percent: Annotated[
         float | None,
-        _optional(lambda v: check_number("p_percent", v, low=0.0, high=100.0)),
+        _optional(lambda v: check_number("p_percent", v, low=0.0, high=100.0), PerCent),
         AsksFor(PPercent),
     ] = option(
         None,
@@ -196,7 +217,7 @@ class ColumnPlan(Model):
     )
     dominance: Annotated[
         tuple[int, float] | None,
-        _optional(as_dominance),
+        _optional(as_dominance, _ShareText | tuple[AtLeastOne, PerCent]),
         AsksFor(Dominance),
         PlainSerializer(lambda v: None if v is None else f"{v[0]}:{v[1]:.15g}"),
     ] = option(

@@ -1,7 +1,9 @@
 """The decimals of released numbers: of single columns, or every digit of all."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from microagg.aggregates.digits import ALL
 from microagg.core.errors import ParameterError
@@ -9,6 +11,7 @@ from microagg.core.validation import check_count, quoted
 
 # Thousands of billions, and the smallest step whose power of ten is an exact float.
 FEWEST, MOST = -15, 22
+DigitsOfColumn = Annotated[int, Field(ge=FEWEST, le=MOST)] | Literal["all"]  # as in a schema
 
 
 def as_digits(value: object) -> int | str:

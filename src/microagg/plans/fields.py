@@ -1,13 +1,13 @@
 """The options of a release, each declared once: name, type, default, check, flag and help."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 
 from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, BOUNDS, NONE
 from microagg.core.read_only import ReadOnly
-from microagg.core.registry import DEFAULT, find
+from microagg.core.registry import DEFAULT, find, methods
 from microagg.core.validation import (
     check_count,
     check_flag,
@@ -16,7 +16,9 @@ from microagg.core.validation import (
     check_seed,
 )
 from microagg.plans.checks import (
+    AtLeastOne,
     Constraints,
+    NotNegative,
     as_blocks,
     as_markers,
     checked,
@@ -25,7 +27,7 @@ from microagg.plans.checks import (
     plain_value,
 )
 from microagg.plans.columns import ColumnPlan, Model, as_columns
-from microagg.plans.digits import only_all
+from microagg.plans.digits import DigitsOfColumn, only_all
 from microagg.plans.options import Kind, OnDatasets, OnlyIf, Section, option
 from microagg.plans.units import UnitOfRecords
 from microagg.tables.columns import DATE_ORDERS
@@ -40,12 +42,14 @@ class PlanFields(Model):
     Datasets beyond memory refuse those without `OnDatasets`.
     """
 
-    k: Annotated[int, checked(check_count), OnDatasets()] = option(
+    k: Annotated[int, checked(check_count, AtLeastOne), OnDatasets()] = option(
         ..., "-k", "K", Section.PROTECTION, "Least number of records behind a released combination."
     )
     method: Annotated[
         str,
-        BeforeValidator(lambda value: find(value).name),
+        BeforeValidator(
+            lambda value: find(value).name, json_schema_input_type=Literal[tuple(methods())]
+        ),
         OnDatasets(
             lambda method: find(method).draws,
             "method {value!r}, whose records draw their values,",
@@ -55,7 +59,7 @@ class PlanFields(Model):
     )
     method_options: Annotated[
         dict[str, Any],
-        checked(check_mapping),
+        checked(check_mapping, dict[str, Any] | None),
         AfterValidator(ReadOnly),
         PlainSerializer(lambda options: {n: plain_value(value) for n, value in options.items()}),
         OnDatasets(
@@ -67,7 +71,10 @@ class PlanFields(Model):
     ] = option({}, "--option", "NAME=VALUE", Section.METHOD, "Options of the method.")
     random_state: Annotated[
         int | None,
-        BeforeValidator(lambda v: None if v is None else check_seed(v)),
+        BeforeValidator(
+            lambda v: None if v is None else check_seed(v),
+            json_schema_input_type=Annotated[int, Field(ge=0)] | None,
+        ),
         OnDatasets(),
     ] = option(
         None,
@@ -95,7 +102,7 @@ class PlanFields(Model):
     )
     time_budget: Annotated[
         float | None,
-        optional(check_number, low=0.0),
+        optional(check_number, NotNegative, low=0.0),
         OnlyIf(
             lambda plan: "time_budget" in find(plan.method).options or plan.bound == "tight",
             "is for the methods 'auto', 'icsm' and 'reporder' and for a tight bound; {method!r} "
@@ -135,7 +142,11 @@ class PlanFields(Model):
         "Missing values: error refuses them, value keeps them as a value, impute fills them in.",
         studies=("compare", "sweep"),
     )
-    na: Annotated[tuple[str, ...], BeforeValidator(as_markers), OnDatasets()] = option(
+    na: Annotated[
+        tuple[str, ...],
+        BeforeValidator(as_markers, json_schema_input_type=list[str | float] | str | float),
+        OnDatasets(),
+    ] = option(
         (),
         "--na",
         "TEXT,...",
@@ -144,7 +155,13 @@ class PlanFields(Model):
         "always do.",
         studies=("compare", "sweep"),
     )
-    digits: Annotated[str | None, BeforeValidator(only_all), OnDatasets()] = option(
+    digits: Annotated[
+        str | None,
+        BeforeValidator(
+            only_all, json_schema_input_type=Literal["all"] | dict[str, DigitsOfColumn] | None
+        ),
+        OnDatasets(),
+    ] = option(
         None,
         "--digits",
         "C=N",
@@ -171,7 +188,7 @@ class PlanFields(Model):
     )
     strict_k: Annotated[
         bool,
-        checked(check_flag),
+        checked(check_flag, bool),
         OnlyIf(
             lambda plan: find(plan.method).draws,
             "is for methods whose records draw their values, such as 'fcm'; {method!r} guarantees "
@@ -208,7 +225,7 @@ class PlanFields(Model):
         "Columns to group on their own; k then holds within each block only.",
         studies=("compare", "sweep"),
     )
-    valid_combinations: Annotated[bool, checked(check_flag), OnDatasets()] = option(
+    valid_combinations: Annotated[bool, checked(check_flag, bool), OnDatasets()] = option(
         True,
         "--valid-combinations",
         "",
@@ -216,7 +233,7 @@ class PlanFields(Model):
         "Release in each group the categories of one of its records: no new combinations.",
         studies=("compare", "sweep"),
     )
-    keep_margins: Annotated[bool, checked(check_flag)] = option(
+    keep_margins: Annotated[bool, checked(check_flag, bool)] = option(
         False,
         "--keep-margins",
         "",
@@ -224,7 +241,7 @@ class PlanFields(Model):
         "Choose categories so that their totals stay nearly as they were, at little extra loss.",
         studies=("compare", "sweep"),
     )
-    hybrid: Annotated[bool, checked(check_flag)] = option(
+    hybrid: Annotated[bool, checked(check_flag, bool)] = option(
         False,
         "--hybrid",
         "",
@@ -233,7 +250,7 @@ class PlanFields(Model):
     )
     keep_key: Annotated[
         bool,
-        checked(check_flag),
+        checked(check_flag, bool),
         OnlyIf(
             lambda plan: bool(plan.identifiers),
             "has no identifier to replace by a random key. Name one, or leave it out.",
@@ -246,7 +263,7 @@ class PlanFields(Model):
         Section.COLUMNS,
         "Replace the table's first identifier by a random key instead of dropping it.",
     )
-    shuffle: Annotated[bool, checked(check_flag)] = option(
+    shuffle: Annotated[bool, checked(check_flag, bool)] = option(
         False,
         "--shuffle",
         "",

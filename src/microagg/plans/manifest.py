@@ -50,6 +50,11 @@ class Promise(StrEnum):
         return self in (Promise.K_ANONYMITY, Promise.BLOCKWISE)
 
 
+def fact(meaning: str, default: Any = ...) -> Any:
+    """Declare an entry of a manifest, in words for its schema; one without default is required."""
+    return Field(default, description=meaning)
+
+
 class _Facts(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -60,9 +65,11 @@ class FileFacts(_Facts):
     `formulas_escaped` says that an apostrophe was put before what a spreadsheet would run.
     """
 
-    file: str | None = None
-    sha256: str | None = None
-    formulas_escaped: bool = False
+    file: str | None = fact("Its name, without its folder; null if it was not a file.", None)
+    sha256: str | None = fact("Its SHA-256; null if it was not a file.", None)
+    formulas_escaped: bool = fact(
+        "Whether an apostrophe was put before what a spreadsheet would run as a formula.", False
+    )
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -78,15 +85,17 @@ class ColumnFacts(_Facts):
     is how its dates are written if they are text, as in `strftime`.
     """
 
-    type: ColumnType
-    aggregate: Aggregate
-    weight: float
-    missing: int
-    stored: str = ""
-    why: str = ""
-    digits: int | str = ""
-    coarse: bool = False
-    written: str = ""
+    type: ColumnType = fact("The type that its values were treated as.")
+    aggregate: Aggregate = fact("What a group releases of it.")
+    weight: float = fact("How much it counted when records were compared.")
+    missing: int = fact("How many of its values were missing.")
+    stored: str = fact(
+        "The type that it has in the table, such as Float32; left out if that is not known.", ""
+    )
+    why: str = fact("Why it has another type than its storage suggests, if nobody said so.", "")
+    digits: int | str = fact('The decimals that its numbers were rounded to, or "all".', "")
+    coarse: bool = fact("Whether that is coarse beside the spread of the numbers.", False)
+    written: str = fact("How its dates are written if they are text, as in strftime.", "")
 
     @model_serializer(mode="wrap")
     def _known(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -100,37 +109,45 @@ class ConstraintFacts(_Facts):
     `added_information_loss` is by how much the squared error grows, in per cent as `grouping_loss`.
     """
 
-    records_in_violation: dict[str, int]
-    groups_moved: int
-    groups_not_proved_nearest: int
-    farther_than_nearest_by_at_most: float
-    added_information_loss: float
+    records_in_violation: dict[str, int] = fact(
+        "How many records violated each constraint before they were moved."
+    )
+    groups_moved: int = fact("How many groups were moved to satisfy the constraints.")
+    groups_not_proved_nearest: int = fact(
+        "How many of them are not proved to be at the nearest point that satisfies the constraints."
+    )
+    farther_than_nearest_by_at_most: float = fact(
+        "How much farther than the nearest point any of them can be, at most."
+    )
+    added_information_loss: float = fact(
+        "What satisfying the constraints adds to the grouping loss, in per cent."
+    )
 
 
 class MissingFacts(_Facts):
     """Missing values of each column that has any, before and after."""
 
-    treatment: Missing
-    before: dict[str, int]
-    after: dict[str, int]
+    treatment: Missing = fact("What was done about missing values.")
+    before: dict[str, int] = fact("Missing values of each column in the original.")
+    after: dict[str, int] = fact("Missing values of each column in the release.")
 
 
 class StrataFacts(_Facts):
     """How many strata there are, and how many were too small and merged."""
 
-    columns: tuple[str, ...]
-    count: int
-    smallest: int
-    merged: int
+    columns: tuple[str, ...] = fact("The columns whose values tell strata apart.")
+    count: int = fact("How many strata there are.")
+    smallest: int = fact("How many records the smallest one has.")
+    merged: int = fact("How many were smaller than k and were merged with others.")
 
 
 class UnitFacts(_Facts):
     """How many units the records are about, and how many are behind the rarest combination."""
 
-    column: str
-    count: int
-    records_without: int
-    fewest: int
+    column: str = fact("The column that says whom a record is about.")
+    count: int = fact("How many units there are.")
+    records_without: int = fact("How many records have none.")
+    fewest: int = fact("How many units are behind the rarest combination.")
 
 
 class RequirementFacts(_Facts):
@@ -139,27 +156,29 @@ class RequirementFacts(_Facts):
     It is None for p per cent and dominance: with a total it would give a contribution away.
     """
 
-    requirement: str
-    column: str
-    asked: str
-    checkable: bool
-    worst: float | None
-    combinations_failing: int
-    records_failing: int
+    requirement: str = fact("Its name, such as l-diversity.")
+    column: str = fact("The column that it is about.")
+    asked: str = fact("What was asked for, as text.")
+    checkable: bool = fact("Whether the released table alone shows if it is met.")
+    worst: float | None = fact(
+        "The figure of the combination farthest from it; null if it would give a contribution away."
+    )
+    combinations_failing: int = fact("How many combinations do not meet it.")
+    records_failing: int = fact("How many records these stand for.")
 
 
 class CombinationFacts(_Facts):
     """New combinations of categories in the release, and how many records have them."""
 
-    combinations: int
-    records: int
+    combinations: int = fact("How many combinations of categories no record had before.")
+    records: int = fact("How many records have one of them.")
 
 
 class SharedFacts(_Facts):
     """In how many released combinations all records have one value of a sensitive column."""
 
-    shared: int
-    combinations: int
+    shared: int = fact("In how many released combinations all records have one value.")
+    combinations: int = fact("How many released combinations there are.")
 
 
 class MarginFacts(_Facts):
@@ -170,10 +189,14 @@ class MarginFacts(_Facts):
     loss of the categories, in per cent of it.
     """
 
-    deviation: float
-    least_loss_deviation: float
-    lower_bound: float
-    extra_loss: float
+    deviation: float = fact("How far totals are from the original, as released.")
+    least_loss_deviation: float = fact(
+        "How far they would be if each group released what loses least."
+    )
+    lower_bound: float = fact("What no choice with so little extra loss could be below.")
+    extra_loss: float = fact(
+        "What keeping totals adds to the loss of the categories, in per cent of it."
+    )
 
 
 class CategoryFacts(_Facts):
@@ -183,21 +206,27 @@ class CategoryFacts(_Facts):
     release each column on its own. `margins` is None unless totals were to be kept.
     """
 
-    valid_combinations: bool
-    incomplete_groups: int = 0
-    margins: MarginFacts | None = None
+    valid_combinations: bool = fact(
+        "Whether each group releases the categories of one of its records."
+    )
+    incomplete_groups: int = fact(
+        "How many groups have no record with a value in every categorical column.", 0
+    )
+    margins: MarginFacts | None = fact(
+        "How near totals of categories are; null unless they were to be kept.", None
+    )
 
 
 class DrawFacts(_Facts):
     """How many records each centre of a draw expected and got."""
 
-    n_centers: int
-    expected_sizes: tuple[float, ...]
-    realised_sizes: tuple[int, ...]
-    n_expected_below_k: int
-    n_realised_below_k: int
-    fuzziness: dict[str, float]
-    doubt: float
+    n_centers: int = fact("How many centres records drew from.")
+    expected_sizes: tuple[float, ...] = fact("How many records each centre expected.")
+    realised_sizes: tuple[int, ...] = fact("How many records each centre got.")
+    n_expected_below_k: int = fact("How many centres expected fewer than k records.")
+    n_realised_below_k: int = fact("How many centres got fewer than k records.")
+    fuzziness: dict[str, float] = fact("The fuzziness of memberships, by name.")
+    doubt: float = fact("How uncertain the draws were.")
 
 
 class HybridFacts(_Facts):
@@ -207,20 +236,24 @@ class HybridFacts(_Facts):
     any group, and of the whole table. `rounded` are the columns of whole numbers.
     """
 
-    rounded: tuple[str, ...]
-    group_mean_moved: float
-    group_covariance_moved: float
-    table_mean_moved: float
-    table_covariance_moved: float
+    rounded: tuple[str, ...] = fact("The columns of whole numbers.")
+    group_mean_moved: float = fact(
+        "How far rounding moved a mean of any group, in standard deviations."
+    )
+    group_covariance_moved: float = fact(
+        "How far it moved a covariance of any group, in products of two."
+    )
+    table_mean_moved: float = fact("How far it moved a mean of the table.")
+    table_covariance_moved: float = fact("How far it moved a covariance of the table.")
 
 
 class DatasetFile(_Facts):
     """A file of a dataset: its name, rows, and the SHA-256 of what came in and went out."""
 
-    name: str
-    records: int
-    input_sha256: str
-    output_sha256: str
+    name: str = fact("Its name within the folder.")
+    records: int = fact("How many records it has.")
+    input_sha256: str = fact("SHA-256 of the original file.")
+    output_sha256: str = fact("SHA-256 of the released file.")
 
 
 class DatasetFacts(_Facts):
@@ -229,11 +262,11 @@ class DatasetFacts(_Facts):
     `regions` are those of each round. Columns `in_folders` are named by folders, as hive does.
     """
 
-    format: str
-    region_size: int
-    regions: tuple[int, ...]
-    in_folders: tuple[str, ...] = ()
-    files: tuple[DatasetFile, ...] = ()
+    format: str = fact("The format of the files.")
+    region_size: int = fact("How many records a region has at most.")
+    regions: tuple[int, ...] = fact("How many regions each round had.")
+    in_folders: tuple[str, ...] = fact("The columns that are named by folders.", ())
+    files: tuple[DatasetFile, ...] = fact("Every file of the dataset.", ())
 
 
 class Manifest(_Facts):
@@ -261,66 +294,90 @@ class Manifest(_Facts):
     4
     """
 
-    schema_version: int = SCHEMA_VERSION
-    microagg_version: str
-    libraries: dict[str, str]
-    input: FileFacts
-    plan: Plan
-    command: str
-    method: Annotated[str, AfterValidator(lambda name: find(name).name)]
-    guarantee: str
-    options: dict[str, Any]
-    random_state: int | None
-    k: Annotated[int, Field(ge=1)]
-    scale: Annotated[str, AfterValidator(lambda scale: check_choice("scale", scale, tuple(SCALES)))]
-    quasi_identifiers: tuple[str, ...]
-    assumed_quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    strata: tuple[str, ...]
-    weights: str | None
-    unchanged: tuple[str, ...]
-    identifiers: tuple[str, ...]
-    unit: str | None = None
-    columns: dict[str, ColumnFacts]
-    promise: Promise
-    interrupted: bool
-    timed_out: bool
-    n_records: int
-    n_groups: int
-    min_group: int
-    max_group: int
-    group_sizes: dict[str, int]
-    smallest_class: int
-    n_classes: int
-    information_loss: float | None
-    worst_columns: dict[str, float] = {}
-    grouping_loss: float
-    sse: float
-    sst: float
-    bound: str | None
-    lower_bound: float | None
-    gap: float | None
-    proved_optimal: bool
-    why_no_bound: str = ""
-    constraints: ConstraintFacts | None
-    missing_values: MissingFacts | None
-    markers: dict[str, int] = {}
-    strata_found: StrataFacts | None
-    blocks: tuple[tuple[str, ...], ...]
-    new_combinations: CombinationFacts | None
-    shared_values: dict[str, SharedFacts] = {}
-    categories: CategoryFacts | None = None
-    draw: DrawFacts | None
-    hybrid: HybridFacts | None = None
-    key: str | None
-    dropped: tuple[str, ...]
-    units: UnitFacts | None = None
-    requirements: tuple[RequirementFacts, ...] = ()
-    verified: bool
-    seconds: float
-    created: datetime | None = None
-    output: FileFacts | None = None
-    dataset: DatasetFacts | None = None
+    schema_version: int = fact("Version of the keys of this file.", SCHEMA_VERSION)
+    microagg_version: str = fact("Version of microagg that made the release.")
+    libraries: dict[str, str] = fact("Versions of the libraries that it used.")
+    input: FileFacts = fact("The original file.")
+    plan: Plan = fact("What was asked for.")
+    command: str = fact(
+        "The command or call that makes the release again, except for what is drawn anew."
+    )
+    method: Annotated[str, AfterValidator(lambda name: find(name).name)] = fact(
+        "The method that formed groups."
+    )
+    guarantee: str = fact("What the method guarantees in general.")
+    options: dict[str, Any] = fact("Options of the method, with defaults.")
+    random_state: int | None = fact("The seed, if randomness was used.")
+    k: Annotated[int, Field(ge=1)] = fact(
+        "Least number of records, or units, behind a released combination."
+    )
+    scale: Annotated[
+        str, AfterValidator(lambda scale: check_choice("scale", scale, tuple(SCALES)))
+    ] = fact("How numbers were compared.")
+    quasi_identifiers: tuple[str, ...] = fact("The columns that were protected.")
+    assumed_quasi_identifiers: tuple[str, ...] = fact("Those of them that nobody named.")
+    sensitive: tuple[str, ...] = fact("Columns published unchanged that an intruder wants to know.")
+    strata: tuple[str, ...] = fact("The columns within whose values records were grouped.")
+    weights: str | None = fact("The column of weights.")
+    unchanged: tuple[str, ...] = fact("All columns that are published unchanged.")
+    identifiers: tuple[str, ...] = fact("Columns that name somebody.")
+    unit: str | None = fact("The column that says whom a record is about.", None)
+    columns: dict[str, ColumnFacts] = fact("How each quasi-identifier was treated.")
+    promise: Promise = fact("What this release promises.")
+    interrupted: bool = fact("Whether the search was ended by Ctrl-C.")
+    timed_out: bool = fact("Whether the time budget ended the search.")
+    n_records: int = fact("How many records the table has.")
+    n_groups: int = fact("How many groups there are.")
+    min_group: int = fact("The size of the smallest group.")
+    max_group: int = fact("The size of the largest group.")
+    group_sizes: dict[str, int] = fact("How many groups there are of each size.")
+    smallest_class: int = fact("How many records have the rarest released combination.")
+    n_classes: int = fact("How many released combinations there are.")
+    information_loss: float | None = fact(
+        "What the released values lose, in per cent; null if nothing varied before."
+    )
+    worst_columns: dict[str, float] = fact(
+        "The columns that lose most, up to five, in per cent.", {}
+    )
+    grouping_loss: float = fact("What the groups lose about their means, in per cent.")
+    sse: float = fact("Sum of squared distances between records and the mean of their group.")
+    sst: float = fact("Sum of squared distances between records and the overall mean.")
+    bound: str | None = fact("Which bound was computed.")
+    lower_bound: float | None = fact("The grouping loss, in per cent, that no groups go below.")
+    gap: float | None = fact("How many per cent above the optimum the loss is at most.")
+    proved_optimal: bool = fact("Whether the groups are proved to be optimal.")
+    why_no_bound: str = fact("Why there is no bound, unless nobody asked for one.", "")
+    constraints: ConstraintFacts | None = fact(
+        "What it took to satisfy the constraints; null without any."
+    )
+    missing_values: MissingFacts | None = fact(
+        "Missing values before and after; null if there were none."
+    )
+    markers: dict[str, int] = fact(
+        "How many entries such as NA of each column are missing values.", {}
+    )
+    strata_found: StrataFacts | None = fact("What the strata are like; null without any.")
+    blocks: tuple[tuple[str, ...], ...] = fact("Which columns were grouped together.")
+    new_combinations: CombinationFacts | None = fact(
+        "Combinations of categories that no record had before; null if there are none."
+    )
+    shared_values: dict[str, SharedFacts] = fact(
+        "For each sensitive column, how many combinations have one value of it.", {}
+    )
+    categories: CategoryFacts | None = fact("How groups chose categories; null without any.", None)
+    draw: DrawFacts | None = fact("How records drew their values; null if they did not.")
+    hybrid: HybridFacts | None = fact("What hybrid records keep; null if there are none.", None)
+    key: str | None = fact("The column that a random key replaced.")
+    dropped: tuple[str, ...] = fact("The columns that are not in the release.")
+    units: UnitFacts | None = fact("Whom the records are about; null without a unit.", None)
+    requirements: tuple[RequirementFacts, ...] = fact(
+        "What else was asked of groups, and how far they are from it.", ()
+    )
+    verified: bool = fact("Whether the promise was checked on the finished table.")
+    seconds: float = fact("How long the release took.")
+    created: datetime | None = fact("When it was made, in UTC.", None)
+    output: FileFacts | None = fact("The released file.", None)
+    dataset: DatasetFacts | None = fact("The files of a dataset; null if it is a table.", None)
 
     @field_serializer("plan")
     def _plain_plan(self, plan: Plan) -> dict[str, Any]:

@@ -48,14 +48,13 @@ class Plan(PlanFields):
     changed; `replace` returns another one. Plans that say the same are equal, whether they say it
     or leave it to a default. Printed, a plan is the TOML of its file.
 
-    >>> print(Plan(k=5, columns={"sex": {"role": "sensitive"}}))
-    k = 5
-    <BLANKLINE>
-    [columns]
+    Examples
+    --------
+    >>> plan = Plan(k=5, method="auto", columns={"sex": {"role": "sensitive"}})
+    >>> plan
+    Plan(k=5, columns={'sex': {'role': 'sensitive'}})
+    >>> print(plan.to_toml().splitlines()[-1])
     sex = { role = "sensitive" }
-    <BLANKLINE>
-    >>> Plan(k=5, method="auto")
-    Plan(k=5)
     """
 
     @model_validator(mode="before")
