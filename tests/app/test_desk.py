@@ -10,6 +10,7 @@ import microagg
 from microagg.app.answers import Saved, VerifyAnswer
 from microagg.app.desk import SAVE, VERIFY
 from microagg.app.page import ACTIONS, code, drop
+from microagg.app.steps import roles
 from tests.app.table import do, new_desk, open_people, with_roles, write_people
 
 
@@ -135,6 +136,73 @@ def test_a_refused_option_stays_in_its_field_with_the_reason(ready, keyword, ent
     assert not ready.state.view.refusals, "another entry there takes the reason away"
 
 
+@pytest.mark.parametrize(
+    ("keyword", "entered", "where"),
+    [
+        ("k", "1e2", "k (step Protect)"),
+        ("random_state", "-50", "Seed (step Protect, under More options)"),
+        ("blocks", "name", "Blocks (step Roles)"),
+    ],
+)
+def test_nothing_runs_while_an_option_is_refused(ready, keyword, entered, where):
+    do(ready, "set_option", keyword=keyword, value=entered, id=f"option-{keyword}")
+    do(ready, "run", id="protect")
+    assert where in refusal(ready, "protect")
+    do(ready, "compare")
+    assert where in refusal(ready, "compare")
+    assert not {"protect", "compare"} & set(ready.jobs.tasks())
+
+
+def test_nothing_runs_while_an_entry_about_a_column_is_refused(tmp_path):
+    ready = with_roles(tmp_path, waiting=("protect",))
+    do(ready, "set_column_option", column="income", keyword="weight", value="heavy")
+    do(ready, "add_constraint", {"new-constraint": "tax <="}, place="new-constraint")
+    do(ready, "run", id="protect")
+    assert "Weight of income (step Roles), the new constraint (step Roles)" in refusal(
+        ready, "protect"
+    )
+    do(ready, "set_role", column="income", value="drop", id="role-income")
+    do(ready, "add_constraint", {"new-constraint": "tax <= 9999"}, place="new-constraint")
+    do(ready, "run", id="protect")
+    assert not ready.state.view.refusals, "a column that is dropped has no weight"
+
+
+def test_a_box_that_was_refused_goes_back_and_blocks_nothing(tmp_path):
+    ready = with_roles(tmp_path, waiting=("protect",))
+    do(ready, "set_option", keyword="hybrid", value=True, id="option-hybrid")
+    do(ready, "set_option", keyword="strict_k", value=True, id="option-strict_k")
+    assert refusal(ready, "option-strict_k")
+    do(ready, "run", id="protect")
+    assert ready.is_running("protect")
+
+
+def test_values_of_k_that_were_refused_are_not_compared(ready):
+    do(ready, "set_ks", value="3, x", id="ks")
+    do(ready, "compare")
+    assert "values of k were refused" in refusal(ready, "compare")
+
+
+def test_what_was_refused_goes_with_its_table_its_plan_and_its_text(ready, tmp_path):
+    kept = tmp_path / "plan.toml"
+    ready.state.plan.save(kept)
+    (tmp_path / "other").mkdir()
+    other = write_people(tmp_path / "other")
+    for action, fields in (
+        ("open", {"path": str(other)}),
+        ("load_plan", {"plan-path": str(kept)}),
+        ("close_source", {}),
+    ):
+        do(ready, "set_option", keyword="k", value="1e2", id="option-k")
+        assert refusal(ready, "option-k")
+        do(ready, action, fields)
+        assert not ready.state.view.refusals, action
+    do(ready, "open", {"path": str(other)})
+    do(ready, "add_constraint", {"new-constraint": "tax <="}, place="new-constraint")
+    assert 'data-emptied="forget_refusal"' in str(roles.view(ready))
+    do(ready, "forget_refusal", place="new-constraint", id="new-constraint")
+    assert not ready.state.view.refusals
+
+
 def test_options_of_a_column(ready):
     given = {"column": "illness", "keyword": "l_diversity", "id": "column-l_diversity"}
     do(ready, "set_column_option", **given, value="2")
@@ -172,6 +240,19 @@ def test_constraints_are_counted_as_they_are_added(ready):
     started = ready.jobs.tasks().count("violations")
     do(ready, "set_option", keyword="k", value="3")
     assert ready.jobs.tasks().count("violations") == started, "k does not change them"
+
+
+def test_records_with_gaps_are_not_counted_as_violations(tmp_path):
+    desk = with_roles(tmp_path, tax=[None] * 10 + [5, 9] * 15)
+    do(desk, "add_constraint", text="tax <= 8", place="new-constraint")
+    do(desk, "add_constraint", text="tax <= income", place="new-constraint")
+    for missing, words in (("error", "choose impute"), ("value", "choose impute"), ("impute", "")):
+        do(desk, "set_option", keyword="missing", value=missing, id="option-missing")
+        shown = str(roles.view(desk))
+        assert not desk.violations.errors
+        assert "15 records violate it" in shown
+        assert "all 30 records without gaps satisfy it" in shown
+        assert f"10 records have gaps{f': {words}' if words else ', which are filled in'}" in shown
 
 
 def test_a_method_leaves_the_options_of_another_behind(desk):
@@ -239,7 +320,7 @@ def test_a_run_is_found_by_another_page(tmp_path):
     do(desk, "run")
     job = desk.runs["protect"].job
     other = new_desk(tmp_path / "other")
-    other.take_over(job)
+    other.take_over(job, desk.give_away(job))
     assert other.runs["protect"].job is job
     assert "describe" in other.runs
     other.follow()
@@ -323,6 +404,35 @@ def test_methods_are_compared_and_one_is_adopted(ready):
     assert "-k takes whole numbers" in refusal(ready, "ks")
     do(ready, "set_methods", method="mdav", value=False, id="methods")
     assert "at least one method" in refusal(ready, "methods")
+
+
+@pytest.mark.parametrize("effort", ["", "fast"])
+def test_a_comparison_stays_when_one_of_its_choices_is_adopted(tmp_path, effort):
+    desk = with_roles(tmp_path, waiting=("compare",))
+    do(desk, "set_method", value="auto")
+    do(desk, "set_option", keyword="effort", value=effort)
+    asked = desk.state.now.compare_request
+    assert asked.plan.get("effort", "") == effort
+    for method in ("mdav", "kmeans", "auto"):
+        do(desk, "adopt", method=method, k="3")
+        assert (desk.state.plan.method, desk.state.plan.k) == (method, 3)
+        assert desk.state.now.compare_request == asked
+        desk.look(step="explore")
+        assert ("--effort" in code(desk).get_html_string()) == bool(effort)
+    do(desk, "set_option", keyword="effort", value="best")
+    assert desk.state.now.compare_request.plan["effort"] == "best", "it was chosen since"
+
+
+def test_a_comparison_is_of_the_options_of_a_method(tmp_path):
+    desk = with_roles(tmp_path, waiting=("compare",))
+    do(desk, "set_method", value="fcm")
+    do(desk, "set_option", keyword="strict_k", value=True)
+    asked = desk.state.now.compare_request
+    assert asked.plan["method"] == "fcm"
+    do(desk, "adopt", method="mdav", k="3")
+    assert desk.state.now.compare_request == asked
+    do(desk, "set_role", column="tax", value="drop")
+    assert desk.state.now.compare_request != asked
 
 
 def test_samples_are_opened_and_released_elsewhere(tmp_path, monkeypatch):

@@ -63,7 +63,52 @@ def test_a_run_that_ended_after_its_page_was_closed_is_offered(desks):
     assert other.protected is not None
     assert desks.abandoned() is None
     desks.leave("b", other)
-    assert desks.abandoned() is None, "it was seen"
+    assert desks.abandoned() is job, "it was seen, but not written"
+
+
+def released(desks, tab):
+    """Return the desk of a tab whose run has ended with a release."""
+    desk = protecting(desks, tab)
+    run, desks.jobs.waiting = desk.runs[PROTECT], ()
+    found = desks.jobs.start(PROTECT, run.job.request)
+    run.job.status, run.job.found, run.job.id = found.status, found.found, found.id
+    desk.follow()
+    assert desk.protected is not None
+    return desk
+
+
+def test_a_release_that_was_not_written_is_offered_and_keeps_the_app_alive(desks, tmp_path):
+    assert not desks.is_busy()
+    desk = released(desks, "a")
+    assert desks.workspace.is_busy()
+    do(desk, "set_target", value=str(tmp_path / "safe.csv"), id="target")
+    assert desks.abandoned() is None
+    desks.leave("a", desk)
+    _, other = desks.take("b")
+    desks.hand_over(desks.abandoned().id, other)
+    other.follow()
+    assert other.protected is not None
+    assert other.state.now == desk.state.now, "with where it goes"
+    assert desks.abandoned() is None
+    do(other, "save")
+    assert (tmp_path / "safe.csv").exists()
+    assert not desks.is_busy()
+    desks.leave("b", other)
+    assert desks.abandoned() is None, "it was written"
+
+
+def test_a_release_that_nobody_wants_is_discarded(desks):
+    desk = released(desks, "a")
+    desks.leave("a", desk)
+    job = desks.abandoned()
+    _, other = desks.take("b")
+    assert "Discard it" in str(page.progress(desks, other))
+    desks.discard("job-of-somebody")
+    assert desks.abandoned() is job
+    desks.discard(job.id)
+    assert job in desks.jobs.discarded
+    assert desks.abandoned() is None
+    assert not desks.is_busy()
 
 
 def test_pages_closed_long_ago_are_forgotten_with_their_files(desks, monkeypatch):

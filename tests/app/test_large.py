@@ -52,9 +52,9 @@ def test_a_million_rows(steward, app, tmp_path):
     assert "1,000,000 records" in steward.text("#k-means")
     assert len(steward.page.content()) < 200_000, "the page does not grow with the table"
     steward.run()
-    steward.see("#progress-words")
+    steward.see("#progress-words-protect")
     steward.go("data")
-    steward.page.click("#cancel")
+    steward.page.click("#cancel-protect")
     wait_until(lambda: not leaders(app), seconds=5)
     steward.go("protect")
     assert steward.page.is_enabled("#run")

@@ -84,6 +84,19 @@ def test_with_the_keyboard(steward):
     assert page.get_by_role("button", name="Move S up").is_disabled()
 
 
+def test_the_focus_stays_on_the_arrow_of_an_entry(steward):
+    page = steward.page
+    steward.unfold("#command")  # takes the focus
+    page.get_by_role("button", name="Move L down").focus()
+    for order in (("M", "L", "S", "XL"), ("M", "S", "L", "XL"), ("M", "S", "XL", "L")):
+        page.keyboard.press("Enter")
+        shows(steward, *order)
+    focused = "() => document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(focused) == "Move L up", "it cannot go farther down"
+    page.keyboard.press("Enter")
+    shows(steward, "M", "S", "L", "XL")
+
+
 def test_by_typing(steward):
     typed(steward).click()
     steward.page.keyboard.type("S, M, L, XL")

@@ -46,7 +46,7 @@ def started(steward, table):
 
 def searching(steward):
     words = re.compile(r"searching.*loss so far \d")
-    steward.page.locator("#progress-words", has_text=words).wait_for(timeout=TO_RUN)
+    steward.page.locator("#progress-words-protect", has_text=words).wait_for(timeout=TO_RUN)
 
 
 def job_folders(app):
@@ -84,7 +84,7 @@ def test_cancel_leaves_nothing_within_a_second(steward, app, long_table):
     started(steward, long_table)
     (leader,) = leaders(app)
     began = time.monotonic()
-    steward.page.click("#cancel")
+    steward.page.click("#cancel-protect")
     wait_until(lambda: not group_of(leader), seconds=1)
     steward.see("#run")
     assert time.monotonic() - began < 2, "with the way from the page and back"

@@ -7,7 +7,7 @@ import xlsxwriter
 from microagg import verify
 from microagg.app.answers import VerifyAnswer
 from microagg.app.desk import CATEGORIES, IN_PASSING, PROTECT, VERIFY, Desk
-from microagg.app.page import _main_task
+from microagg.app.page import asked_for
 from microagg.app.steps import explore, protect, release, roles
 from microagg.core.errors import SEARCH_INTERRUPTED
 from tests.app.table import do, new_desk, with_visits
@@ -57,7 +57,7 @@ class TestCategories:
         assert desk.runs[CATEGORIES]
         assert (listed(desk).categories, listed(desk).n_rare) == ((), 0)
         assert CATEGORIES in IN_PASSING
-        assert _main_task(desk) == "", "nobody has asked for it"
+        assert asked_for(desk) == [], "nobody has asked for it"
 
     def test_what_is_counted_by_already_is_not_counted_again(self, tmp_path):
         people = {"person_id": [f"p{i // 4}" for i in range(40)]}

@@ -13,6 +13,7 @@ from microagg.app.page import _VIEWS, ACTIONS, OUTPUTS, code, page, steps
 from microagg.app.state import STEPS, State
 from microagg.app.steps import explore as explore_step
 from microagg.app.steps import protect as protect_step
+from microagg.app.steps import release as release_step
 from microagg.app.steps import roles as roles_step
 from microagg.app.steps.column_options import key_of
 from microagg.core.registry import METHODS
@@ -101,7 +102,9 @@ def test_whatever_is_done_has_a_function(shown):
     done = {given["data-do"] for given in every if "data-do" in given}
     dropped = {given["data-dropped"] for given in every if "data-dropped" in given}
     assert done | dropped <= ACTIONS.keys()
-    unused = ACTIONS.keys() - done - dropped
+    emptied = {given["data-emptied"] for given in every if "data-emptied" in given}
+    assert emptied <= ACTIONS.keys()
+    unused = ACTIONS.keys() - done - dropped - emptied
     assert not unused, "every action can be reached"
 
 
@@ -287,3 +290,26 @@ def test_two_hundred_columns_are_searched(tmp_path):
     found = elements(desk, "roles").found
     rows = [g for t, g in found if t == "tr" and (g.get("id") or "").startswith("row-")]
     assert len(rows) == 11
+
+
+def test_what_the_chosen_format_cannot_hold_is_said(tmp_path):
+    desk = with_roles(tmp_path)
+    found = desk.described.model_copy(update={"labelled": ("name", "size", "town")})
+    kept = release_step._kept
+    assert kept(desk.state, desk.described, "a.csv") == " Rows and columns keep their order."
+    assert kept(desk.state, found, "a.csv").endswith(
+        " CSV has no value labels: they are left out in size, town."
+    ), "an identifier is not released"
+    assert "Value labels are kept" in kept(desk.state, found, "a.dta")
+    do(desk, "set_option", keyword="shuffle", value=True, id="option-shuffle")
+    assert "order" not in kept(desk.state, found, "a.dta")
+
+
+def test_every_task_that_was_asked_for_is_shown_and_can_be_ended(tmp_path):
+    desk = with_roles(tmp_path, waiting=("protect", "compare"))
+    do(desk, "run")
+    do(desk, "compare")
+    own = Elements(str(page_.progress(_Desks(), desk)))
+    ids = [given["id"] for _, given in own.found if given.get("data-do")]
+    assert ids == ["cancel-compare", "stop", "cancel-protect"]
+    assert "Protecting the table" in str(page_.progress(_Desks(), desk))

@@ -552,3 +552,33 @@ def test_any_table_comes_back(tmp_path_factory, rows, suffix):
     entries = pl.col("t") if suffix == ".dta" else pl.col("t").str.strip_chars_end(" ")
     expected = table.with_columns(pl.when(entries != "").then(entries).alias("t"))
     assert open_table(path).table().equals(expected)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
+def test_labels_that_the_format_cannot_hold_are_named(tmp_path, suffix):
+    said = Annotations(
+        Family.SPSS,
+        {
+            "sex": Variable(False, value_labels={1: "male"}),
+            "age": Variable(False, label="Age in years"),
+            "gone": Variable(False, value_labels={1: "one"}),
+        },
+    )
+    table = pl.DataFrame({"sex": [1, 1], "age": [30, 40]})
+    words = "have no value labels, which are left out in: sex. Name an output that ends in .sav"
+    with pytest.warns(AnnotationWarning, match=words) as heard:
+        write_table(table, str(tmp_path / f"a.{suffix}"), annotations=said)
+    assert len(heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("suffix", "fixed"),
+    [("sav", b"01 Jan 0000:00:00"), ("zsav", b"01 Jan 0000:00:00"), ("dta", b"01 Jan 2000 00:00")],
+)
+def test_the_time_of_writing_is_not_in_the_file(tmp_path, suffix, fixed):
+    path = tmp_path / f"a.{suffix}"
+    write_table(pl.DataFrame({"age": [30, 40], "name": ["é", "b"]}), str(path))
+    header = path.read_bytes()[:1000]
+    assert fixed in header
+    assert str(datetime.now().year).encode() not in header
+    assert open_table(str(path)).table().rows() == [(30, "é"), (40, "b")]

@@ -61,7 +61,7 @@ def test_missing_values_do_not_count():
     failing = int((holes["net pay"] + holes["tax"] != holes["gross"]).sum())
     said = proposals(holes)["'net pay' + tax = gross"]
     assert failing
-    assert said == f"holds in all but {failing} of {there} records"
+    assert said == f"holds in all but {failing} of {there} records without gaps"
 
 
 def test_the_draft_is_a_plan_with_and_without_them():

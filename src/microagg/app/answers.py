@@ -73,6 +73,7 @@ class Described(Message):
     columns: tuple[Column, ...]
     proposals: tuple[Proposal, ...] = ()
     dialect: dict[str, str] = {}  # as detected, for people: {"delimiter": ";", "encoding": ...}
+    labelled: tuple[str, ...] = ()  # columns whose values have labels
     people: tuple[str, ...] = ()  # identifiers that repeat: categories are counted by their values
     warnings: tuple[str, ...] = ()
 
@@ -257,5 +258,6 @@ class ViolationsAnswer(Message):
     """Records in violation by the text of the constraint."""
 
     counts: dict[str, int]
+    gaps: dict[str, int] = {}  # records that lack a value of its columns, which are not counted
     errors: dict[str, str] = {}  # why a constraint could not be counted
     warnings: tuple[str, ...] = ()

@@ -102,7 +102,7 @@ def _released(source: SourceAnswer, plan: Plan, outputs: OutputChoices) -> Code:
 
 
 def _compared(source: SourceAnswer, choices: Choices) -> Code:
-    study, plan = choices.study, choices.plan
+    study, plan = choices.study, choices.compared_plan
     words = ["microagg", "compare", _named(source.path), "-k", ",".join(map(str, study.ks))]
     words += ["--methods", ",".join(study.methods)]
     words += plan_words(plan, study="compare")

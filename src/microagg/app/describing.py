@@ -57,6 +57,7 @@ def described(asked: DescribeRequest) -> Described:
         ),
         proposals=tuple(Proposal(text=own.text, comment=own.comment) for own in proposals),
         dialect=_detected(file),
+        labelled=() if file.annotations is None else file.annotations.labelled,
         people=tuple(people),
     )
 

@@ -86,6 +86,7 @@ class Desk:
         self._answers: dict[tuple[str, str], tuple[Job, BaseModel]] = {}
         self._ended: dict[str, JobStatus] = {}
         self._stamps: dict[str, tuple[int, int] | None] = {}  # of files, when they were read
+        self._written: set[str] = set()  # the jobs whose releases were written
 
     def act(self, actions: Mapping[str, Action], message: Payload) -> None:
         """Do what the page asks for; what is refused stays at its place, with the reason."""
@@ -180,7 +181,10 @@ class Desk:
         except MicroaggError as error:
             self.state = self.state.refuse(run.place, run.text, str(error))
             return
+        self._answers.pop((task, run.key), None)  # the last one comes last
         self._answers[task, run.key] = run.job, found
+        if task == SAVE:
+            self._written.add(str(run.job.request["job"]))
         self.state = self.state.accept(run.place)
         if run.change is not None:
             self._make(run.change, run)
@@ -203,6 +207,8 @@ class Desk:
             self._choose_all(choices)
 
     def _choose_all(self, choices: Choices) -> None:
+        if _path(choices) != _path(self.state.now):
+            self.look(refusals={})  # they were about the other table
         if choices.source is not None and choices.source != self.state.now.source:
             self.workspace.remember(Path(choices.source.path))
             self.look(search="", shown="all", selected=frozenset(), opened=None, column=None)
@@ -269,10 +275,40 @@ class Desk:
             run.job.cancel()
             self.follow()
 
-    def take_over(self, job: Job) -> None:
-        """Show the run of a page that was closed, with its choices."""
+    @property
+    def unwritten(self) -> Job | None:
+        """The job of the last release, unless it has been written, or is about to be."""
+        # Other threads ask as well.
+        made = [job for (task, _), (job, _) in list(self._answers.items()) if task == PROTECT]
+        if not made or made[-1].id in self._written:
+            return None
+        saving = self.runs.get(SAVE)
+        if saving is not None and saving.job.request["job"] == made[-1].id:
+            return None if saving.job.status().state not in ("failed", "cancelled") else made[-1]
+        return made[-1]
+
+    def has(self, job: Job) -> bool:
+        """Whether a run or an answer is of this job."""
+        every = [
+            *(run.job for run in self.runs.values()),
+            *(own for own, _ in self._answers.values()),
+        ]
+        return any(own is job for own in every)
+
+    def give_away(self, job: Job) -> Choices:
+        """Leave a run or its release to another page, and return the choices that made it."""
         asked = ProtectRequest.model_validate(job.request)
-        choices = Choices(asked.source, Plan.of(**asked.plan))
+        self.runs = {task: run for task, run in self.runs.items() if run.job is not job}
+        self._answers = {key: own for key, own in self._answers.items() if own[0] is not job}
+        history = self.state.history
+        for known in (history.now, *reversed(history.past), *history.future):
+            if known.source is not None and known.protect_request == asked:
+                return known
+        return Choices(asked.source, Plan.of(**asked.plan))
+
+    def take_over(self, job: Job, choices: Choices) -> None:
+        """Show the run or the release of a page that was closed, with its choices."""
+        asked = ProtectRequest.model_validate(job.request)
         self.adopt(lambda _: choices, "path", asked.source.path)
         self.runs[PROTECT] = Run(job, _key(asked), PROTECT)
 

@@ -18,8 +18,8 @@ from microagg.app.code import code_for
 from microagg.app.desk import IN_PASSING, PROTECT, Action, Desk, Payload
 from microagg.app.guard import MOST_DROPPED, TOO_LARGE
 from microagg.app.jobs import Job, Jobs
-from microagg.app.parts import button, code_block, more, notice
-from microagg.app.state import EXPLORE, STEPS, State
+from microagg.app.parts import actions, button, code_block, more, notice
+from microagg.app.state import EXPLORE, STEPS, Choices, State
 from microagg.app.steps import data, explore, protect, release, roles, running
 from microagg.app.workspace import Workspace
 
@@ -55,6 +55,12 @@ class Desks:
         self._opened = opened
         self._desks: dict[str, Desk] = {}
         self._in_use: set[str] = set()
+        workspace.is_busy = self.is_busy
+
+    def is_busy(self) -> bool:
+        """Whether a job is under way, or a release has not been written: it would be lost."""
+        desks = list(self._desks.values())  # another thread may open one meanwhile
+        return self.jobs.is_busy() or any(own.unwritten is not None for own in desks)
 
     def take(self, tab: str) -> tuple[str, Desk]:
         """Return the desk of a tab, and the name that the tab has from now on.
@@ -81,6 +87,7 @@ class Desks:
         """Forget pages that were closed long ago, if there are many."""
         closed = [tab for tab, own in self._desks.items() if tab not in self._in_use]
         idle = [tab for tab in closed if not self._desks[tab].runs]
+        idle.sort(key=lambda tab: self._desks[tab].unwritten is not None)  # these last
         for tab in idle[: max(0, len(self._desks) - _MOST_DESKS + 1)]:
             self._desks.pop(tab).close()
 
@@ -96,20 +103,32 @@ class Desks:
             desk.act(ACTIONS, {"do": "open_path", "place": "path", "path": path, "value": path})
 
     def abandoned(self) -> Job | None:
-        """Return the last run whose page was closed before its end, if there is one."""
-        closed = [own for tab, own in self._desks.items() if tab not in self._in_use]
-        runs = [own.runs[PROTECT] for own in closed if PROTECT in own.runs]
-        wanted = [run.job for run in runs if run.job.status().state not in ("failed", "cancelled")]
+        """Return the last run whose page was closed before its release was written."""
+        runs = [own.runs[PROTECT].job for own in self._closed if PROTECT in own.runs]
+        wanted = [job for job in runs if job.status().state not in ("failed", "cancelled")]
+        wanted = wanted or [own.unwritten for own in self._closed if own.unwritten is not None]
         return wanted[-1] if wanted else None
 
+    @property
+    def _closed(self) -> list[Desk]:
+        return [own for tab, own in self._desks.items() if tab not in self._in_use]
+
     def hand_over(self, name: str, desk: Desk) -> None:
-        """Give a run whose page was closed to another page."""
+        """Give a run whose page was closed, or its release, to another page."""
+        if (found := self._taken_away(name)) is not None:
+            desk.take_over(*found)
+
+    def discard(self, name: str) -> None:
+        """Remove a release whose page was closed."""
+        if (found := self._taken_away(name)) is not None:
+            self.jobs.discard(found[0])
+
+    def _taken_away(self, name: str) -> tuple[Job, Choices] | None:
         job = self.abandoned()
         if job is None or job.id != name:  # somebody else has it by now
-            return
-        for own in self._desks.values():
-            own.runs = {task: run for task, run in own.runs.items() if run.job is not job}
-        desk.take_over(job)
+            return None
+        (owner,) = (own for own in self._closed if own.has(job))
+        return job, owner.give_away(job)
 
 
 def go(desk: Desk, given: Payload) -> None:
@@ -130,6 +149,10 @@ def redo(desk: Desk, _: Payload) -> None:
     desk.look(refusals={}, asking="")
 
 
+def forget_refusal(desk: Desk, _: Payload) -> None:
+    """Take a reason away whose field was emptied: whatever is done at a place does that."""
+
+
 def stop(desk: Desk, given: Payload) -> None:
     """Keep the best so far."""
     desk.stop(str(given["task"]))
@@ -147,14 +170,16 @@ def drop(desk: Desk, given: Payload) -> None:
         data.open_path(desk, {"path": path})
 
 
-def _main_task(desk: Desk) -> str:
-    return next((task for task in reversed(desk.runs) if task not in IN_PASSING), "")
+def asked_for(desk: Desk) -> list[str]:
+    """Return the tasks under way that somebody has asked for, the last one first."""
+    return [task for task in reversed(desk.runs) if task not in IN_PASSING]
 
 
 ACTIONS: Mapping[str, Action] = {
     "go": go,
     "undo": undo,
     "redo": redo,
+    "forget_refusal": forget_refusal,
     "stop": stop,
     "cancel": cancel,
     **data.ACTIONS,
@@ -282,15 +307,25 @@ def code(desk: Desk) -> Tag:
 
 
 def progress(desks: Desks, desk: Desk) -> TagChild:
-    """Return how far the run is, on whatever step one is."""
-    task = _main_task(desk)
-    status = desk.status(task) if task else None
-    if status is not None:
-        return running.progress(status, task)
+    """Return how far the tasks of the page are, on whatever step one is."""
+    every = [(task, desk.status(task)) for task in asked_for(desk)]
+    shown = [running.progress(status, task) for task, status in every if status is not None]
+    if shown:
+        return tags.div(*shown, {"class": "stack"})
     if (other := desks.abandoned()) is not None:
+        is_over = other.status().is_over
         return notice(
-            tags.p("The page of a run was closed."),
-            button("Show it", "take_over", id="take-over", kind="primary", job=other.id),
+            tags.p(
+                "A page was closed before its release was written."
+                if is_over
+                else "The page of a run was closed."
+            ),
+            actions(
+                button("Show it", "take_over", id="take-over", kind="primary", job=other.id),
+                button("Discard it", "discard", id="discard", kind="danger", job=other.id)
+                if is_over
+                else None,
+            ),
         )
     return tags.div()
 
@@ -300,6 +335,7 @@ def serve_page(desks: Desks, input: Inputs, session: Session) -> None:
     changed = reactive.value(0)
     looked = reactive.value(0)
     renamed = reactive.value("")
+    offered = reactive.value("")  # the job whose page was closed
 
     @reactive.calc
     def desk() -> Desk:
@@ -322,6 +358,8 @@ def serve_page(desks: Desks, input: Inputs, session: Session) -> None:
             return
         if message.get("do") == "take_over":
             desks.hand_over(str(message.get("job")), desk())
+        if message.get("do") == "discard":
+            desks.discard(str(message.get("job")))
         await asyncio.to_thread(desk().act, ACTIONS, message)
         show_again()
 
@@ -341,8 +379,11 @@ def serve_page(desks: Desks, input: Inputs, session: Session) -> None:
         reactive.invalidate_later(_SECONDS_BETWEEN_LOOKS)
         if desk().follow():
             show_again()
+        found = desks.abandoned()
         with reactive.isolate():
-            if desk().runs or desks.jobs.is_busy() or looked() == 0:
+            is_new = offered() != (offered_now := "" if found is None else found.id)
+            if is_new or desk().runs or desks.jobs.is_busy() or looked() == 0:
+                offered.set(offered_now)
                 looked.set(looked() + 1)
 
     @render.ui

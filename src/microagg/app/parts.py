@@ -54,6 +54,8 @@ def field(
     if refused is not None:
         described.append(f"{key}-error")
         control.attrs["aria-invalid"] = "true"
+        if "data-do" not in control.attrs:  # it is sent with others: emptied, it is right again
+            control.attrs.update({"data-emptied": "forget_refusal", "data-place": place})
     if described:
         control.attrs["aria-describedby"] = " ".join(described)
     return tags.div(

@@ -1,7 +1,7 @@
 """What `microagg app` does: the app in this process, on this machine's own address, until it ends.
 
-The app ends with Ctrl-C, or after an hour without use: no page has sent anything, and no job is
-under way. Its private folder goes with it.
+The app ends with Ctrl-C, or after an hour without use: no page has sent anything, no job is under
+way, and no release waits to be written. Its private folder goes with it.
 """
 
 import asyncio

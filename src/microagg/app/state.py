@@ -20,6 +20,9 @@ from microagg.tables.roles import QUASI_IDENTIFIER
 
 DATA, ROLES, PROTECT, EXPLORE, RELEASE = STEPS = ("data", "roles", "protect", "explore", "release")
 _MOST_REMEMBERED = 200
+# Options that belong to a method, and change with it.
+_OF_METHODS = ("method", "method_options", "strict_k", "effort", "time_budget")
+_NEED_THEIR_METHOD = ("method_options", "strict_k")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class Study:
 
     ks: tuple[int, ...] = (3, 5, 10)
     methods: tuple[str, ...] = ("auto", "mdav", "tsp-mhm", "kmeans")
+    # What a plan says of its method, as it was compared, and as it is since one was adopted.
+    before: Mapping[str, Any] = field(default_factory=dict)
+    adopted: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,39 @@ class Choices:
     def compare_request(self) -> CompareRequest:
         """What compares methods."""
         assert self.source is not None
+        # What a comparison sets itself is left out, so that choosing another keeps it.
+        asked = {**self.compared_plan.as_dict(), "k": self.study.ks[0]}
+        if not any(name in asked for name in _NEED_THEIR_METHOD):
+            asked.pop("method", None)
         return CompareRequest(
             source=self.source,
-            plan=self.plan.as_dict(),
+            plan=asked,
             ks=self.study.ks,
             methods=self.study.methods,
         )
+
+    @property
+    def compared_plan(self) -> Plan:
+        """The plan that is compared: since a method was adopted, with what was said of the former.
+
+        Otherwise a comparison would be of other choices as soon as one of it was chosen.
+        """
+        asked = self.plan.as_dict()
+        if of_method(asked) != self.study.adopted:
+            return self.plan
+        rest = {name: value for name, value in asked.items() if name not in _OF_METHODS}
+        return Plan.of(**rest, **self.study.before)
+
+    def adopting(self, plan: Plan) -> "Choices":
+        """Return the choices with a plan that was chosen from their comparison."""
+        before = of_method(self.compared_plan.as_dict())
+        study = replace(self.study, before=before, adopted=of_method(plan.as_dict()))
+        return replace(self, plan=plan, study=study)
+
+
+def of_method(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a plan says of its method."""
+    return {name: value for name, value in asked.items() if name in _OF_METHODS}
 
 
 @dataclass(frozen=True)
@@ -159,9 +192,9 @@ class State:
         """Return the state with a refusal at a place of the page."""
         return self.look(refusals={**self.view.refusals, place: Refusal(text, message)})
 
-    def accept(self, place: str) -> "State":
-        """Return the state without the refusal at a place."""
-        kept = {at: own for at, own in self.view.refusals.items() if at != place}
+    def accept(self, *places: str) -> "State":
+        """Return the state without the refusals at these places."""
+        kept = {at: own for at, own in self.view.refusals.items() if at not in places}
         return self.look(refusals=kept)
 
 

@@ -189,14 +189,19 @@ def violations(_: Path, request: dict[str, Any]) -> ViolationsAnswer:
     plan = Plan.of(**asked.plan)
     dialect = Dialect(**asked.source.dialect, na=plan.na)
     counts: dict[str, int] = {}
+    gaps: dict[str, int] = {}
     errors: dict[str, str] = {}
     for at, constraint in enumerate(plan.constraints):
         report("counting", at, len(plan.constraints))
         try:
-            counts |= violations_in(asked.source.path, [constraint], dialect, plan, plan.dates)
+            found, n_gaps = violations_in(
+                asked.source.path, [constraint], dialect, plan, plan.dates
+            )
+            counts |= found
+            gaps[constraint.text] = n_gaps
         except MicroaggError as error:
             errors[constraint.text] = str(error)
-    return ViolationsAnswer(counts=counts, errors=errors)
+    return ViolationsAnswer(counts=counts, gaps=gaps, errors=errors)
 
 
 TASKS: dict[str, Callable[[Path, dict[str, Any]], Message]] = {

@@ -51,6 +51,11 @@ class Annotations:
     variables: Mapping[str, Variable]
     coded: frozenset[str] = frozenset()
 
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """The columns whose values have labels."""
+        return tuple(name for name, own in self.variables.items() if own.value_labels)
+
     def of(self, name: str, *, is_text: bool) -> Variable:
         """Return what still applies to a column that is now text or not; nothing to a new one."""
         variable = self.variables.get(name, Variable(is_text))

@@ -6,7 +6,7 @@ reader is a class that is called with an `InputFile` and a `Dialect` (or None) a
 listing the formats loads none of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
@@ -14,8 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from microagg.core.errors import ParameterError
+from microagg.core.errors import AnnotationWarning, ParameterError, warn
 from microagg.core.sizes import as_size
+from microagg.core.words import listed_names
 from microagg.files.atomic import Writer, atomic_write_all
 from microagg.files.expansion import DEFAULT_LIMIT
 from microagg.files.reading import InputFile, Reader
@@ -73,7 +74,7 @@ class Format:
     `Dialect` that apply. `packages` are what the format needs beyond the dependencies of microagg,
     and `extra` is the extra that installs them. A protected file has the suffix of its input unless
     `output_suffix` says otherwise. `runs_formulas` says that a spreadsheet which opens the file
-    takes text such as =1+1 for a formula.
+    takes text such as =1+1 for a formula, `keeps_labels` that it holds labels of values.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Format:
     extra: str | None = None
     output_suffix: str | None = None
     runs_formulas: bool = False
+    keeps_labels: bool = False
 
     @property
     def can_be_written(self) -> bool:
@@ -164,6 +166,7 @@ FORMATS = (
         dialect=("encoding",),
         packages=("pyreadstat",),
         extra="files",
+        keeps_labels=True,
     ),
     Format(
         name="Stata",
@@ -174,6 +177,7 @@ FORMATS = (
         dialect=("encoding",),
         packages=("pyreadstat",),
         extra="files",
+        keeps_labels=True,
     ),
     Format(
         name="SAS",
@@ -388,6 +392,8 @@ def table_writer(
         check_escaping(path)
     options = WriteOptions(suffix_of(path), dialect, annotations, sheet, escape_formulas)
     format_.check_fits(table, options.suffix)
+    if annotations is not None and not format_.keeps_labels:
+        _warn_of_lost_labels(table.columns, annotations, format_)
 
     def write(target: Path) -> None:
         try:
@@ -397,3 +403,17 @@ def table_writer(
             raise OSError from None
 
     return write
+
+
+def _warn_of_lost_labels(
+    columns: Iterable[str], annotations: "Annotations", format_: Format
+) -> None:
+    """Warn of columns whose values had labels in the input, and are bare codes in the output."""
+    lost = [name for name in annotations.labelled if name in columns]
+    if lost:
+        keeping = _either([each.suffixes[0] for each in FORMATS if each.keeps_labels])
+        warn(
+            f"{format_.name} files have no value labels, which are left out in: "
+            f"{listed_names(lost)}. Name an output that ends in {keeping} to keep them.",
+            AnnotationWarning,
+        )

@@ -27,6 +27,10 @@ from microagg.tables.numerals import as_numbers
 # The range of a Stata long; numbers beyond it stand for missing values.
 _STATA_LONG = (-2_147_483_647, 2_147_483_620)
 _STATA_LONGEST_NAME = 32
+# Where a header has the time of writing, and what is written there instead.
+_SPSS_TIME_AT, _SPSS_TIME = 92, b"01 Jan 0000:00:00"
+_STATA_TIME_TAG, _STATA_TIME = b"<timestamp>\x11", b"01 Jan 2000 00:00"
+_STATA_HEADER = 1024
 
 
 def write_statistical(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:
@@ -42,6 +46,7 @@ def write_statistical(table: pl.DataFrame, path: Path, options: WriteOptions) ->
     stored = pl.DataFrame(output.columns)
     try:
         write_with_pyreadstat(stored, path, options.suffix, **output.pyreadstat_options())
+        _leave_out_the_time(path, output.family)
     except Exception:  # pyreadstat reports a full disk this way too; the message may quote values
         raise OSError from None
 
@@ -56,6 +61,20 @@ def write_with_pyreadstat(table: pl.DataFrame, path: Path, suffix: str, **option
         pyreadstat.write_sav(table, path, compress=True, **options)
     else:
         pyreadstat.write_sav(table, path, row_compress=True, **options)
+
+
+def _leave_out_the_time(path: Path, family: Family) -> None:
+    """Replace the time of writing in the header, so that the same release is the same bytes."""
+    with path.open("r+b") as file:
+        if family is Family.SPSS:
+            start, fixed = _SPSS_TIME_AT, _SPSS_TIME
+        else:
+            start = file.read(_STATA_HEADER).find(_STATA_TIME_TAG) + len(_STATA_TIME_TAG)
+            fixed = _STATA_TIME
+        file.seek(start)
+        if len(was := file.read(len(fixed))) == len(fixed) and b":" in was:
+            file.seek(start)
+            file.write(fixed)
 
 
 class _Output:

@@ -1,7 +1,7 @@
 """Constraints that a table already satisfies, as proposals for its plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,18 +25,23 @@ _MOST = 30
 
 @dataclass(frozen=True)
 class Proposal:
-    """A constraint, and in how many of the records that have all of its columns it fails."""
+    """A constraint, and in how many of the records that have all of its columns it fails.
+
+    `n_gaps` are the records in which a value of these columns is missing.
+    """
 
     text: str
     failing: int
     n_records: int
+    n_gaps: int = 0
 
     @property
     def comment(self) -> str:
         """In how many records it holds."""
+        records = f"{self.n_records:,} records{' without gaps' if self.n_gaps else ''}"
         if not self.failing:
-            return f"holds in all {self.n_records:,} records"
-        return f"holds in all but {self.failing:,} of {self.n_records:,} records"
+            return f"holds in all {records}"
+        return f"holds in all but {self.failing:,} of {records}"
 
 
 def propose_constraints(
@@ -73,7 +78,7 @@ def propose_constraints(
                 are_dates=ColumnType.INTEGER not in kinds,
             )
             found += [Proposal(_order_text(each), each.failing, each.n_records) for each in orders]
-    return found[:_MOST]
+    return [replace(own, n_gaps=len(frame) - own.n_records) for own in found[:_MOST]]
 
 
 def _numbers(column: Column) -> NDArray[Any]:

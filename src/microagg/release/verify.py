@@ -6,6 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from microagg.constraints.grammar import Constraint
 from microagg.core.errors import DataError
 from microagg.files.dialect import Dialect
@@ -29,7 +31,7 @@ from microagg.requirements.base import Evidence, Finding
 from microagg.requirements.constraints import ConstrainedColumns, Violations
 from microagg.requirements.identifiers import NoIdentifiers
 from microagg.requirements.keys import RandomKeys
-from microagg.tables.frames import Frame, open_frame
+from microagg.tables.frames import Frame, open_frame, polars_column
 
 
 def verify_table(
@@ -138,12 +140,20 @@ def violations_in(
     dialect: Dialect,
     plan: Plan | None = None,
     dates: str | None = None,
-) -> dict[str, int]:
-    """Return how many records of a file violate each constraint, by its text.
+) -> tuple[dict[str, int], int]:
+    """Return how many records of a file violate each constraint, and how many have gaps.
 
-    Only the columns that the constraints name are read. A plan may say how its dates are compared.
+    The latter lack a value of a column that the constraints name, and are not counted otherwise.
+    Only these columns are read. A plan may say how its dates are compared.
     """
-    return _violations(_Opened(path, dialect), constraints, plan, dates).counts
+    opened = _Opened(path, dialect)
+    check_columns_of(constraints, opened.columns)
+    names = ConstrainedColumns(tuple(constraints)).columns
+    frame = opened.numbers(names)
+    every = pl.DataFrame(polars_column(frame[name]).alias(name) for name in names)
+    whole = every.fill_nan(None).drop_nulls()
+    found = _counted(opened, open_frame(whole), constraints, plan, dates)
+    return found.counts, len(every) - len(whole)
 
 
 def _violations(
@@ -152,5 +162,15 @@ def _violations(
     """Count the records that violate each constraint."""
     check_columns_of(constraints, opened.columns)
     frame = opened.numbers(ConstrainedColumns(tuple(constraints)).columns)
+    return _counted(opened, frame, constraints, plan, dates)
+
+
+def _counted(
+    opened: _Opened,
+    frame: Frame,
+    constraints: Sequence[Constraint],
+    plan: Plan | None,
+    dates: str | None,
+) -> Violations:
     beside = opened.manifest(warns=False)
     return constraints_on(frame, constraints, {} if beside is None else beside.columns, plan, dates)

@@ -99,9 +99,12 @@
     mergeChildren(element, next);
     const place = element.querySelector("#drop-place");
     if (drop && place) place.append(drop);
-    if (active && active !== document.activeElement) {
-      if (!active.isConnected && card) card.tabIndex = -1; // what had the focus is gone: stay near
-      (active.isConnected ? active : card || element).focus({ preventScroll: true });
+    if (active && (active !== document.activeElement || active.disabled)) {
+      // What had the focus may be gone, or do nothing any more: stay near.
+      const near = !active.isConnected ? card
+        : active.disabled ? active.parentElement.querySelector("button:enabled") || card : active;
+      if (near && near === card) card.tabIndex = -1;
+      (near || element).focus({ preventScroll: true });
     }
     const now = element.querySelector(".step[data-step]");
     if (now && now.dataset.step !== shown) {
@@ -187,6 +190,8 @@
   document.addEventListener("change", (event) => {
     const element = closest(event, "[data-do]");
     if (element && isField(element) && element.dataset.live === undefined) send(element);
+    const emptied = closest(event, "[data-emptied]");
+    if (emptied && !emptied.value.trim()) send(emptied, { do: emptied.dataset.emptied });
   });
 
   document.addEventListener("input", (event) => {

@@ -6,7 +6,13 @@ from typing import Any
 from htmltools import Tag, tags
 
 from microagg.app.answers import Column
-from microagg.app.changes import moved, requirement_options, with_column_option, with_order
+from microagg.app.changes import (
+    COLUMN_OPTIONS,
+    moved,
+    requirement_options,
+    with_column_option,
+    with_order,
+)
 from microagg.app.controls import control_of_column
 from microagg.app.desk import Action, Desk, Payload
 from microagg.app.parts import actions, button, entered, field, text_input
@@ -28,6 +34,12 @@ def key_of(name: str) -> str:
     ('net_20pay', 'age')
     """
     return "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}" for c in name)
+
+
+def places_of(name: str) -> list[str]:
+    """Return the places of the page where something can be refused about a column."""
+    key = key_of(name)
+    return [f"role-{key}", f"order-{key}", *(f"column-{own}-{name}" for own in COLUMN_OPTIONS)]
 
 
 def panel(state: State, column: Column, role: str) -> Tag:
@@ -90,7 +102,7 @@ def _order(state: State, column: Column, kind: ColumnType | None) -> Tag | None:
             tags.span(str(entry), {"class": "name"}),
             _mover("↑", "up", column.name, at, at - 1, entry, disabled=at == 0),
             _mover("↓", "down", column.name, at, at + 1, entry, disabled=at == len(entries) - 1),
-            {"draggable": "true", "data-drag": str(at)},
+            {"draggable": "true", "data-drag": str(at), "id": f"entry-{key_of(str(entry))}"},
         )
         for at, entry in enumerate(entries)
     ]
@@ -136,7 +148,7 @@ def _mover(
     return button(
         sign,
         "move_category",
-        id=f"{way}-{at}",
+        id=f"{way}-{key_of(str(entry))}",  # it goes with its entry, and so does the focus
         kind="small",
         disabled=disabled,
         title=f"Move {entry} {way}",

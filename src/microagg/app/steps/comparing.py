@@ -1,5 +1,6 @@
 """Compare methods, in the step Explore: a map of risk and loss, to choose from."""
 
+from dataclasses import replace
 from typing import Any
 
 from htmltools import Tag, tags
@@ -23,6 +24,7 @@ from microagg.app.parts import (
     text_input,
 )
 from microagg.app.state import State, Study
+from microagg.app.steps.refused import check_nothing_refused
 from microagg.app.words import unbroken
 from microagg.core.errors import ParameterError
 from microagg.core.registry import METHODS
@@ -156,13 +158,16 @@ def compare(desk: Desk, _: Payload) -> None:
     """Start the comparison."""
     if desk.state.now.source is None:
         raise ParameterError("open a table first.")
+    check_nothing_refused(desk)
+    if "ks" in desk.state.view.refusals:
+        raise ParameterError("the values of k were refused: correct them above.")
     desk.start(COMPARE, desk.state.now.compare_request)
 
 
 def set_ks(desk: Desk, given: Payload) -> None:
     """Choose the values of k to compare."""
     ks = tuple(check_ks(listed_ks(str(given["value"]))))
-    desk.choose(study=Study(ks, desk.state.now.study.methods))
+    desk.choose(study=replace(desk.state.now.study, ks=ks))
 
 
 def set_methods(desk: Desk, given: Payload) -> None:
@@ -171,14 +176,16 @@ def set_methods(desk: Desk, given: Payload) -> None:
     chosen = {*study.methods, name} if given["value"] else set(study.methods) - {name}
     if not chosen:
         raise ParameterError("methods must name at least one method.")
-    desk.choose(study=Study(study.ks, tuple(own for own in METHODS if own in chosen)))
+    methods = tuple(own for own in METHODS if own in chosen)
+    desk.choose(study=replace(study, methods=methods))
 
 
 def adopt(desk: Desk, given: Payload) -> None:
     """Choose a method and a k of the comparison."""
     plan, _ = with_method(desk.state.plan, str(given["method"]))
     plan = with_option(plan, "k", str(given["k"]))
-    desk.choose(plan=plan)
+    chosen = desk.state.now.adopting(plan)
+    desk.choose(plan=chosen.plan, study=chosen.study)
     desk.said = f"Chosen: {plan.method} with k = {plan.k:,}."
 
 

@@ -2,6 +2,7 @@
 
 from htmltools import Tag, tags
 
+from microagg.aggregates.choices import Missing
 from microagg.app.answers import Described
 from microagg.app.changes import with_constraint, without_constraint
 from microagg.app.desk import VIOLATIONS, Action, Desk, Payload
@@ -18,7 +19,7 @@ def view(desk: Desk, found: Described) -> Tag:
     listed = [
         tags.li(
             tags.code(text),
-            _violating(desk, text, found.n_records),
+            *_violating(desk, text, found.n_records),
             button(
                 "Remove",
                 "remove_constraint",
@@ -84,18 +85,34 @@ def view(desk: Desk, found: Described) -> Tag:
     )
 
 
-def _violating(desk: Desk, text: str, n: int) -> Tag:
+def _violating(desk: Desk, text: str, n: int) -> list[Tag]:
+    """Say how many records violate a constraint, and what becomes of those with gaps."""
     found = desk.violations
     if found is None:
         waiting = desk.is_running(VIOLATIONS)
-        return tags.span("counting …" if waiting else "not counted", {"class": "why"})
+        return [tags.span("counting …" if waiting else "not counted", {"class": "why"})]
     if text in found.errors:
-        return tags.span(sentence(found.errors[text]), {"class": "error"})
-    count = found.counts.get(text, 0)
-    if not count:
-        return tags.span(f"all {n:,} records satisfy it", {"class": "good-text"})
-    verb = "violates" if count == 1 else "violate"
-    return tags.span(f"{counted(count, 'record')} {verb} it", {"class": "caution-text"})
+        return [tags.span(sentence(found.errors[text]), {"class": "error"})]
+    count, gaps = found.counts.get(text, 0), found.gaps.get(text, 0)
+    if count:
+        verb = "violates" if count == 1 else "violate"
+        shown = tags.span(f"{counted(count, 'record')} {verb} it", {"class": "caution-text"})
+    else:
+        others = " without gaps" if gaps else ""
+        shown = tags.span(f"all {n - gaps:,} records{others} satisfy it", {"class": "good-text"})
+    return [shown, *_about_gaps(gaps, desk.state.plan.missing)]
+
+
+def _about_gaps(gaps: int, missing: Missing) -> list[Tag]:
+    """Say what becomes of records that lack a value of a constraint's columns."""
+    if not gaps:
+        return []
+    have = "has" if gaps == 1 else "have"
+    if missing is Missing.IMPUTE:
+        words = f"{counted(gaps, 'record')} {have} gaps, which are filled in"
+        return [tags.span(words, {"class": "why"})]
+    words = f"{counted(gaps, 'record')} {have} gaps: choose impute for missing values below"
+    return [tags.span(words, {"class": "caution-text"})]
 
 
 def add_constraint(desk: Desk, given: Payload) -> None:

@@ -292,6 +292,7 @@ def reopen(desk: Desk, given: Payload) -> None:
 def close_source(desk: Desk, _: Payload) -> None:
     """Go back to no table; undo opens it again."""
     desk.choose(source=None, plan=Plan(k=desk.state.plan.k))
+    desk.look(refusals={})
 
 
 def forget_recent(desk: Desk, _: Payload) -> None:

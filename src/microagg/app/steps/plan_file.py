@@ -106,11 +106,12 @@ def load_plan(desk: Desk, given: Payload) -> None:
     """Take the plan in a file, if it fits the table."""
     plan = Plan.read(_plan_path(given))
     now = desk.state.now
+    if desk.described is not None:
+        fitting(plan, desk.described)
+    desk.look(refusals={})  # they were about the former plan
     if now.source is None:
         desk.choose(plan=plan)
         return
-    if desk.described is not None:
-        fitting(plan, desk.described)
     entered_name = str(given["fields"].get("plan-path", ""))
     desk.adopt(lambda now: replace(now, plan=plan), "plan-path", entered_name)
     desk.said = "The plan was loaded."

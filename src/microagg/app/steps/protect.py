@@ -239,7 +239,9 @@ def _method(state: State, found: Described) -> Tag:
     plan = state.plan
     methods = {name: f"{name}: {own.summary}" for name, own in METHODS.items()}
     chosen = METHODS[plan.method]
-    rest = [control(state, name) for name in OPTIONS if has_meaning(state, name)]
+    names = [name for name in OPTIONS if has_meaning(state, name)]
+    is_refused = any(f"option-{name}" in state.view.refusals for name in names)
+    rest = [control(state, name) for name in names]
     return card(
         field(
             "Method",
@@ -262,7 +264,9 @@ def _method(state: State, found: Described) -> Tag:
             ".",
             {"id": "estimate"},
         ),
-        more("More options", tags.div(rest, {"class": "grid"}), id="more-options"),
+        more(
+            "More options", tags.div(rest, {"class": "grid"}), id="more-options", is_open=is_refused
+        ),
         title="Method",
         id="card-method",
     )

@@ -1,12 +1,13 @@
 """Release: write the table with its manifest and reports; the plan; verify any other file."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from htmltools import Tag, TagChild, TagList, tags
 
-from microagg.app.answers import Saved, SaveRequest, SourceAnswer
+from microagg.app.answers import Described, Saved, SaveRequest, SourceAnswer
 from microagg.app.code import files_of, target_of
 from microagg.app.desk import SAVE, Action, Desk, Payload
 from microagg.app.parts import (
@@ -25,13 +26,17 @@ from microagg.app.parts import (
     text_input,
 )
 from microagg.app.paths import entered_path, is_there
-from microagg.app.state import OutputChoices, State
+from microagg.app.state import OutputChoices, State, effective_role
 from microagg.app.steps import plan_file, verifying
 from microagg.app.steps.replacing import already_there, was_asked
 from microagg.core.errors import ParameterError
+from microagg.core.words import listed_names
 from microagg.files.formats import FORMATS, check_output_format, format_of
 from microagg.plans.beside import manifest_path
+from microagg.tables.roles import DROP, IDENTIFIER
 
+_NOT_RELEASED = (DROP, IDENTIFIER)
+_MOST_NAMES = 5
 _OVERWRITE, _AUDIT = "overwrite", "audit"
 _SWITCHES = tuple(own.name for own in fields(OutputChoices) if own.type in (bool, "bool"))
 
@@ -63,7 +68,8 @@ def _saving(desk: Desk) -> Tag:
         field(
             "File",
             text_input("set_target", entered(state, "target", target), id="target"),
-            help=f"The suffix sets the format: {', '.join(suffixes)}. {_kept(state)} kept.",
+            help=f"The suffix sets the format: {', '.join(suffixes)}."
+            f"{_kept(state, desk.described, target)}",
             state=state,
             place="target",
         ),
@@ -87,8 +93,30 @@ def _saving(desk: Desk) -> Tag:
     )
 
 
-def _kept(state: State) -> str:
-    return "Labels are" if state.plan.shuffle else "Labels and order are"
+def _kept(state: State, found: Described | None, target: str) -> str:
+    """Say what the file keeps of the table, and what its format cannot hold."""
+    kept = "" if state.plan.shuffle else " Rows and columns keep their order."
+    if found is None:
+        return kept
+    labelled = [
+        own.name
+        for own in found.columns
+        if own.name in found.labelled and effective_role(state.plan, own) not in _NOT_RELEASED
+    ]
+    if not labelled:
+        return kept
+    try:
+        format_ = format_of(target)
+    except ParameterError:
+        return kept
+    if format_.keeps_labels:
+        return f"{kept} Value labels are kept, as far as {format_.name} can hold them."
+    return f"{kept} {format_.name} has no value labels: they are left out in {_some(labelled)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    others = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return listed_names(names[:_MOST_NAMES]) + others
 
 
 def _choices(state: State, target: str) -> Tag:
@@ -190,7 +218,7 @@ def existing(source: SourceAnswer, outputs: OutputChoices) -> list[str]:
     return [path for path in every if is_there(path)]
 
 
-def _saved(desk: Desk) -> Tag | None:
+def _saved(desk: Desk) -> TagList | None:
     request = _save_request(desk, force=False)
     found = None
     if request is not None:
@@ -199,13 +227,13 @@ def _saved(desk: Desk) -> Tag | None:
         )
     if found is None:
         return None
-    return notice(
+    said = notice(
         tags.p(tags.b("Written.")),
         facts([(own.what.capitalize(), _path(own.path)) for own in found.files]),
-        *[tags.p(sentence(text)) for text in found.warnings],
         kind="good",
         id="saved",
     )
+    return TagList(said, *[notice(sentence(text), kind="caution") for text in found.warnings])
 
 
 def set_target(desk: Desk, given: Payload) -> None:

@@ -30,7 +30,7 @@ from microagg.app.parts import (
 )
 from microagg.app.state import State, effective_role, open_columns, undecided
 from microagg.app.steps import column_options, constraints, repeating
-from microagg.app.steps.column_options import key_of, panel
+from microagg.app.steps.column_options import key_of, panel, places_of
 from microagg.app.steps.data import OPTIONS as OF_ENTRIES
 from microagg.app.steps.data import shown_columns
 from microagg.app.words import kind_of, on_the_page
@@ -317,14 +317,19 @@ def with_gaps(state: State, found: Described) -> list[str]:
 
 def set_role(desk: Desk, given: Payload) -> None:
     """Give one column a role, or take it away."""
-    role = str(given["value"]) or None
-    desk.choose(plan=with_roles(desk.state.plan, [str(given["column"])], role))
+    _give(desk, [str(given["column"])], str(given["value"]) or None)
+
+
+def _give(desk: Desk, names: Sequence[str], role: str | None) -> None:
+    """Give columns a role; what was refused about them goes with the former one."""
+    desk.choose(plan=with_roles(desk.state.plan, names, role))
+    desk.state = desk.state.accept(*(place for name in names for place in places_of(name)))
 
 
 def bulk_role(desk: Desk, given: Payload) -> None:
     """Give the selected columns a role."""
     if role := str(given["value"]):
-        desk.choose(plan=with_roles(desk.state.plan, _selected(desk), role))
+        _give(desk, _selected(desk), role)
         desk.look(selected=frozenset())
 
 
