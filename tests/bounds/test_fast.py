@@ -18,9 +18,10 @@ def test_never_above_the_optimum():
 def test_any_prices_are_safe(monkeypatch):
     rng = np.random.default_rng(2)
     monkeypatch.setattr(fast, "_prices", lambda distances, *_: rng.normal(size=len(distances)))
-    for X, k in tiny_tables(500, seed=3):
-        if 2 <= k <= len(X) // 2:
-            assert fast.neighbour_shares(X, k).bound <= optimal_sse(X, k), (X.tolist(), k)
+    tried = [(X, k) for X, k in tiny_tables(500, seed=3) if 2 <= k <= len(X) // 2]
+    assert len(tried) > 100
+    for X, k in tried:
+        assert fast.neighbour_shares(X, k).bound <= optimal_sse(X, k), (X.tolist(), k)
 
 
 def sums_over_neighbours(X, k):

@@ -4,7 +4,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microagg.core.decimals import decimals_of, from_steps, in_steps, rounded
@@ -40,10 +40,20 @@ def test_decimals_are_those_of_the_shortest_form(values):
         assert from_steps(steps, digits).tolist() == values
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
-def test_any_floats(values):
-    if (plain := plain_decimals(values)) is not None and plain <= 300:
-        assert decimals_of(np.array(values)) == plain
+def of_similar_size(exponent):
+    of_few_digits = st.builds(
+        lambda digits, more: float(f"{digits}e{exponent + more}"),
+        st.integers(-9999, 9999),
+        st.integers(0, 5),
+    )
+    return st.lists(of_few_digits, min_size=1, max_size=5)
+
+
+@given(st.integers(-290, 8).flatmap(of_similar_size))
+def test_floats_of_any_size(values):
+    plain = plain_decimals(values)
+    assume(plain is not None and plain <= 300)
+    assert decimals_of(np.array(values)) == plain
 
 
 @pytest.mark.parametrize(

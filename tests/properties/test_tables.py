@@ -77,7 +77,7 @@ def end_of(case):
             release = protect(table, **case.arguments())
         except MicroaggError as error:
             check_quiet(str(error))
-            if "defect" in str(error) or "unknown type" in str(error):
+            if "bug in" in str(error) or "unknown type" in str(error):
                 raise
             return REFUSED, re.sub(r"['`].*['`]|\d+", "...", str(error), flags=re.DOTALL)[:60]
     check_release(case, table, release)

@@ -87,7 +87,7 @@ class TestProtect:
         match = "the illnesses of a group are odd; nothing was released"
         with pytest.raises(GuaranteeError, match=match) as refused:
             protect(TABLE, 3, **ASKED)
-        assert ("defect" in str(refused.value)) == (satisfied is False)
+        assert ("bug in microagg" in str(refused.value)) == (satisfied is False)
 
     def test_what_is_not_published(self, require):
         even = require(True)

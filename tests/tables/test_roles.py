@@ -64,7 +64,7 @@ def test_unknown_columns():
 
 def test_one_role_only():
     with pytest.raises(
-        ParameterError, match=r"'age' can have only one role.*as an identifier and as sensitive"
+        ParameterError, match=r"'age' can have one role only.*as an identifier and as sensitive"
     ):
         check_named(COLUMNS, identifiers=["age"], sensitive=["age"])
 

@@ -15,14 +15,15 @@ from microagg.app.answers import (
     ProtectRequest,
     SourceAnswer,
 )
+from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.plan import Plan
 from microagg.tables.roles import QUASI_IDENTIFIER
 
 DATA, ROLES, PROTECT, EXPLORE, RELEASE = STEPS = ("data", "roles", "protect", "explore", "release")
 _MOST_REMEMBERED = 200
 # Options that belong to a method, and change with it.
-_OF_METHODS = ("method", "method_options", "strict_k", "effort", "time_budget")
-_NEED_THEIR_METHOD = ("method_options", "strict_k")
+_OF_METHODS = (*METHOD_FIELDS, "effort", "time_budget")
+_NEED_THEIR_METHOD = tuple(name for name in METHOD_FIELDS if name != "method")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from microagg.cli.options import parsed, parsed_columns, plan_options, role_opti
 from microagg.cli.summary import Facts
 from microagg.core.errors import MicroaggError, ParameterError
 from microagg.core.keywords import ALIASES
-from microagg.core.registry import DEFAULT, find
+from microagg.core.registry import DEFAULT, PLAN_OPTIONS, find
 from microagg.plans.agreement import METHOD_FIELDS, options_of_another_method
 from microagg.plans.columns import columns_by_name
 from microagg.plans.plan import Plan
@@ -18,7 +18,7 @@ from microagg.plans.toml import read_plan
 from microagg.tables.roles import IDENTIFIER, UNIT
 
 # What the check of a method looks at.
-_SUITS_METHOD = (*METHOD_FIELDS, "random_state", "effort", "time_budget", "bound", "scale")
+_SUITS_METHOD = (*METHOD_FIELDS, *PLAN_OPTIONS, "bound", "scale")
 
 
 @dataclass(frozen=True)

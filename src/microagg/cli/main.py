@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     warnings.filterwarnings("ignore", "Polars binary is missing")
     try:
         code = _code(arguments, began)
-    except BaseException:  # a defect: Python prints a traceback
+    except BaseException:  # a bug: Python prints a traceback
         say_end(DEFECT)
         raise
     if argv is None:  # all is said and done; libraries that clean up are not to be interrupted

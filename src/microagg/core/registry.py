@@ -87,6 +87,9 @@ NOT_OPTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# Options of a plan that methods take as parameters of their own, if they have them.
+PLAN_OPTIONS = ("random_state", "strict_k", "effort", "time_budget")
+
 _FUZZY_OPTIONS = (
     *("n_clusters", "constraints", "initial_centers", "n_starts", "max_iterations", "tolerance"),
     *("strict_k", "random_state", "n_jobs"),

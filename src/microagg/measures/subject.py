@@ -27,12 +27,15 @@ from microagg.tables.matching import open_pair
 from microagg.tables.pairs import Pair
 from microagg.tables.roles import (
     PUBLISH,
+    QUASI_IDENTIFIER,
     SENSITIVE,
     STRATUM,
+    UNIT,
     WEIGHT,
     Names,
     as_names,
     no_such_column,
+    two_roles,
 )
 
 # What can be said of a single column; the rest of its options are for releases.
@@ -313,14 +316,11 @@ def _weighted(named: Sequence[str], roles: KnownColumns, given: str) -> KnownCol
     if given not in named:
         raise no_such_column(given, named)
     for role, names in (
-        ("a quasi-identifier", roles.quasi_identifiers),
-        ("sensitive", roles.sensitive),
+        (QUASI_IDENTIFIER, roles.quasi_identifiers),
+        (SENSITIVE, roles.sensitive),
     ):
         if given in names and given != roles.weights:
-            raise ParameterError(
-                f"column {given!r} can have one role only; it is named as {role} and as weights. "
-                "Remove one of them."
-            )
+            raise two_roles(given, role, WEIGHT)
     before = () if roles.weights in (None, given) else (str(roles.weights),)
     return replace(roles, sensitive=(*roles.sensitive, *before), weights=given)
 
@@ -342,14 +342,11 @@ def _unit(named: Sequence[str], roles: KnownColumns, given: str | None) -> str |
     if given not in named:
         raise no_such_column(given, named)
     for role, names in (
-        ("a quasi-identifier", roles.quasi_identifiers),
-        ("sensitive", (*roles.sensitive, roles.weights)),
+        (QUASI_IDENTIFIER, roles.quasi_identifiers),
+        (SENSITIVE, (*roles.sensitive, roles.weights)),
     ):
         if given in names:
-            raise ParameterError(
-                f"column {given!r} can have one role only; it is named as {role} and as unit. "
-                "Remove one of them."
-            )
+            raise two_roles(given, role, UNIT)
     return given
 
 

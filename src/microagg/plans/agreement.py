@@ -10,7 +10,7 @@ from microagg.core.registry import NOT_OPTIONS, Method
 from microagg.core.validation import did_you_mean
 from microagg.core.words import joined
 from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
-from microagg.plans.fields import PlanFields
+from microagg.plans.fields import DEFAULT_EFFORT, PlanFields
 from microagg.plans.options import options_of
 from microagg.plans.units import ROWS
 from microagg.requirements.base import About
@@ -54,7 +54,7 @@ def options_of_another_method(planned: Mapping[str, Any], method: Method) -> lis
     """
     meaningless = {
         "method_options": True,
-        "effort": "effort" not in method.options and planned.get("effort") != "balanced",
+        "effort": "effort" not in method.options and planned.get("effort") != DEFAULT_EFFORT,
         "time_budget": "time_budget" not in method.options and planned.get("bound") != "tight",
         "strict_k": not method.draws,
     }

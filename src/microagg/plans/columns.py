@@ -29,6 +29,7 @@ from microagg.tables.roles import (
     WEIGHT,
     Names,
     as_names,
+    two_roles,
 )
 
 _EVERY_AGGREGATE = tuple(dict.fromkeys(name for names in AGGREGATES.values() for name in names))
@@ -327,10 +328,7 @@ def columns_by_name(
         for name in as_names(declared.keyword, roles.pop(declared.keyword, None)):
             said = found.setdefault(name, {})
             if said.get("role", role) != role:
-                raise ParameterError(
-                    f"column {name!r} can have one role only; it is named as {said['role']} and "
-                    f"as {role}. Remove one of them."
-                )
+                raise two_roles(name, said["role"], role)
             said["role"] = role
     if roles:
         raise TypeError(f"no role is given as {', '.join(roles)}")

@@ -35,6 +35,8 @@ from microagg.tables.roles import STRATUM
 from microagg.tables.scaling import SCALES
 from microagg.tables.strata import SMALL_STRATA
 
+DEFAULT_EFFORT = "balanced"
+
 
 class PlanFields(Model):
     """The fields of a `Plan`; `OnlyIf` says when one has a meaning.
@@ -93,7 +95,7 @@ class PlanFields(Model):
         ),
         OnDatasets(),
     ] = option(
-        "balanced",
+        DEFAULT_EFFORT,
         "--effort",
         "E",
         Section.METHOD,

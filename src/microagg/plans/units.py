@@ -7,7 +7,7 @@ from pydantic import BeforeValidator
 
 from microagg.core.errors import ParameterError
 from microagg.plans.columns import as_columns
-from microagg.tables.roles import IDENTIFIER, UNIT
+from microagg.tables.roles import IDENTIFIER, UNIT, two_roles
 
 ROWS = "rows"
 
@@ -34,10 +34,7 @@ def with_unit(given: dict[str, Any]) -> dict[str, Any]:
     said = as_columns({} if columns is None else columns)
     role = said.setdefault(unit, {}).get("role", UNIT)
     if role not in (UNIT, IDENTIFIER):  # a unit is dropped like an identifier, and may be named so
-        raise ParameterError(
-            f"column {unit!r} can have one role only; it is named as {role} and as unit. Remove "
-            "one of them."
-        )
+        raise two_roles(unit, str(role), UNIT)
     said[unit] = {**said[unit], "role": UNIT}
     return {**{name: value for name, value in given.items() if name != "unit"}, "columns": said}
 

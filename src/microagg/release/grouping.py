@@ -13,7 +13,7 @@ from microagg.constraints.system import System
 from microagg.core.arrays import Floats, Labels, Order
 from microagg.core.errors import BOUND_INTERRUPTED, DataError, InterruptedSearchWarning, warn
 from microagg.core.estimator import Estimator
-from microagg.core.registry import DEFAULT, Method, find
+from microagg.core.registry import DEFAULT, PLAN_OPTIONS, Method, find
 from microagg.core.validation import check_seed
 from microagg.core.words import short_name
 from microagg.kernels.basics.group_sums import summarise
@@ -99,13 +99,9 @@ class Groups:
 def estimator_of(plan: Plan) -> Estimator:
     """Return the estimator that a plan asks for; if it takes a seed, it gets a whole number."""
     method = find(plan.method)
-    own = {
-        "random_state": check_seed(plan.random_state),
-        "strict_k": plan.strict_k,
-        "effort": plan.effort,
-        "time_budget": plan.time_budget,
-    }
-    options = {name: value for name, value in own.items() if name in method.options}
+    options = {name: getattr(plan, name) for name in PLAN_OPTIONS if name in method.options}
+    if "random_state" in options:
+        options["random_state"] = check_seed(plan.random_state)
     return method.load()(k=plan.k, **options, **plan.method_options)
 
 

@@ -130,7 +130,7 @@ def _moved_moments(
     if not found.kept:
         raise GuaranteeError(
             "means or covariances of groups of the finished table are not those of the original "
-            "records; nothing was released. This is a defect of microagg: please report it."
+            "records; nothing was released. This is a bug in microagg: please report it."
         )
     return found
 
@@ -148,7 +148,7 @@ def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:
             raise GuaranteeError(f"{found.complaint}; nothing was released.")
         if not found.satisfied:
             raise GuaranteeError(
-                f"{found.complaint}; nothing was released. This is a defect of microagg: "
+                f"{found.complaint}; nothing was released. This is a bug in microagg: "
                 "please report it."
             )
 

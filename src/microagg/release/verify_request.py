@@ -25,7 +25,17 @@ from microagg.plans.plan import Plan
 from microagg.plans.units import ROWS
 from microagg.release.release import PathName
 from microagg.requirements.base import Requirement
-from microagg.tables.roles import DROP, STRATUM, UNIT, Names, as_names, no_such_column
+from microagg.tables.roles import (
+    DROP,
+    QUASI_IDENTIFIER,
+    SENSITIVE,
+    STRATUM,
+    UNIT,
+    Names,
+    as_names,
+    no_such_column,
+    two_roles,
+)
 
 # The fields of a plan that judges read; the others say how records are grouped.
 _FOR_JUDGES = {"k", "unit", "constraints", "hybrid", "dates", "digits", "na"}
@@ -235,10 +245,7 @@ def _checked_columns(asked: Checks, columns: Sequence[str]) -> tuple[str, ...]:
         if name not in columns:
             raise no_such_column(name, columns)
     if twice := [name for name in asked.checked if name in asked.left_out]:
-        raise ParameterError(
-            f"column {twice[0]!r} can have one role only; it is named as a quasi-identifier and as "
-            "sensitive. Remove one of them."
-        )
+        raise two_roles(twice[0], QUASI_IDENTIFIER, SENSITIVE)
     not_checked = (*asked.left_out, *asked.dropped)
     wanted = asked.checked or [name for name in columns if name not in not_checked]
     if not wanted:

@@ -225,6 +225,6 @@ def check_met(rules: Sequence[GroupRule], k: int, labels: Labels) -> None:
     numbered = np.unique(labels, return_inverse=True)[1]
     if failing := int(np.count_nonzero(failing_rules(pack(rules, k, len(labels)), numbered) > -2)):
         raise GuaranteeError(
-            f"{failing} groups do not meet the requirements. This is a defect of microagg: please "
+            f"{failing} groups do not meet the requirements. This is a bug in microagg: please "
             "report it."
         )

@@ -23,6 +23,7 @@ from microagg.measures.utility.column_loss import column_loss
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.agreement import METHOD_FIELDS
 from microagg.plans.arguments import alone_with_plan, plan_of
+from microagg.plans.fields import DEFAULT_EFFORT
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
 from microagg.plans.signatures import with_options
@@ -37,7 +38,7 @@ from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import check_method, warn_of_violations
 from microagg.studies.comparison import Comparison, Row, marked
-from microagg.studies.setting import StudySetting
+from microagg.studies.setting import StudySetting, lacking_categories
 from microagg.tables.pairs import Original, original_of
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Contest:
         """
         names = method_names(methods)
         wanted = tuple(find_all(names))
-        is_used = plan.effort == "balanced" or any("effort" in m.options for m in wanted)
+        is_used = plan.effort == DEFAULT_EFFORT or any("effort" in m.options for m in wanted)
         if effort_given and not is_used:
             raise ParameterError(
                 "effort (--effort) is for 'auto', which is not among the methods. Leave it out."
@@ -154,7 +155,6 @@ class Contest:
         self, compared: Sequence[Method], records: Records, *, uses_randomness: bool
     ) -> tuple[str, ...]:
         """Return the options of the plan that are for releases, or for other methods or columns."""
-        n_categorical = sum(column.type.is_categorical for column in records.columns.values())
         is_compared = self.own.method in {method.name for method in compared}
         without_effect = {
             "k": False,
@@ -165,8 +165,7 @@ class Contest:
             "effort": not any("effort" in method.options for method in compared),
             "bound": self.plan.bound != NONE,
             "strict_k": not any(method.draws for method in compared),
-            "valid_combinations": n_categorical < 2,
-            "keep_margins": n_categorical < 1,
+            **lacking_categories(records),
         }
         said = {*self.plan.as_dict(), *(n for n in self.own.as_dict() if n in METHOD_FIELDS)}
         return tuple(
@@ -247,7 +246,7 @@ class _Trial:
             method=method.name,
             method_options={n: v for n, v in wanted.items() if n in method.options} | own,
             random_state=self.seed,
-            effort=self.plan.effort if "effort" in method.options else "balanced",
+            effort=self.plan.effort if "effort" in method.options else DEFAULT_EFFORT,
             strict_k=self.own.strict_k and method.draws,
             time_budget=None,
             bound="none",
@@ -299,7 +298,7 @@ def _check_sizes(groups: Groups, k: int) -> None:
     sizes = groups.sizes
     if not groups.method.draws and (small := int(np.count_nonzero(sizes < k))):
         raise GuaranteeError(
-            f"{small} of {len(sizes)} groups hold fewer than k records. This is a defect of the "
+            f"{small} of {len(sizes)} groups hold fewer than k records. This is a bug in the "
             "method: please report it."
         )
 
@@ -361,6 +360,6 @@ def _attempt(trial: _Trial, run: tuple[Method, int]) -> tuple[Row, int]:
         reason, code = "there is not enough memory for this method.", MicroaggError.exit_code
     except Exception as error:  # its message may quote values
         kind = type(error).__name__
-        reason = f"unexpected {kind}. This is a defect of the method: please report it."
+        reason = f"unexpected {kind}. This is a bug in the method: please report it."
         code = MicroaggError.exit_code
     return Row(method=method.name, k=k, error=reason), code

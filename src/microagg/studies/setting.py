@@ -12,6 +12,12 @@ from microagg.requirements.units import KUnits
 from microagg.tables.roles import Roles
 
 
+def lacking_categories(records: Records) -> dict[str, bool]:
+    """Return by option whether it has no effect, because the records have too few categories."""
+    n_categorical = sum(column.type.is_categorical for column in records.columns.values())
+    return {"valid_combinations": n_categorical < 2, "keep_margins": n_categorical < 1}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySetting:
     """The columns by role, their blocks, and the options that change the figures of every row.

@@ -26,6 +26,7 @@ from microagg.core.validation import (
 from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
 from microagg.plans.arguments import alone_with_plan, other_than_defaults, plan_of
+from microagg.plans.fields import DEFAULT_EFFORT
 from microagg.plans.manifest import Promise
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
@@ -39,7 +40,7 @@ from microagg.release.released import aggregate, loss_of
 from microagg.release.required import rules_for, with_types_of_values
 from microagg.release.source import Source
 from microagg.release.suitability import bound_for, warn_of_violations
-from microagg.studies.setting import StudySetting
+from microagg.studies.setting import StudySetting, lacking_categories
 from microagg.studies.sweep_parts import RowsOfStrata, Study, sweep_parts
 from microagg.studies.sweep_result import Sweep, SweepRow
 from microagg.tables.frames import open_frame
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from microagg.requirements.coded import GroupRule
 
 EFFORT = "fast"
-_DEFAULT_OF_PLANS = Plan.model_fields["effort"].default
 BOUNDS = (FAST, TIGHT, NONE)
 _LARGEST_BY_DEFAULT = 20
 # Options of a plan that change a release, but no figure of a sweep.
@@ -165,7 +165,7 @@ class Work:
 
     def within(self, plan: Plan, records: Records) -> "Work":
         """Return the work with what the plan says where nothing else was said."""
-        effort = EFFORT if plan.effort == _DEFAULT_OF_PLANS else plan.effort
+        effort = EFFORT if plan.effort == DEFAULT_EFFORT else plan.effort
         asked = self.bound or (NONE if plan.bound == NONE else AUTO)
         bound, why_none = bound_for(asked, records), ""
         if bound == NONE and asked != NONE:
@@ -182,11 +182,7 @@ class Work:
     def unused(self, plan: Plan, records: Records) -> tuple[str, ...]:
         """Return the options of a plan that a sweep has no use for."""
         said = [name for name in plan.as_dict() if name in _UNUSED]
-        n_categorical = sum(own.type.is_categorical for own in records.columns.values())
-        without_effect = {
-            "valid_combinations": n_categorical < 2,
-            "keep_margins": not n_categorical,
-        }
+        without_effect = lacking_categories(records)
         said += [name for name, is_so in without_effect.items() if is_so and name in plan.as_dict()]
         is_weighted = records.weights is not None
         if self.bound is None and (plan.bound == TIGHT or (plan.bound == FAST and is_weighted)):

@@ -18,6 +18,13 @@ _ROLE_WORDS = {
     "sensitive": "sensitive",
     "strata": "a stratum",
     "weights": "a weight",
+    QUASI_IDENTIFIER: "a quasi-identifier",
+    IDENTIFIER: "an identifier",
+    STRATUM: "a stratum",
+    WEIGHT: "a weight",
+    UNIT: "the unit",
+    PUBLISH: "to be published",
+    DROP: "to be dropped",
 }
 
 Names = Iterable[str] | str | None
@@ -106,13 +113,18 @@ def check_named(
     for role, names in given.items():
         for name in names:
             if taken.setdefault(name, role) != role:
-                raise ParameterError(
-                    f"column {name!r} can have only one role; it is named as "
-                    f"{_ROLE_WORDS[taken[name]]} and as {_ROLE_WORDS[role]}. Remove one of them."
-                )
+                raise two_roles(name, taken[name], role)
     in_order = {role: tuple(c for c in columns if c in names) for role, names in given.items()}
     weight = in_order.pop("weights")
     return Roles(**in_order, weights=weight[0] if weight else None)  # type: ignore[arg-type]
+
+
+def two_roles(name: str, role: str, other: str) -> ParameterError:
+    """Return the error of a column that was given two roles, or that two options name."""
+    return ParameterError(
+        f"column {name!r} can have one role only; it is named as {_ROLE_WORDS.get(role, role)} "
+        f"and as {_ROLE_WORDS.get(other, other)}. Remove one of them."
+    )
 
 
 def as_names(role: str, names: Names) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def open_finished(passes: Passes, setting: DatasetSetting, staging: Path) -> Lis
     if [(f.name, f.n_rows) for f in before.files] != [(f.name, f.n_rows) for f in after.files]:
         raise GuaranteeError(
             "the finished files do not have the names and rows of the input files; nothing was "
-            "released. This is a defect of microagg: please report it."
+            "released. This is a bug in microagg: please report it."
         )
     return after
 
@@ -182,7 +182,7 @@ def _refuse_changes(
         if not _same(arrow_column(one, name), arrow_column(other, name), decimal):
             raise GuaranteeError(
                 f"column {name!r} is to be published unchanged, and differs in the finished files; "
-                "nothing was released. This is a defect of microagg: please report it."
+                "nothing was released. This is a bug in microagg: please report it."
             )
 
 
@@ -276,7 +276,7 @@ def together(buckets: Iterable[JudgedBucket | None]) -> Checked:
         for found in own.findings:
             if not found.satisfied:
                 raise GuaranteeError(
-                    f"{found.complaint}; nothing was released. This is a defect of microagg: "
+                    f"{found.complaint}; nothing was released. This is a bug in microagg: "
                     "please report it."
                 )
     classes = classes_together([f for own in each for f in own.findings if isinstance(f, Classes)])

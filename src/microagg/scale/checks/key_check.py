@@ -87,8 +87,7 @@ def refuse_keys(
     found = keys_found(setting.key, setting.listing.n_rows, complete, orders)
     if not found.satisfied:
         raise GuaranteeError(
-            f"{found.complaint}; nothing was released. This is a defect of microagg: please report "
-            "it."
+            f"{found.complaint}; nothing was released. This is a bug in microagg: please report it."
         )
 
 

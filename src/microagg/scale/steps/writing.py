@@ -69,7 +69,7 @@ def _write(
             if released is None or not np.array_equal(row_numbers(released), rows):
                 raise GuaranteeError(
                     "some rows were released twice or not at all; nothing was written. This is a "
-                    "defect of microagg: please report it."
+                    "bug in microagg: please report it."
                 )
             if setting.key is not None:
                 released = released.append_column(setting.key, _keys(setting, number, rows))
