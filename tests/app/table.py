@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from microagg.app.actions import ACTIONS
 from microagg.app.desk import Desk
 from microagg.app.jobs import JobStatus
-from microagg.app.page import ACTIONS
 from microagg.app.tasks import TASKS
 from microagg.app.worker import warnings_heard
 from microagg.app.workspace import Workspace

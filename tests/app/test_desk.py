@@ -7,9 +7,10 @@ import pytest
 import xlsxwriter
 
 import microagg
+from microagg.app.actions import ACTIONS, drop
 from microagg.app.answers import Saved, VerifyAnswer
 from microagg.app.desk import SAVE, VERIFY
-from microagg.app.page import ACTIONS, code, drop
+from microagg.app.page import code
 from microagg.app.steps import roles
 from tests.app.table import do, new_desk, open_people, with_roles, write_people
 

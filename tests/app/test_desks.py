@@ -2,9 +2,10 @@
 
 import pytest
 
-from microagg.app import page
+from microagg.app import desks as desks_
 from microagg.app.desk import PROTECT
-from microagg.app.page import Desks
+from microagg.app.desks import Desks
+from microagg.app.page import progress
 from microagg.app.workspace import Workspace
 from tests.app.table import ROLES, JobsAtOnce, do, write_people
 
@@ -102,7 +103,7 @@ def test_a_release_that_nobody_wants_is_discarded(desks):
     desks.leave("a", desk)
     job = desks.abandoned()
     _, other = desks.take("b")
-    assert "Discard it" in str(page.progress(desks, other))
+    assert "Discard it" in str(progress(desks, other))
     desks.discard("job-of-somebody")
     assert desks.abandoned() is job
     desks.discard(job.id)
@@ -112,7 +113,7 @@ def test_a_release_that_nobody_wants_is_discarded(desks):
 
 
 def test_pages_closed_long_ago_are_forgotten_with_their_files(desks, monkeypatch):
-    monkeypatch.setattr(page, "_MOST_DESKS", 2)
+    monkeypatch.setattr(desks_, "_MOST_DESKS", 2)
     _, first = desks.take("a")
     first.follow()
     _, second = desks.take("b")

@@ -8,8 +8,9 @@ import pytest
 from htmltools import TagList
 
 from microagg.app import page as page_
+from microagg.app.actions import ACTIONS
 from microagg.app.changes import COLUMN_OPTIONS, OPTIONS
-from microagg.app.page import _VIEWS, ACTIONS, OUTPUTS, code, page, steps
+from microagg.app.page import _VIEWS, OUTPUTS, code, page, steps
 from microagg.app.state import STEPS, State
 from microagg.app.steps import explore as explore_step
 from microagg.app.steps import protect as protect_step
@@ -55,11 +56,11 @@ def desks(tmp_path_factory):
     """Desks in which every part of every step is shown at some time."""
     made = with_roles(tmp_path_factory.mktemp("made"))
     do(made, "add_constraint", text="tax <= income", place="new-constraint")
-    do(made, "add_constraint", {"new-constraint": "tax <="}, place="new-constraint")
     do(made, "set_column_option", column="illness", keyword="l_diversity", value="2")
     do(made, "run")
     do(made, "set_methods", method="auto", value=False)
     do(made, "compare")
+    do(made, "add_constraint", {"new-constraint": "tax <="}, place="new-constraint")
     do(made, "open_column", column="size")
     asking = with_roles(tmp_path_factory.mktemp("asking"))
     do(asking, "run")

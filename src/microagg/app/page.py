@@ -5,21 +5,20 @@ depend on it are sent again. Long work is done by jobs: the page only looks how 
 """
 
 import asyncio
-import secrets
-from collections.abc import Mapping
+from collections.abc import Callable
 from importlib.resources import files
-from pathlib import Path
 
 from htmltools import HTMLDependency, Tag, TagChild, TagList, head_content, tags
 from shiny import App, Inputs, Outputs, Session, reactive, render, req
 
 import microagg
+from microagg.app.actions import ACTIONS, drop
 from microagg.app.code import code_for
-from microagg.app.desk import IN_PASSING, PROTECT, Action, Desk, Payload
+from microagg.app.desk import IN_PASSING, Desk
+from microagg.app.desks import Desks
 from microagg.app.guard import MOST_DROPPED, TOO_LARGE
-from microagg.app.jobs import Job, Jobs
 from microagg.app.parts import actions, button, code_block, more, notice
-from microagg.app.state import EXPLORE, STEPS, Choices, State
+from microagg.app.state import EXPLORE, STEPS
 from microagg.app.steps import data, explore, protect, release, roles, running
 from microagg.app.workspace import Workspace
 
@@ -30,8 +29,8 @@ _VIEWS = {
     "explore": explore.view,
     "release": release.view,
 }
+OUTPUTS = ("steps", "body", "progress", "code")
 _SECONDS_BETWEEN_LOOKS = 0.3
-_MOST_DESKS = 50
 
 
 def app(workspace: Workspace, opened: str | None) -> App:
@@ -44,151 +43,6 @@ def app(workspace: Workspace, opened: str | None) -> App:
     made = App(page(), server)
     made.sanitize_errors = True  # an error's own words may quote values
     return made
-
-
-class Desks:
-    """The desks of all pages, by the names of their tabs: a page that is reloaded has its own."""
-
-    def __init__(self, workspace: Workspace, opened: str | None) -> None:
-        self.workspace = workspace
-        self.jobs = Jobs(workspace)
-        self._opened = opened
-        self._desks: dict[str, Desk] = {}
-        self._in_use: set[str] = set()
-        workspace.is_busy = self.is_busy
-
-    def is_busy(self) -> bool:
-        """Whether a job is under way, or a release has not been written: it would be lost."""
-        desks = list(self._desks.values())  # another thread may open one meanwhile
-        return self.jobs.is_busy() or any(own.unwritten is not None for own in desks)
-
-    def take(self, tab: str) -> tuple[str, Desk]:
-        """Return the desk of a tab, and the name that the tab has from now on.
-
-        A tab that was duplicated comes with the name of the other: it gets a name of its own, and
-        a copy of the other's choices.
-        """
-        known = self._desks.get(tab)
-        if known is not None and tab not in self._in_use:
-            self._in_use.add(tab)
-            return tab, known
-        desk = Desk(self.workspace, self.jobs)
-        if known is not None:
-            tab, desk.state = secrets.token_hex(16), known.state
-            desk.ask_for_what_is_missing()
-        else:
-            self._open_first(desk)
-        self._make_room()
-        self._desks[tab] = desk
-        self._in_use.add(tab)
-        return tab, desk
-
-    def _make_room(self) -> None:
-        """Forget pages that were closed long ago, if there are many."""
-        closed = [tab for tab, own in self._desks.items() if tab not in self._in_use]
-        idle = [tab for tab in closed if not self._desks[tab].runs]
-        idle.sort(key=lambda tab: self._desks[tab].unwritten is not None)  # these last
-        for tab in idle[: max(0, len(self._desks) - _MOST_DESKS + 1)]:
-            self._desks.pop(tab).close()
-
-    def leave(self, tab: str, desk: Desk) -> None:
-        """Note that a page was closed; its desk stays for when it is opened again."""
-        if self._desks.get(tab) is desk:
-            self._in_use.discard(tab)
-
-    def _open_first(self, desk: Desk) -> None:
-        """Open the file that was named at the start, once."""
-        if self._opened is not None:
-            path, self._opened = self._opened, None
-            desk.act(ACTIONS, {"do": "open_path", "place": "path", "path": path, "value": path})
-
-    def abandoned(self) -> Job | None:
-        """Return the last run whose page was closed before its release was written."""
-        runs = [own.runs[PROTECT].job for own in self._closed if PROTECT in own.runs]
-        wanted = [job for job in runs if job.status().state not in ("failed", "cancelled")]
-        wanted = wanted or [own.unwritten for own in self._closed if own.unwritten is not None]
-        return wanted[-1] if wanted else None
-
-    @property
-    def _closed(self) -> list[Desk]:
-        return [own for tab, own in self._desks.items() if tab not in self._in_use]
-
-    def hand_over(self, name: str, desk: Desk) -> None:
-        """Give a run whose page was closed, or its release, to another page."""
-        if (found := self._taken_away(name)) is not None:
-            desk.take_over(*found)
-
-    def discard(self, name: str) -> None:
-        """Remove a release whose page was closed."""
-        if (found := self._taken_away(name)) is not None:
-            self.jobs.discard(found[0])
-
-    def _taken_away(self, name: str) -> tuple[Job, Choices] | None:
-        job = self.abandoned()
-        if job is None or job.id != name:  # somebody else has it by now
-            return None
-        (owner,) = (own for own in self._closed if own.has(job))
-        return job, owner.give_away(job)
-
-
-def go(desk: Desk, given: Payload) -> None:
-    """Go to a step."""
-    if (step := str(given["step"])) in STEPS:
-        desk.look(step=step, asking="")
-
-
-def undo(desk: Desk, _: Payload) -> None:
-    """Take the last choice back."""
-    desk.state = State(desk.state.history.undo(), desk.state.view)
-    desk.look(refusals={}, asking="")
-
-
-def redo(desk: Desk, _: Payload) -> None:
-    """Make the choice again that was taken back."""
-    desk.state = State(desk.state.history.redo(), desk.state.view)
-    desk.look(refusals={}, asking="")
-
-
-def forget_refusal(desk: Desk, _: Payload) -> None:
-    """Take a reason away whose field was emptied: whatever is done at a place does that."""
-
-
-def stop(desk: Desk, given: Payload) -> None:
-    """Keep the best so far."""
-    desk.stop(str(given["task"]))
-
-
-def cancel(desk: Desk, given: Payload) -> None:
-    """End a task, if it is still under way."""
-    desk.cancel(str(given["task"]))
-
-
-def drop(desk: Desk, given: Payload) -> None:
-    """Open the files that Shiny has put into the private folder; no word of the page does this."""
-    for file in given["files"] or ():
-        path = desk.workspace.keep(Path(file["datapath"]), str(file["name"]))
-        data.open_path(desk, {"path": path})
-
-
-def asked_for(desk: Desk) -> list[str]:
-    """Return the tasks under way that somebody has asked for, the last one first."""
-    return [task for task in reversed(desk.runs) if task not in IN_PASSING]
-
-
-ACTIONS: Mapping[str, Action] = {
-    "go": go,
-    "undo": undo,
-    "redo": redo,
-    "forget_refusal": forget_refusal,
-    "stop": stop,
-    "cancel": cancel,
-    **data.ACTIONS,
-    **roles.ACTIONS,
-    **protect.ACTIONS,
-    **explore.ACTIONS,
-    **release.ACTIONS,
-}
-OUTPUTS = ("steps", "body", "progress", "code")
 
 
 def page() -> Tag:
@@ -306,6 +160,11 @@ def code(desk: Desk) -> Tag:
     )
 
 
+def asked_for(desk: Desk) -> list[str]:
+    """Return the tasks under way that somebody has asked for, the last one first."""
+    return [task for task in reversed(desk.runs) if task not in IN_PASSING]
+
+
 def progress(desks: Desks, desk: Desk) -> TagChild:
     """Return how far the tasks of the page are, on whatever step one is."""
     every = [(task, desk.status(task)) for task in asked_for(desk)]
@@ -332,8 +191,7 @@ def progress(desks: Desks, desk: Desk) -> TagChild:
 
 def serve_page(desks: Desks, input: Inputs, session: Session) -> None:
     """Connect one page: what is done, the views, and looking after jobs."""
-    changed = reactive.value(0)
-    looked = reactive.value(0)
+    changed, looked = reactive.value(0), reactive.value(0)
     renamed = reactive.value("")
     offered = reactive.value("")  # the job whose page was closed
 
@@ -386,26 +244,39 @@ def serve_page(desks: Desks, input: Inputs, session: Session) -> None:
                 offered.set(offered_now)
                 looked.set(looked() + 1)
 
+    def current() -> Desk:
+        changed()
+        return desk()
+
+    def tasks() -> TagChild:
+        looked()
+        return progress(desks, current())
+
+    _send_views(session, current, tasks)
+
+
+def _send_views(
+    session: Session, current: Callable[[], Desk], tasks: Callable[[], TagChild]
+) -> None:
+    """Send every view now, and again whenever what it is made from has changed."""
+
     @render.ui
     def steps_() -> TagChild:
-        changed()
-        return steps(desk())
+        return steps(current())
 
     @render.ui
     def body() -> TagChild:
-        changed()
-        step = desk().state.view.step
-        return tags.div(_VIEWS[step](desk()), {"data-step": step, "class": "step"})
+        desk = current()
+        step = desk.state.view.step
+        return tags.div(_VIEWS[step](desk), {"data-step": step, "class": "step"})
 
     @render.ui
     def code_() -> TagChild:
-        changed()
-        return code(desk())
+        return code(current())
 
     @render.ui
     def progress_() -> TagChild:
-        changed(), looked()
-        return progress(desks, desk())
+        return tasks()
 
     for name, shown in zip(OUTPUTS, (steps_, body, progress_, code_), strict=True):
         session.output(id=name, suspend_when_hidden=False)(shown)
