@@ -83,11 +83,12 @@ class TestOrder:
             page = str(view(desk))
             assert "follow each other" in page
             assert 'id="run-with-shuffle"' in page
+        assert "keep their order" in str(release.view(desk))
         do(desk, "run_with", keyword="shuffle")
         assert desk.state.plan.shuffle
         assert not any("follow each other" in own for own in desk.protected.warnings)
         assert 'id="run-with-shuffle"' not in str(protect.view(desk))
-        assert "Labels are kept" in str(release.view(desk))
+        assert "keep their order" not in str(release.view(desk))
         do(desk, "undo")
         assert any("follow each other" in own for own in desk.protected.warnings)
 

@@ -188,7 +188,7 @@ class TestRefusals:
     def test_a_file_that_is_not_cut_like_the_others_is_not_quoted(self, tmp_path, text):
         source = written(people(N), tmp_path / "in")
         (source / "readme.txt").write_text(text)
-        with pytest.raises(DataError, match=r"not cut by ',', .*move it elsewhere") as caught:
+        with pytest.raises(DataError, match=r"not separated by ',', .*move it elsewhere") as caught:
             protect_dataset(source, tmp_path / "out", **ASKED)
         assert text.splitlines()[0] not in str(caught.value)
 
