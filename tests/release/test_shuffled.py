@@ -235,7 +235,8 @@ def test_datasets_keep_the_order_of_their_files(tmp_path):
     (tmp_path / "visits").mkdir()
     VISITS.write_parquet(tmp_path / "visits" / "1.parquet")
     plan = Plan.of(k=K, shuffle=True, columns={"patient": {"role": "unit"}})
-    with pytest.raises(ParameterError, match=r"shuffle \(--shuffle\) is not available for datasets"):
+    refusal = r"shuffle \(--shuffle\) is not available for datasets"
+    with pytest.raises(ParameterError, match=refusal):
         microagg.protect_dataset(tmp_path / "visits", tmp_path / "out", plan=plan)
     assert os.listdir(tmp_path) == ["visits"]
 
