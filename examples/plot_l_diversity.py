@@ -1,6 +1,6 @@
 """l-diversity
 
-Five records that look alike do not help if all of them have the same diagnosis: anyone who knows
+Records that look alike do not help if all of them have the same diagnosis: anyone who knows
 that a person is among them knows the diagnosis. l-diversity asks for several values of a sensitive
 column in every group. Diagnoses depend on age here, so groups of one colour are common without it,
 and there are none with it.

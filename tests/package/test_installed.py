@@ -9,6 +9,7 @@ import venv
 import pytest
 
 from microagg.cli.demo import KERNELS
+from tests.package.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +87,18 @@ def test_a_missing_extra_is_named(run, tmp_path, argv, extra):
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
     assert f"microagg[{extra}]" in done.stderr
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_example_runs_with_what_it_installs(run, page):
+    text = (ROOT / page).read_text("utf-8")
+    (line,) = re.findall(r"^pip install \. (.*?) *#", text, re.MULTILINE)
+    (code,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    if line:
+        added = run("pip", "install", "--quiet", *line.split())
+        assert added.returncode == 0, added.stderr
+    done = run("python", "-c", code)
+    assert done.returncode == 0, done.stderr
 
 
 def test_it_is_the_wheel_that_was_run(run):

@@ -1,5 +1,6 @@
 """The command line: every command with its arguments and options, as `--help` has them."""
 
+import html
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,12 +57,19 @@ def _options(found: Any) -> Iterator[str]:
             continue
         is_argument = parameter.param_type_name == "argument"
         section = getattr(parameter, "rich_help_panel", None) or "Options"
-        names, meaning = (_cell(text) for text in record)
-        row = f"| `{names}` | {meaning} |"
+        names, meaning = record
+        if is_argument:
+            names = names.partition(" <")[0]  # some versions of typer add the type
+        row = f"| {_code(names)} | {_cell(meaning)} |"
         sections.setdefault("Arguments" if is_argument else section, []).append(row)
     for section, rows in sections.items():
         body = "\n".join(rows)
         yield f"| {section} | |\n|---|---|\n{body}"
+
+
+def _code(text: str) -> str:
+    # Within backticks, builders disagree about a bar in a table.
+    return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
 
 
 def _cell(text: str) -> str:

@@ -33,7 +33,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     every combination of values stands for k records or more, which was verified on the finished
     table (with the methods "fcm" and "efcm" only if `strict_k`).
 
-    `transform` gives each record the values of its nearest group, **without any promise**: new
+    `transform` gives each record the values of its nearest group, without any promise: new
     records may be the only ones to get them. `fit(X).transform(X)` is not `fit_transform(X)`
     either: for groups to hold k records, some records have to join one that is not the nearest.
 
