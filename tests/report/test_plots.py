@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from microagg.report import labels, plots
 from microagg.report.bars import Bars
@@ -123,3 +124,13 @@ def test_a_logarithmic_axis_starts_at_zero_and_explains_itself():
     assert "logarithmic" in found.note
     assert "around 0" in found.note
     assert texts(plots.histogram(found.figure, "x", "s"))[0] == "0"
+
+
+def test_labels_of_the_map_keep_off_its_line():
+    axes = Figure(figsize=(6.0, 4.2)).add_subplot(xlim=(0, 1), ylim=(0, 1))
+    point = (0.5, 0.5)
+    flat, steep = (0.7, 0.54), (0.3, 0.65)
+    # Right of the point there is the flat part of the line, left of it the steep one.
+    right, below = (5.0, 2.5), (5.0, -8.0)
+    assert plots._beside(axes, [point], ["mdav 5"], [point], [steep, point]) == [right]
+    assert plots._beside(axes, [point], ["mdav 5"], [point], [steep, point, flat]) == [below]

@@ -256,7 +256,7 @@ def risk_utility_map(choices: Sequence[Choice], label: str) -> str:
                     facecolor=BEFORE if chosen.efficient else "white",
                     edgecolor=BEFORE if chosen.efficient else _GREY,
                     linewidth=0.8,
-                    zorder=2,
+                    zorder=3 if chosen.efficient else 2,
                 )
         axes.margins(0.15)
         axes.autoscale_view()
@@ -264,7 +264,7 @@ def risk_utility_map(choices: Sequence[Choice], label: str) -> str:
         texts = [f"{c.method} {c.k:,}" for c in named]
         points = [(c.loss, c.linkage) for c in named]
         marks = [(c.loss, c.linkage) for c in choices]
-        places = _beside(axes, points, texts, marks)
+        places = _beside(axes, points, texts, marks, best)
         for text, point, (dx, dy) in zip(texts, points, places, strict=True):
             axes.annotate(
                 names.place(text),
@@ -288,26 +288,36 @@ def _beside(
     points: Sequence[tuple[float, float]],
     texts: Sequence[str],
     marks: Sequence[tuple[float, float]],
+    line: Sequence[tuple[float, float]],
 ) -> list[tuple[float, float]]:
     """Return where to put the label of each point, in printer's points.
 
-    The nearest of several places that is free of other labels and marks, or the nearest if none is.
+    The nearest of several places that is free of other labels, marks and the line; if none is, of
+    labels and marks; and if none is either, the nearest.
     """
     per_point = axes.get_figure().dpi / 72  # type: ignore[union-attr]
 
     def on_paper(some: Sequence[tuple[float, float]]) -> Floats:
         return np.asarray(axes.transData.transform(some)) / per_point
 
-    taken = [(x - 2.0, y - 2.0, x + 2.0, y + 2.0) for x, y in on_paper(marks)]
+    taken = [(x - 3.0, y - 3.0, x + 3.0, y + 3.0) for x, y in on_paper(marks)]
+    ends = on_paper(line)
+    steps = np.linspace(0.0, 1.0, 100)[:, np.newaxis, np.newaxis]
+    drawn = (ends[:-1] + steps * (ends[1:] - ends[:-1])).reshape(-1, 2)
+
+    def crossed(box: Sequence[float]) -> bool:
+        return bool(((drawn > box[:2]) & (drawn < box[2:])).all(axis=1).any())
+
     found = []
     for at, text in zip(on_paper(points), texts, strict=True):
         boxes = {}
-        for dx, dy in product((5.0, -5.0), (2.5, -8.0, 11.0, -16.5, 19.5, -25.0)):
+        for dy, dx in product((2.5, -8.0, 11.0, -16.5, 19.5, -25.0), (5.0, -5.0)):
             width = 0.62 * _LABEL * len(text)
             left = at[0] + dx - (width if dx < 0 else 0.0)
             boxes[dx, dy] = (left, at[1] + dy - 1, left + width, at[1] + dy + _LABEL)
-        free = (place for place, box in boxes.items() if not any(_meet(box, b) for b in taken))
-        place = next(free, (5.0, 2.5))
+        free = [place for place, box in boxes.items() if not any(_meet(box, b) for b in taken)]
+        clear = [place for place in free if not crossed(boxes[place])]
+        place = (clear or free or [(5.0, 2.5)])[0]
         taken.append(boxes[place])
         found.append(place)
     return found
