@@ -151,8 +151,8 @@ def _page(example: Example, path: Path, said: list[str]) -> str:
 def _index() -> str:
     parts = [
         "# Gallery\n",
-        "Each picture is drawn by a short script that you can copy, run and change. Some need pandas "
-        "or pyarrow: `pip install '.[datasets]' pandas` installs what all of them need.\n",
+        "Each picture is drawn by a short script that you can copy, run and change. Some need "
+        "pandas or pyarrow: `pip install '.[datasets]' pandas` installs what all of them need.\n",
     ]
     of_name = {path.stem.removeprefix("plot_"): Example.of(path) for path in examples()}
     for part, names in PARTS.items():

@@ -50,7 +50,9 @@ DIALECT_OPTIONS: Mapping[str, DialectOption] = MappingProxyType(
         "delimiter": DialectOption(
             "D", "What separates the fields of a CSV file. Default: detected."
         ),
-        "decimal": DialectOption("M", "Decimal mark of a CSV file: a point or a comma. Default: detected."),
+        "decimal": DialectOption(
+            "M", "Decimal mark of a CSV file, a point or comma. Default: detected."
+        ),
         "encoding": DialectOption(
             "E", "Encoding of a CSV, SPSS, Stata or R file. Default: detected."
         ),
