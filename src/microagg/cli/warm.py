@@ -35,7 +35,7 @@ def warm(*, given: dict[str, Any]) -> None:
         for name, done, total in steps():
             report(f"compiling: {name}", done, total)
             if lines:
-                show(f"{done} of {total}: {name}", err=True)
+                show(f"{done + 1} of {total}: {name}", err=True)
     if not quiet:
         seconds = time.perf_counter() - began
         show(f"{counted(missing, 'function')} compiled in {seconds:.0f} s; all are stored.")

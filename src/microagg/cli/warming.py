@@ -202,10 +202,10 @@ def _large() -> None:
 
 
 def warm() -> Iterator[tuple[str, int, int]]:
-    """Run all steps, and return after each what it was, and how many of how many are done."""
+    """Run all steps, and return before each what it is, and how many of how many are done."""
     every = list(steps())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a table that protects nobody
-        for done, step in enumerate(every, 1):
-            step.run()
+        for done, step in enumerate(every):
             yield step.name, done, len(every)
+            step.run()
