@@ -1,6 +1,7 @@
 """No public name without reference, no page of it without an example."""
 
 import dataclasses
+import html
 import inspect
 import re
 
@@ -61,6 +62,13 @@ def test_every_command_and_option_is_listed():
     for option in options_of(microagg.Plan):
         assert option.flag.name in page
         assert option.help.replace("*", "\\*") in page
+
+
+def test_options_are_shown_as_they_are_typed():
+    page = GENERATED["command-line.md"]
+    names = {html.unescape(own) for own in re.findall("<code>(.*?)</code>", page)}
+    assert {"INPUT", "--dates us|eu"} <= names
+    assert not any(own.endswith(">") for own in names)
 
 
 def test_every_error_and_warning_has_its_meaning():

@@ -64,7 +64,7 @@ def _options(found: Any) -> Iterator[str]:
         sections.setdefault("Arguments" if is_argument else section, []).append(row)
     for section, rows in sections.items():
         body = "\n".join(rows)
-        yield f"| {section} | |\n|---|---|\n{body}"
+        yield f"| {section} | meaning |\n|---|---|\n{body}"
 
 
 def _code(text: str) -> str:
