@@ -56,7 +56,8 @@ def text_option(
         _flag(name),
         *short,
         metavar=metavar,
-        help=help_,
+        help=help_ if default is None else f"{help_} Default: {default}.",
+        show_default=False,
         rich_help_panel=section,
     )
 

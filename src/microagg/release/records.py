@@ -287,9 +287,9 @@ def refuse_values(
     if absent and missing is Missing.ERROR:
         raise DataError(
             f"values of quasi-identifiers are missing in {_counted(absent)} (records in brackets). "
-            "Choose what happens to missing values (NaN or null): --missing value keeps them as a "
-            "value, which whole groups release or none, --missing impute replaces them by their "
-            "group's aggregate (missing='value' or 'impute' in Python)."
+            "Choose what happens to missing values (NaN or null): --missing value keeps them, as a "
+            "value of their own, and --missing impute fills them in with the aggregate of their "
+            "group (missing='value' or 'impute' in Python)."
         )
     if empty and missing is Missing.IMPUTE:
         raise DataError(
