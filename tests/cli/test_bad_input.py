@@ -132,7 +132,10 @@ BAD_REQUESTS = {
     "verify k of 5000 digits": (("verify", "people.csv", "-k", "9" * 5000), "got '99999"),
     "k missing": (("protect", "people.csv"), "missing option '-k'"),
     "no input": (("protect", "-k", "3"), "missing argument 'INPUT'"),
-    "two inputs": (("protect", "people.csv", "people.csv", "-k", "3"), "unexpected extra"),
+    "two inputs": (
+        ("protect", "people.csv", "people.csv", "-k", "3"),
+        "unexpected argument: people.csv",
+    ),
     "unknown method": ((*OK, "--method", "mdaw"), "Did you mean 'mdav'?"),
     "unknown option": ((*OK, "--sensitve", "code"), "Did you mean '--sensitive'?"),
     "unknown command": (("protct", "people.csv"), "Did you mean 'protect'?"),

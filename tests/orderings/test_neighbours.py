@@ -6,6 +6,7 @@ import pytest
 from microagg.core.progress import listening
 from microagg.kernels.basics.rounding import without_offset
 from microagg.orderings import neighbours
+from microagg.orderings.indicators import coded
 from microagg.orderings.neighbours import nearest_neighbours, nearest_records
 
 
@@ -76,6 +77,53 @@ def test_records_may_have_a_column_more():
     found = nearest_records(points, np.hstack((points, lift)), 1, n_jobs=1, task="bound")
     assert found.rows.tolist() == [[1], [0], [1]]
     assert found.distances.tolist() == [[1.0], [10.0], [16.0]]
+
+
+def categories(rng, n, count, size=0.7):
+    """Indicators of some of `count` categories, of which some may not occur."""
+    return np.eye(count)[rng.integers(0, count - 1, n)] * size
+
+
+@pytest.fixture(params=["mixed", "nominal", "same size", "one box"])
+def coded_columns(request):
+    rng = np.random.default_rng(5)
+    n = 300 if request.param == "one box" else 1500
+    numbers = rng.normal(size=(n, 2)).round(1)
+    if request.param == "nominal":
+        return np.hstack([categories(rng, n, 12), categories(rng, n, 30)])
+    if request.param == "same size":  # only the rows tell where a category ends
+        return np.hstack([categories(rng, n, 12, 0.1), categories(rng, n, 30, 0.1), numbers])
+    return np.hstack([numbers[:, :1], categories(rng, n, 40), numbers, categories(rng, n, 3, 1.3)])
+
+
+@pytest.mark.parametrize("lift", [False, True])
+def test_categories_are_compared_as_codes_with_the_same_distances(coded_columns, lift, monkeypatch):
+    X = coded_columns
+    records = np.column_stack([X, np.arange(len(X)) % 7 / 7.0]) if lift else X
+    assert coded(records) is not None
+    found = nearest_records(X, records, 9, n_jobs=1, task="bound")
+    monkeypatch.setattr(neighbours, "coded", lambda _: None)
+    plain = nearest_records(X, records, 9, n_jobs=1, task="bound")
+    assert found.rows.tolist() == plain.rows.tolist()
+    assert found.distances.tolist() == plain.distances.tolist()
+
+
+class TestIndicators:
+    def test_columns_that_are_none(self):
+        """With a record in two categories or in none, with another value, or an offset."""
+        X = categories(np.random.default_rng(6), 200, 30)
+        assert coded(X).values.shape == (200, 2)  # and the category that does not occur
+        for row, column, value in ((0, np.flatnonzero(X[0] == 0.0)[0], 0.7), (0, X[0].argmax(), 0)):
+            changed = X.copy()
+            changed[row, column] = value
+            assert coded(changed) is None
+        changed = X.copy()
+        changed[199, X[199].argmax()] = 0.6
+        assert coded(changed) is None
+        assert coded(X - X.mean(axis=0)) is None
+
+    def test_few_columns(self):
+        assert coded(np.eye(10)[np.arange(50) % 10]) is None
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

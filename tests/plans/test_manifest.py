@@ -8,7 +8,8 @@ import pytest
 
 from microagg import Manifest, Plan
 from microagg.core.errors import DataError, MicroaggError, ParameterError
-from microagg.plans.manifest import SCHEMA_VERSION, Promise
+from microagg.plans.manifest import SCHEMA_VERSION
+from microagg.plans.manifest_facts import Promise
 from tests.manifests import manifest
 
 KEPT = Path(__file__).parent / "manifests"

@@ -15,7 +15,7 @@ import microagg
 from microagg import Manifest, Plan, compare, measure, protect, sweep, verify
 from microagg.cli.main import main
 from microagg.core.errors import DataError, GuaranteeError, ParameterError, PrivacyWarning
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.release import released
 
 RNG = np.random.default_rng(5)

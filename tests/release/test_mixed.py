@@ -11,7 +11,7 @@ import pytest
 
 import microagg
 from microagg.core.errors import DataError, ParameterError, PrivacyWarning
-from microagg.plans.manifest import CombinationFacts
+from microagg.plans.manifest_facts import CombinationFacts
 
 protect = partial(microagg.protect, method="mdav")
 N = 60

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from microagg import protect
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.plan import Plan
 from microagg.plans.required import required_rows
 from microagg.report import wording

@@ -9,7 +9,7 @@ import pytest
 from microagg import protect
 from microagg.core.words import at_least, at_most
 from microagg.measures.utility.wording import propensity_rows
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.plan import Plan
 from microagg.plans.required import WHY_LOST
 from microagg.report import wording

@@ -15,7 +15,6 @@ import pytest
 from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.plans.options import options_of
-from microagg.scale.protect import protect_files
 from microagg.scale.refusals import check_plan
 from microagg.scale.steps import writing
 from microagg.scale.storage import shuffle, work
@@ -279,10 +278,32 @@ def test_an_earlier_release_is_not_taken_for_the_one_that_is_resumed(tmp_path):
     plans = [
         Plan(k=k, method="mdav", columns={"age": {"role": "quasi-identifier"}}) for k in (3, 10)
     ]
-    protect_files(source, target, plans[0])
+    protect_dataset(source, target, plan=plans[0])
     (tmp_path / ".out.parquet.microagg-work").mkdir()
-    done = protect_files(source, target, plans[1], force=True, resume=True)
+    done = protect_dataset(source, target, plan=plans[1], force=True, resume=True)
     assert done.k == 10
+
+
+def test_a_file_is_replaced_only_if_that_is_asked_for(tmp_path):
+    write_files(people(60).select("age", "income"), tmp_path / "in")
+    source, target = tmp_path / "in" / "part-000.parquet", tmp_path / "out.parquet"
+    asked = {"method": "mdav", "work_dir": tmp_path}
+    protect_dataset(source, target, 3, **asked)
+    before = target.read_bytes()
+    with pytest.raises(ParameterError, match="already exists"):
+        protect_dataset(source, target, 10, **asked)
+    assert target.read_bytes() == before
+    assert protect_dataset(source, target, 10, force=True, **asked).k == 10
+    assert target.read_bytes() != before
+    with pytest.raises(ParameterError, match="force must be True or False"):
+        protect_dataset(source, target, 10, force="yes", **asked)
+
+
+def test_what_the_work_folder_takes_is_announced(source, tmp_path):
+    heard = []
+    protect_dataset(source, tmp_path / "out", **ASKED, progress=lambda *own: heard.append(own))
+    assert heard[0][0].startswith("the work folder takes")
+    assert heard[0][1:] == (0, 1)
 
 
 class TestResuming:

@@ -24,7 +24,12 @@ def app(
         bool, typer.Option("--no-browser", help="Print the address instead of opening a browser.")
     ] = False,
     idle_minutes: Annotated[
-        str, typer.Option(metavar="M", help="Stop after this many minutes without use.")
+        str,
+        typer.Option(
+            metavar="M",
+            help="Stop after this many minutes without use. Default: 60.",
+            show_default=False,
+        ),
     ] = "60",
     _version: Version = False,
 ) -> None:

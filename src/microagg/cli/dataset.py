@@ -76,15 +76,16 @@ def protect_dataset(
             show(f"microagg: {sentence}.", err=True)
 
     with warnings_as_lines(quiet=given["quiet"]), bar(quiet=given["quiet"]):
-        from microagg.scale.protect import protect_files
+        from microagg.core.progress import announcing
+        from microagg.scale.protect import protect_dataset as protect
         from microagg.scale.tasks.engines import client_at
 
         address = wanted.scheduler
-        with nullcontext() if address is None else client_at(address) as client:
-            done = protect_files(
+        with announcing(tell), nullcontext() if address is None else client_at(address) as client:
+            done = protect(
                 source,
                 target,
-                asked.plan,
+                plan=asked.plan,
                 engine=client,
                 memory=wanted.memory,
                 work_dir=wanted.work_dir,
@@ -94,8 +95,8 @@ def protect_dataset(
                 decimal=given["decimal"],
                 encoding=given["encoding"],
                 force=given["force"],
-                tell=tell,
-                **reports,
+                report=reports["report"],
+                public_report=reports["public_report"],
             )
     if given["json"]:
         print_json(done.as_dict())

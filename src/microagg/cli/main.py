@@ -28,6 +28,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
+# How typer says it; a file name with spaces arrives as several arguments.
+_TOO_MANY = re.compile(r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?$")
 _WRITERS = ("protect", "demo")
 # Options that save memory, of commands that have them.
 _SAVING = {
@@ -254,7 +256,9 @@ def _run(argv: list[str], began: float) -> int:
 
 def _usage_line(error: Any, name: str) -> str:
     """Return a message on wrong arguments: the problem, a similar option, where to find help."""
-    message = error.format_message()
+    message = _TOO_MANY.sub(
+        r"unexpected argument: \1. A name with spaces goes in quotes.", error.format_message()
+    )
     if option := getattr(error, "option_name", None):
         nearest = _nearest_option(option, getattr(error, "possibilities", None) or ())
         message = f"{error.message.rstrip('.')}.{nearest}"

@@ -20,6 +20,7 @@ FILES_SECTION, OUTPUT_SECTION = "Files", "Output"
 FILES = f"A {suffix_list()} file, or - (CSV)."
 FILES_OR_FOLDER = f"A {suffix_list()} file, or - (CSV); or a folder of Parquet, Arrow or CSV files."
 Input = Annotated[str, typer.Argument(metavar="INPUT", help=FILES)]
+InputOrFolder = Annotated[str, typer.Argument(metavar="INPUT", help=FILES_OR_FOLDER)]
 _COMMA = """A name with a comma goes in double quotes, as in '"city, country",age'."""
 _TYPES: dict[Kind, Any] = {
     Kind.WHOLE: str | None,
@@ -55,7 +56,8 @@ def text_option(
         _flag(name),
         *short,
         metavar=metavar,
-        help=help_,
+        help=help_ if default is None else f"{help_} Default: {default}.",
+        show_default=False,
         rich_help_panel=section,
     )
 

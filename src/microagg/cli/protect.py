@@ -15,7 +15,7 @@ from microagg.cli.options import (
     FORCE,
     JSON,
     QUIET,
-    Input,
+    InputOrFolder,
     audit_file,
     dataset_files,
     dialect_of,
@@ -62,7 +62,7 @@ _FILES = (
 @takes(_FILES, table_options(), (JSON, QUIET, FORCE))
 def protect(
     context: typer.Context,
-    source: Input,
+    source: InputOrFolder,
     *,
     output: str | None,
     audit: str | None,

@@ -14,13 +14,13 @@ from microagg.core.words import (
     spread,
     worst_losses,
 )
-from microagg.plans.manifest import (
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import (
     CategoryFacts,
     CombinationFacts,
     ConstraintFacts,
     DrawFacts,
     HybridFacts,
-    Manifest,
     Promise,
 )
 from microagg.plans.plan import Plan

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ProgressCallback = Callable[[str, int, int], None]
 BestCallback = Callable[[float | None], None]
+Announcer = Callable[[str], object]
 
 PREPARING = "preparing (the first run of a method compiles it)"
 
@@ -27,12 +28,36 @@ _PACE_SECONDS = 0.1
 
 _listener: ContextVar[ProgressCallback | None] = ContextVar("microagg_progress", default=None)
 _best_listener: ContextVar[BestCallback | None] = ContextVar("microagg_best", default=None)
+_announcer: ContextVar[Announcer | None] = ContextVar("microagg_announcer", default=None)
 
 
 def report(task: str, done: int, total: int) -> None:
     """Report that `done` of `total` units of `task` are finished, if anyone is listening."""
     if (listener := _listener.get()) is not None:
         listener(task, done, total)
+
+
+def announce(sentence: str) -> None:
+    """Say something before long work: to the announcer, if there is one, or as a task."""
+    if (announcer := _announcer.get()) is not None:
+        announcer(sentence)
+    else:
+        report(sentence, 0, 1)
+
+
+@contextmanager
+def announcing(announcer: Announcer) -> Iterator[None]:
+    """Send what is announced inside this block to `announcer`.
+
+    >>> with announcing(print):
+    ...     announce("the work folder takes up to 2 GB")
+    the work folder takes up to 2 GB
+    """
+    token = _announcer.set(announcer)
+    try:
+        yield
+    finally:
+        _announcer.reset(token)
 
 
 def report_best(error: float | None) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 from microagg.constraints.grammar import Constraint
 from microagg.core.arrays import Labels
 from microagg.core.errors import DataError, ParameterError
-from microagg.plans.manifest import ColumnFacts
+from microagg.plans.manifest_facts import ColumnFacts
 from microagg.plans.plan import Plan
 from microagg.requirements.base import Evidence, GroupRequirement
 from microagg.requirements.constraints import ConstrainedColumns, Violations

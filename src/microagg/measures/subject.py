@@ -15,7 +15,8 @@ from microagg.measures.required import check_columns_of, constraints_on, require
 from microagg.plans.audits import order_of
 from microagg.plans.beside import existing_manifest, manifest_beside, open_released
 from microagg.plans.columns import ColumnPlan, columns_by_name
-from microagg.plans.manifest import ColumnFacts, Manifest
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import ColumnFacts
 from microagg.plans.plan import Plan
 from microagg.plans.units import ROWS, refuse_ambiguous_rows
 from microagg.requirements.constraints import Violations

@@ -8,7 +8,9 @@ from microagg.core.arrays import Floats, Rows
 from microagg.core.parallel import side_by_side, threads_available
 from microagg.core.progress import paced, report
 from microagg.kernels.neighbours.blocks import make_blocks
+from microagg.kernels.neighbours.coded import list_nearest_coded
 from microagg.kernels.neighbours.listing import list_nearest
+from microagg.orderings.indicators import coded
 
 _TASK = "finding neighbours"
 # Parts of a table that are searched in parallel, at most, and rows in one, at least.
@@ -50,7 +52,7 @@ def nearest_records(
 ) -> Neighbours:
     """List the records nearest to every point, except for the one in the same row.
 
-    Records may have more columns than points; a point is zero in those.
+    Points are the first columns of the records, which may have more; a point is zero in those.
     """
     n = len(points)
     out = Neighbours(np.empty((n, width)), np.empty((n, width), dtype=np.intp))
@@ -61,17 +63,29 @@ def nearest_records(
 def fill_in(
     out: Neighbours, points: Floats, records: Floats, rows: Rows, *, n_jobs: int, task: str = _TASK
 ) -> None:
-    """Fill in the records nearest to the points in the given rows."""
+    """Fill in the records nearest to the points in the given rows.
+
+    Points are the first columns of the records. Indicators of categories are compared as codes,
+    which changes no distance.
+    """
     at_once = threads_available(n_jobs)
     n_parts = 1 if at_once == 1 else max(1, min(_PARTS, -(-len(rows) // _LEAST_ROWS)))
     parts = np.array_split(rows, n_parts)
     done = np.zeros(n_parts, dtype=np.intp)
 
+    shorter = coded(records)
+    if shorter is not None:
+        known = [first < points.shape[1] for first in shorter.firsts]
+        records, points = shorter.values, np.where(known, shorter.values, 0.0)
+
     def fill(part: int) -> None:
         # Its own blocks: queries write to them.
         blocks = make_blocks(records, np.arange(len(records)))
         for some in paced(parts[part]):
-            list_nearest(points, some, blocks, out.distances, out.rows)
+            if shorter is None:
+                list_nearest(points, some, blocks, out.distances, out.rows)
+            else:
+                list_nearest_coded(points, some, blocks, shorter.steps, out.distances, out.rows)
             done[part] += len(some)
             report(task, int(done.sum()), len(rows))
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from microagg.core.words import counted, counted_units, short_name
 from microagg.plans.columns import names_about
 from microagg.plans.commands import quoted_name
-from microagg.plans.manifest import Manifest, RequirementFacts
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import RequirementFacts
 from microagg.requirements.base import About
 from microagg.requirements.found import rounded
 from microagg.tables.roles import DROP

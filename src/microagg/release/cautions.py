@@ -8,7 +8,7 @@ from microagg.core.errors import (
     warn,
 )
 from microagg.core.words import counted
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.plan import Plan
 from microagg.release.exposure import (
     assumed_serial_numbers,

@@ -8,7 +8,8 @@ import numpy as np
 from microagg.bounds.choice import Bound
 from microagg.core.estimator import Estimator
 from microagg.measures.utility.information_loss import Errors
-from microagg.plans.manifest import (
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import (
     CategoryFacts,
     ColumnFacts,
     CombinationFacts,
@@ -16,7 +17,6 @@ from microagg.plans.manifest import (
     DrawFacts,
     FileFacts,
     HybridFacts,
-    Manifest,
     MarginFacts,
     MissingFacts,
     StrataFacts,
@@ -24,14 +24,22 @@ from microagg.plans.manifest import (
 )
 from microagg.plans.plan import Plan
 from microagg.release.constrained import Constrained
-from microagg.release.facts import digits_of, request_facts, result_facts, strata_facts, unit_facts
+from microagg.release.facts import (
+    bound_facts,
+    column_facts,
+    constraint_facts,
+    missing_facts,
+    request_facts,
+    result_facts,
+    strata_facts,
+    unit_facts,
+)
 from microagg.release.grouping import Groups, n_expecting_fewer
 from microagg.release.records import Records
 from microagg.release.released import Released, loss_of
 from microagg.release.verification import Verified
 from microagg.requirements.hybrid import MovedMoments
 from microagg.tables.decimals import is_coarse
-from microagg.tables.frames import type_name
 
 if TYPE_CHECKING:
     from microagg.fuzzy.base import FuzzyMicroaggregator
@@ -49,10 +57,18 @@ def describe(
     seconds: float,
 ) -> Manifest:
     """Return the manifest; `plan` includes the seed that was used."""
-    roles, errors = records.roles, groups.errors
-    dropped = (*records.source.not_read, *roles.unpublished)
+    source, roles, errors = records.source, records.roles, groups.errors
     return Manifest(
-        **request_facts(plan, roles, groups.seed),
+        **request_facts(
+            plan,
+            roles,
+            groups.seed,
+            source=FileFacts(file=source.file, sha256=source.sha256),
+            command=command,
+            identifiers=records.named_identifiers,
+            dropped=(*source.not_read, *roles.unpublished),
+            key=verified.key,
+        ),
         **result_facts(
             groups.method,
             groups.estimator,
@@ -62,29 +78,20 @@ def describe(
             verified,
             n_records=len(records.frame),
         ),
-        input=FileFacts(file=records.source.file, sha256=records.source.sha256),
-        command=command,
-        identifiers=records.named_identifiers,
+        **bound_facts(bound, errors),
         columns=_columns(records),
         promise=groups.promise,
         interrupted=groups.interrupted,
         timed_out=groups.timed_out,
-        bound=bound.tightness,
-        lower_bound=(None if bound.sse is None else Errors(bound.sse, errors.sst).information_loss),
-        gap=bound.gap(errors.sse),
-        proved_optimal=bound.proves_optimal(errors.sse),
-        why_no_bound=bound.why_none,
         constraints=_constraints(released.constrained, errors),
         missing_values=_missing(records, released),
-        markers={name: n for name, n in records.source.markers.items() if name in records.columns},
+        markers={name: n for name, n in source.markers.items() if name in records.columns},
         strata_found=_strata(records),
         blocks=tuple(block.names for block in records.blocks),
         new_combinations=_combinations(released),
         categories=_categories(plan, records, released),
         draw=_draw(groups.estimator) if groups.method.draws else None,
         hybrid=_hybrid(released, verified.moved),
-        key=verified.key,
-        dropped=tuple(name for name in dropped if name != verified.key),
         units=_units(records, verified),
         verified=groups.promise.is_verified,
         seconds=seconds,
@@ -104,16 +111,14 @@ def _units(records: Records, verified: Verified) -> UnitFacts | None:
 
 def _columns(records: Records) -> dict[str, ColumnFacts]:
     return {
-        name: ColumnFacts(
-            type=column.type,
-            aggregate=column.aggregate,
-            weight=column.weight,
-            missing=column.values.n_missing,
-            stored=type_name(column.stored),
+        name: column_facts(
+            column,
+            column.aggregate,
+            column.weight,
+            column.values.n_missing,
             why=records.judged[name].why,
-            digits=digits_of(column.type, column.digits.released),
+            digits=column.digits.released,
             coarse=is_coarse(column),
-            written=column.written,
         )
         for name, column in records.columns.items()
     }
@@ -122,14 +127,13 @@ def _columns(records: Records) -> dict[str, ColumnFacts]:
 def _constraints(found: Constrained | None, errors: Errors) -> ConstraintFacts | None:
     if found is None:
         return None
-    return ConstraintFacts(
-        records_in_violation=found.violations,
-        groups_moved=sum(block.moved for block in found.satisfied),
-        groups_not_proved_nearest=sum(block.unproved for block in found.satisfied),
-        farther_than_nearest_by_at_most=max(
-            (block.excess for block in found.satisfied), default=0.0
-        ),
-        added_information_loss=Errors(found.added, errors.sst).information_loss,
+    return constraint_facts(
+        found.violations,
+        moved=sum(block.moved for block in found.satisfied),
+        unproved=sum(block.unproved for block in found.satisfied),
+        excess=max((block.excess for block in found.satisfied), default=0.0),
+        added=found.added,
+        errors=errors,
     )
 
 
@@ -147,11 +151,8 @@ def _hybrid(released: Released, moved: MovedMoments | None) -> HybridFacts | Non
 
 
 def _missing(records: Records, released: Released) -> MissingFacts | None:
-    before = records.n_missing
-    if not before:
-        return None
-    after = {name: released.values[name].n_missing for name in before}
-    return MissingFacts(treatment=records.missing, before=before, after=after)
+    after = {name: values.n_missing for name, values in released.values.items()}
+    return missing_facts(records.missing, records.n_missing, after)
 
 
 def _strata(records: Records) -> StrataFacts | None:

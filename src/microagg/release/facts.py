@@ -9,21 +9,34 @@ from typing import Any, Protocol
 import numpy as np
 
 from microagg import __version__
+from microagg.aggregates.choices import Aggregate, Missing
 from microagg.aggregates.digits import ALL
+from microagg.bounds.choice import Bound
 from microagg.core.arrays import Labels
 from microagg.core.estimator import Estimator
 from microagg.core.registry import Guarantee, Method
 from microagg.measures.utility.column_loss import ColumnLoss
 from microagg.measures.utility.information_loss import Errors
 from microagg.plans.columns import names_about
-from microagg.plans.manifest import RequirementFacts, SharedFacts, StrataFacts, UnitFacts
+from microagg.plans.manifest_facts import (
+    ColumnFacts,
+    ConstraintFacts,
+    FileFacts,
+    MissingFacts,
+    RequirementFacts,
+    SharedFacts,
+    StrataFacts,
+    UnitFacts,
+)
 from microagg.plans.plan import Plan
 from microagg.requirements.base import About
 from microagg.requirements.found import GroupFinding
 from microagg.requirements.records import Classes
 from microagg.requirements.shared import SharedValues
 from microagg.requirements.units import KUnits
-from microagg.tables.columns import ColumnType
+from microagg.tables.columns import Column, ColumnType
+from microagg.tables.fitted_types import FittedType
+from microagg.tables.frames import type_name
 from microagg.tables.roles import Roles
 
 LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "polars", "narwhals", "pandas", "pyarrow")
@@ -60,13 +73,25 @@ def _version(name: str) -> str | None:
         return None
 
 
-def request_facts(plan: Plan, roles: Roles, seed: int | None) -> dict[str, Any]:
-    """Return what was asked, by whom and when; the plan has the seed that was used."""
+def request_facts(
+    plan: Plan,
+    roles: Roles,
+    seed: int | None,
+    *,
+    source: FileFacts,
+    command: str,
+    identifiers: tuple[str, ...],
+    dropped: tuple[str, ...],
+    key: str | None,
+) -> dict[str, Any]:
+    """Return what was asked of which columns, and when; the plan has the seed that was used."""
     return {
         "microagg_version": __version__,
         "libraries": library_versions(),
         "created": datetime.now(UTC).replace(microsecond=0),
         "plan": plan,
+        "input": source,
+        "command": command,
         "random_state": seed,
         "k": plan.k,
         "scale": plan.scale,
@@ -77,6 +102,9 @@ def request_facts(plan: Plan, roles: Roles, seed: int | None) -> dict[str, Any]:
         "weights": roles.weights,
         "unchanged": roles.unchanged,
         "unit": roles.unit,
+        "identifiers": identifiers,
+        "key": key,
+        "dropped": tuple(name for name in dropped if name != key),
     }
 
 
@@ -119,6 +147,18 @@ def result_facts(
     }
 
 
+def bound_facts(bound: Bound, errors: Errors) -> dict[str, Any]:
+    """Return how far from the least possible the groups are, or why that is not known."""
+    least = None if bound.sse is None else Errors(bound.sse, errors.sst).information_loss
+    return {
+        "bound": bound.tightness,
+        "lower_bound": least,
+        "gap": bound.gap(errors.sse),
+        "proved_optimal": bound.proves_optimal(errors.sse),
+        "why_no_bound": bound.why_none,
+    }
+
+
 def _requirement(finding: GroupFinding) -> RequirementFacts:
     """Return what was found; a share of a total, with the total, would give a value away."""
     figures = finding.as_dict()
@@ -152,11 +192,66 @@ def _plain(value: object, n_records: int) -> object:
     return f"{len(value):,} values"
 
 
-def digits_of(kind: ColumnType, digits: int | None) -> int | str:
+def column_facts(
+    column: Column | FittedType,
+    aggregate: Aggregate,
+    weight: float,
+    n_missing: int,
+    *,
+    why: str,
+    digits: int | None,
+    coarse: bool,
+) -> ColumnFacts:
+    """Say how a column was treated; `digits` are the decimals that it is released with."""
+    return ColumnFacts(
+        type=column.type,
+        aggregate=aggregate,
+        weight=weight,
+        missing=n_missing,
+        stored=type_name(column.stored),
+        why=why,
+        digits=_digits(column.type, digits),
+        coarse=coarse,
+        written=column.written,
+    )
+
+
+def _digits(kind: ColumnType, digits: int | None) -> int | str:
     """Return the decimals that numbers were rounded to; other columns have none."""
     if not kind.is_number:
         return ""
     return ALL if digits is None else digits
+
+
+def constraint_facts(
+    violations: dict[str, int],
+    *,
+    moved: int,
+    unproved: int,
+    excess: float,
+    added: float,
+    errors: Errors,
+) -> ConstraintFacts:
+    """Say what it took to satisfy constraints; `added` is what it adds to the squared error."""
+    return ConstraintFacts(
+        records_in_violation=violations,
+        groups_moved=moved,
+        groups_not_proved_nearest=unproved,
+        farther_than_nearest_by_at_most=excess,
+        added_information_loss=Errors(added, errors.sst).information_loss,
+    )
+
+
+def missing_facts(
+    treatment: Missing, before: Mapping[str, int], after: Mapping[str, int]
+) -> MissingFacts | None:
+    """Say how many missing values columns have before and after; None if there are none before."""
+    before = {name: count for name, count in before.items() if count}
+    if not before:
+        return None
+    return MissingFacts(
+        treatment=treatment, before=before, after={name: after[name] for name in before}
+    )
 
 
 def strata_facts(columns: tuple[str, ...], sizes: Labels, n_merged: int) -> StrataFacts:

@@ -19,7 +19,7 @@ from microagg.core.words import short_name
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.indicator_errors import indicator_errors
 from microagg.measures.utility.information_loss import Errors, squared_errors
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.plan import Plan
 from microagg.release.constrained import scaled_equalities
 from microagg.release.loss_so_far import LossSoFar

@@ -13,7 +13,7 @@ from microagg.core.errors import DataError
 from microagg.core.words import counted
 from microagg.files.dialect import Dialect
 from microagg.files.formats import open_table
-from microagg.plans.manifest import FileFacts
+from microagg.plans.manifest_facts import FileFacts
 from microagg.plans.plan import Plan
 from microagg.requirements.base import Evidence
 from microagg.requirements.observed import classes_of

@@ -109,31 +109,12 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
     """
     source = source.without(plan.na, plan.unchanged)
     frame = source.frame
-    not_read = set(source.not_read)
-    read = [name for name in (*frame.columns, *index_names(frame)) if name not in not_read]
-    roles = resolve(frame, plan.roles_in((*source.not_read, *read)))
-    named_identifiers = roles.identifiers
-    roles = replace(
-        roles,
-        identifiers=tuple(name for name in roles.identifiers if name not in not_read),
-        left_out=tuple(name for name in roles.left_out if name not in not_read),
-    )
+    named, roles = _roles(source, plan)
     if roles.unit is None and not plan.counts_rows:
         _check_identifiers(frame, roles.identifiers)
     k = check_k(largest_k or plan.k, n_records=len(frame))
     judged = judge_types(frame, roles.quasi_identifiers, plan, source.types)
-    said = plan.column_options
-    columns = {
-        name: open_column(
-            frame,
-            name,
-            replace(said.get(name, ColumnOptions()), type=judged[name].type, dates=plan.dates),
-        )
-        for name in roles.quasi_identifiers
-    }
-    check_values(columns.values(), plan.missing, hybrid=plan.hybrid)
-    if not plan.hybrid:  # hybrid records are made of floats, which keep means and covariances
-        columns = _with_digits(columns, plan)
+    columns = _columns(frame, plan, judged)
     weights, unit = (None, 1.0) if roles.weights is None else _weights(frame, roles.weights)
     blocks = []
     for names in _blocks(plan.blocks, roles.quasi_identifiers):
@@ -154,9 +135,38 @@ def open_records(source: Source, plan: Plan, *, largest_k: int | None = None) ->
         strata_columns=coded,
         units=units,
         judged=judged,
-        named_identifiers=named_identifiers,
+        named_identifiers=named.identifiers,
     )
     return records if largest_k else records.stratified_for(k, plan.small_strata)
+
+
+def _roles(source: Source, plan: Plan) -> tuple[Roles, Roles]:
+    """Return the roles of all columns, and of those that were read."""
+    frame, not_read = source.frame, set(source.not_read)
+    read = [name for name in (*frame.columns, *index_names(frame)) if name not in not_read]
+    roles = resolve(frame, plan.roles_in((*source.not_read, *read)))
+    return roles, replace(
+        roles,
+        identifiers=tuple(name for name in roles.identifiers if name not in not_read),
+        left_out=tuple(name for name in roles.left_out if name not in not_read),
+    )
+
+
+def _columns(frame: Frame, plan: Plan, judged: Mapping[str, Judgement]) -> dict[str, Column]:
+    """Return the quasi-identifiers, each as what it was judged to be."""
+    said = plan.column_options
+    columns = {
+        name: open_column(
+            frame,
+            name,
+            replace(said.get(name, ColumnOptions()), type=own.type, dates=plan.dates),
+        )
+        for name, own in judged.items()
+    }
+    check_values(columns.values(), plan.missing, hybrid=plan.hybrid)
+    if plan.hybrid:  # its records are made of floats, which keep means and covariances
+        return columns
+    return _with_digits(columns, plan)
 
 
 def _with_digits(columns: Mapping[str, Column], plan: Plan) -> dict[str, Column]:
@@ -287,9 +297,9 @@ def refuse_values(
     if absent and missing is Missing.ERROR:
         raise DataError(
             f"values of quasi-identifiers are missing in {_counted(absent)} (records in brackets). "
-            "Choose what happens to missing values (NaN or null): --missing value keeps them as a "
-            "value, which whole groups release or none, --missing impute replaces them by their "
-            "group's aggregate (missing='value' or 'impute' in Python)."
+            "Choose what happens to missing values (NaN or null): --missing value keeps them, as a "
+            "value of their own, and --missing impute fills them in with the aggregate of their "
+            "group (missing='value' or 'impute' in Python)."
         )
     if empty and missing is Missing.IMPUTE:
         raise DataError(

@@ -23,7 +23,8 @@ from microagg.files.formats import (
     write_table,
 )
 from microagg.files.writing import text_writer
-from microagg.plans.manifest import Manifest, Promise
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.required import least_behind
 from microagg.release.origin import Origin
 from microagg.release.saving import audit_table, file_name, save_release

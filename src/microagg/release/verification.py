@@ -50,19 +50,10 @@ class Verified:
 
 def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> Verified:
     """Insert the released values, and verify on the finished table what was promised."""
-    columns = {
-        name: column.decode(released.values[name]) for name, column in records.columns.items()
-    }
-    if records.strata is not None:
-        for name, values in records.strata.released.items():
-            columns[name] = records.strata_columns[name].decode(values)
-    dropped, key = list(records.roles.unpublished), None
-    if plan.keep_key:
-        key = records.roles.identifiers[0]  # in the order of the table
-        dropped.remove(key)
-        columns[key] = random_keys(records.frame, key)
+    # The first in the order of the table.
+    key = records.roles.identifiers[0] if plan.keep_key else None
     order = random_order(len(records.frame)) if plan.shuffle else None
-    table = with_released(records.frame, columns, dropped=dropped, order=order)
+    table = _released_table(records, released, key, order)
     unpublished = unpublished_for(plan, records)
     if order is not None and unpublished.width:
         unpublished = unpublished[order]
@@ -101,6 +92,22 @@ def finish(plan: Plan, records: Records, groups: Groups, released: Released) -> 
         () if plan.hybrid else _shared(each, records.roles.sensitive),
         order,
     )
+
+
+def _released_table(
+    records: Records, released: Released, key: str | None, order: Order | None
+) -> Any:
+    """Return the finished table, of the same kind as the one that was given."""
+    columns = {
+        name: column.decode(released.values[name]) for name, column in records.columns.items()
+    }
+    if records.strata is not None:
+        for name, values in records.strata.released.items():
+            columns[name] = records.strata_columns[name].decode(values)
+    if key is not None:
+        columns[key] = random_keys(records.frame, key)
+    dropped = [name for name in records.roles.unpublished if name != key]
+    return with_released(records.frame, columns, dropped=dropped, order=order)
 
 
 def _shared(each: Iterable[Evidence], sensitive: Iterable[str]) -> tuple[SharedValues, ...]:

@@ -20,7 +20,8 @@ from microagg.core.validation import check_count, check_mapping
 from microagg.plans.arguments import plan_of
 from microagg.plans.checks import parse_constraints
 from microagg.plans.columns import NEED_ORIGINAL, as_columns
-from microagg.plans.manifest import FileFacts, Manifest
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import FileFacts
 from microagg.plans.plan import Plan
 from microagg.plans.units import ROWS
 from microagg.release.release import PathName

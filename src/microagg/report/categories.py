@@ -19,7 +19,8 @@ from microagg.measures.utility.associations import (
     associations,
     summarised,
 )
-from microagg.plans.manifest import Manifest, MarginFacts
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import MarginFacts
 from microagg.report.bars import ALL_OTHERS, categories_in
 from microagg.report.rare import SafeColumns, named_categories, reveals_few, two_values
 from microagg.report.steps import Steps

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from microagg.core.words import counted, counted_units, short_name
-from microagg.plans.manifest import HybridFacts, Manifest, Promise
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import HybridFacts, Promise
 from microagg.plans.required import (
     WHY_LOST,
     Required,

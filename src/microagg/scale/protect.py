@@ -1,7 +1,6 @@
 """protect_dataset(): a folder of files, or one that is too large, protected within memory."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -9,8 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microagg.core.errors import MicroaggError, ParameterError
-from microagg.core.progress import ProgressCallback, reporting_to
-from microagg.core.progress import report as report_progress
+from microagg.core.progress import ProgressCallback, announce, reporting_to
 from microagg.core.validation import SeedLike, check_flag, check_seed
 from microagg.files.dialect import Dialect
 from microagg.files.formats import suffix_of
@@ -68,6 +66,7 @@ def protect_dataset(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    force: bool = False,
     random_state: SeedLike = None,
     plan: Plan | str | PathLike[str] | None = None,
     progress: bool | ProgressCallback = False,
@@ -101,6 +100,7 @@ def protect_dataset(
         from a sample, and says so
     delimiter, decimal, encoding : how CSV files are written; detected in the first of them where
         not given
+    force : whether an existing file, or report, is replaced; a folder never is
     plan : a `Plan` that says all of the options below, or the path of a plan file; no other option
         may be given with it
     progress : True for a bar where standard error is a terminal, or a function that is called with
@@ -129,48 +129,7 @@ def protect_dataset(
     (4, 2)
     """
     chosen = plan_of({"k": k, "random_state": random_state, **options}, plan)
-    with reporting_to(progress):
-        return protect_files(
-            source,
-            target,
-            chosen,
-            engine=engine,
-            memory=memory,
-            work_dir=work_dir,
-            keep_work=keep_work,
-            resume=resume,
-            report=report,
-            public_report=public_report,
-            delimiter=delimiter,
-            decimal=decimal,
-            encoding=encoding,
-            tell=lambda sentence: report_progress(sentence, 0, 1),
-        )
-
-
-def protect_files(
-    source: PathName,
-    target: PathName,
-    plan: Plan,
-    *,
-    engine: Any = None,
-    memory: str | int | None = None,
-    work_dir: PathName | None = None,
-    keep_work: bool = False,
-    resume: bool = False,
-    report: PathName | None = None,
-    public_report: PathName | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    force: bool = False,
-    tell: Callable[[str], object] = lambda _: None,
-) -> Manifest:
-    """Protect a dataset according to a plan; `force` replaces one file, never a folder.
-
-    `tell` is called with what the work folder will take.
-    """
-    check_plan(plan)
+    check_plan(chosen)
     check_engine(engine)
     limit = memory_limit(memory)
     keep_work, resume = check_flag("keep_work", keep_work), check_flag("resume", resume)
@@ -178,35 +137,51 @@ def protect_files(
     if not given.exists():
         raise ParameterError(f"the input {str(given)!r} does not exist.")
     place = _work_place(given, goal, work_dir).absolute()
-    output = _output(goal, given, place, force=force)
+    output = _output(goal, given, place, force=check_flag("force", force))
     reports = ReportFiles.of(report, public_report)
-    found = find_at(given) if isinstance(given, Url) else find_files(given)
-    dialect = _dialect(found, delimiter, decimal, encoding)
-    begun = RunStart(plan, found, dialect, versions_here(), reports.names)
-    warn_of_k(plan)
-    setting = None
-    if not resume:
-        output.check(given)
-        if not output.is_folder:
-            _check_suffix(given, goal)
-        reports.check(given, goal, force=force)
-        if found.kind != "CSV" and not isinstance(given, Url):
-            setting = _setting(plan, list_files(found))
-        tell(check_space(found, setting, place.parent, goal))
-    with working_in(place, resume=resume) as work, working_with(engine):
-        passes = Passes(work, limit)
-        manifest = output.finished(passes) if resume else None
-        if manifest is None:
-            if resume:
-                output.check(given)
-                reports.check(given, goal, force=force)
-                begun.check(work)
-            work.keep(BEGUN, begun)
-            manifest, pages = _protected(passes, begun, setting, output, reports)
-            output.publish(passes, manifest, pages)
-    if not keep_work:
-        remove(WorkFolder(place))
+    with reporting_to(progress):
+        found = find_at(given) if isinstance(given, Url) else find_files(given)
+        dialect = _dialect(found, delimiter, decimal, encoding)
+        begun = RunStart(chosen, found, dialect, versions_here(), reports.names)
+        warn_of_k(chosen)
+        setting = (
+            None if resume else _first_setting(begun, given, output, reports, place, force=force)
+        )
+        with working_in(place, resume=resume) as work, working_with(engine):
+            passes = Passes(work, limit)
+            manifest = output.finished(passes) if resume else None
+            if manifest is None:
+                if resume:
+                    output.check(given)
+                    reports.check(given, goal, force=force)
+                    begun.check(work)
+                work.keep(BEGUN, begun)
+                manifest, pages = _protected(passes, begun, setting, output, reports)
+                output.publish(passes, manifest, pages)
+        if not keep_work:
+            remove(WorkFolder(place))
     return manifest
+
+
+def _first_setting(
+    begun: RunStart,
+    given: Place,
+    output: Output | UrlOutput,
+    reports: ReportFiles,
+    place: Path,
+    *,
+    force: bool,
+) -> DatasetSetting | None:
+    """Check what a new run would write, and where; return its setting if that is known already."""
+    output.check(given)
+    if not output.is_folder:
+        _check_suffix(given, output.target)
+    reports.check(given, output.target, force=force)
+    found, setting = begun.found, None
+    if found.kind != "CSV" and not isinstance(given, Url):
+        setting = _setting(begun.plan, list_files(found))
+    announce(check_space(found, setting, place.parent, output.target))
+    return setting
 
 
 def _dialect(

@@ -27,7 +27,7 @@ from microagg.measures.utility.information_loss import Errors, squared_errors
 from microagg.partitions.auto import EFFORTS, Auto
 from microagg.plans.arguments import alone_with_plan, other_than_defaults, plan_of
 from microagg.plans.fields import DEFAULT_EFFORT
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
 from microagg.plans.signatures import with_options

@@ -43,6 +43,15 @@ def heap_sink(distances: Floats, rows: Rows, size: int, distance: float, row: in
 
 
 @inner_kernel
+def sort_heap(distances: Floats, rows: Rows, size: int) -> None:
+    """Sort a heap of `size` entries, the first in order first."""
+    for last in range(size - 1, 0, -1):
+        distance, row = distances[last], rows[last]
+        distances[last], rows[last] = distances[0], rows[0]
+        heap_sink(distances, rows, last, distance, row)
+
+
+@inner_kernel
 def keep_smallest(
     value: float, place: int, count: int, out_values: Floats, out_places: Rows
 ) -> int:

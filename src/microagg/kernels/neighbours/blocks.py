@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
+from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink, sort_heap
 from microagg.kernels.compile import inner_kernel, kernel
 
 BLOCK = 32
@@ -336,10 +336,7 @@ def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows
                     heap_sink(out_distances, out_rows, wanted, distances[slot], row)
                 if found == wanted:
                     radius = out_distances[0]
-    for last in range(found - 1, 0, -1):
-        distance, row = out_distances[last], out_rows[last]
-        out_distances[last], out_rows[last] = out_distances[0], out_rows[0]
-        heap_sink(out_distances, out_rows, last, distance, row)
+    sort_heap(out_distances, out_rows, found)
     return found
 
 

@@ -6,9 +6,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from microagg.bounds.choice import Bound
+from microagg.core.arrays import Hashes, Rows
 from microagg.core.registry import find
 from microagg.measures.utility.information_loss import Errors
-from microagg.plans.manifest import (
+from microagg.plans.manifest import Manifest
+from microagg.plans.manifest_facts import (
     CategoryFacts,
     ColumnFacts,
     CombinationFacts,
@@ -16,7 +19,6 @@ from microagg.plans.manifest import (
     DatasetFacts,
     DatasetFile,
     FileFacts,
-    Manifest,
     MissingFacts,
     Promise,
     StrataFacts,
@@ -24,7 +26,10 @@ from microagg.plans.manifest import (
 )
 from microagg.plans.plan import Plan
 from microagg.release.facts import (
-    digits_of,
+    bound_facts,
+    column_facts,
+    constraint_facts,
+    missing_facts,
     request_facts,
     result_facts,
     strata_facts,
@@ -41,7 +46,6 @@ from microagg.scale.steps.writing import Written
 from microagg.scale.storage.hashing import sha256_of_files
 from microagg.tables.columns import AGGREGATES
 from microagg.tables.decimals import is_coarse_beside
-from microagg.tables.frames import type_name
 from microagg.tables.statistics import NumberStatistics
 
 Key = TypeVar("Key", bound=Hashable)
@@ -88,14 +92,7 @@ def add_up(each: Iterable[ReleasedFacts]) -> ReleasedFacts:
             after.append(own.combinations_after)
     assert lost is not None
     known = np.unique(np.concatenate(before)) if before else None
-    shown = None
-    if after:
-        codes, places = np.unique(
-            np.concatenate([codes for codes, _ in after]), return_inverse=True
-        )
-        counts = np.concatenate([counts for _, counts in after])
-        totals = np.bincount(places.reshape(-1), weights=counts).astype(np.intp)
-        shown = (codes, totals)
+    shown = _counted_together(after) if after else None
     return ReleasedFacts(
         sizes,
         lost,
@@ -110,6 +107,13 @@ def add_up(each: Iterable[ReleasedFacts]) -> ReleasedFacts:
         known,
         shown,
     )
+
+
+def _counted_together(each: Sequence[tuple[Hashes, Rows]]) -> tuple[Hashes, Rows]:
+    """Return the codes that any part has, and how many records of all parts have each."""
+    codes, places = np.unique(np.concatenate([codes for codes, _ in each]), return_inverse=True)
+    counts = np.concatenate([counts for _, counts in each])
+    return codes, np.bincount(places.reshape(-1), weights=counts).astype(np.intp)
 
 
 def _add(totals: dict[Key, int], counts: Mapping[Key, int]) -> None:
@@ -130,7 +134,16 @@ def describe(done: Done) -> Manifest:
     used = plan.replace(random_state=seed)
     listing = setting.listing
     return Manifest(
-        **request_facts(used, roles, seed),
+        **request_facts(
+            used,
+            roles,
+            seed,
+            source=FileFacts(file=listing.root.name, sha256=_together(done, done.inputs)),
+            command=done.command(used),
+            identifiers=roles.identifiers,
+            dropped=setting.dropped,
+            key=setting.key,
+        ),
         **result_facts(
             find(plan.method),
             estimator,
@@ -140,18 +153,11 @@ def describe(done: Done) -> Manifest:
             done.checked,
             n_records=listing.n_rows,
         ),
-        input=FileFacts(file=listing.root.name, sha256=_together(done, done.inputs)),
-        command=done.command(used),
-        identifiers=roles.identifiers,
+        **bound_facts(Bound(why_none="it would take the whole dataset at once"), errors),
         columns=_columns(done),
         promise=Promise.NOTHING if plan.k == 1 else Promise.K_ANONYMITY,
         interrupted=False,
         timed_out=False,
-        bound=None,
-        lower_bound=None,
-        gap=None,
-        proved_optimal=False,
-        why_no_bound="it would take the whole dataset at once",
         constraints=_constraints(plan, done.released, errors),
         missing_values=_missing(done),
         markers=dict(done.facts.markers),
@@ -160,28 +166,32 @@ def describe(done: Done) -> Manifest:
         new_combinations=_combinations(done.released),
         categories=_categories(done),
         draw=None,
-        key=setting.key,
-        dropped=setting.dropped,
         units=_units(done),
         verified=plan.k > 1,
         seconds=done.seconds,
         output=FileFacts(
             file=done.target, sha256=_together(done, [own.sha256 for own in done.written])
         ),
-        dataset=DatasetFacts(
-            format=listing.kind,
-            region_size=setting.region_size,
-            regions=done.regions,
-            in_folders=listing.in_folders,
-            files=tuple(
-                DatasetFile(
-                    name=file.name,
-                    records=own.n_rows,
-                    input_sha256=digest,
-                    output_sha256=own.sha256,
-                )
-                for file, own, digest in zip(listing.files, done.written, done.inputs, strict=True)
-            ),
+        dataset=_dataset(done),
+    )
+
+
+def _dataset(done: Done) -> DatasetFacts:
+    setting = done.fitted.setting
+    listing = setting.listing
+    return DatasetFacts(
+        format=listing.kind,
+        region_size=setting.region_size,
+        regions=done.regions,
+        in_folders=listing.in_folders,
+        files=tuple(
+            DatasetFile(
+                name=file.name,
+                records=own.n_rows,
+                input_sha256=digest,
+                output_sha256=own.sha256,
+            )
+            for file, own, digest in zip(listing.files, done.written, done.inputs, strict=True)
         ),
     )
 
@@ -205,18 +215,16 @@ def _columns(done: Done) -> dict[str, ColumnFacts]:
             spread = present.moments.scaling.unit * float(np.sqrt((n - 1) / n))
             is_float = own.type.stored.startswith("Float") and kind != "integer"
             coarse = (is_float or digits < 0) and is_coarse_beside(spread, digits)
-        found[name] = ColumnFacts(
-            type=kind,
-            aggregate=next(iter(aggregates.values()))
+        found[name] = column_facts(
+            own.type,
+            next(iter(aggregates.values()))
             if options.aggregate is None
             else aggregates[options.aggregate],
-            weight=own.weight,
-            missing=own.n_missing,
-            stored=type_name(own.type.stored),
+            own.weight,
+            own.n_missing,
             why=fitted.judged[name].why,
-            digits=digits_of(kind, digits),
+            digits=digits,
             coarse=coarse,
-            written=own.type.written,
         )
     return found
 
@@ -224,22 +232,19 @@ def _columns(done: Done) -> dict[str, ColumnFacts]:
 def _constraints(plan: Plan, found: ReleasedFacts, errors: Errors) -> ConstraintFacts | None:
     if not plan.constraints:
         return None
-    return ConstraintFacts(
-        records_in_violation=found.violations,
-        groups_moved=found.groups_moved,
-        groups_not_proved_nearest=found.groups_unproved,
-        farther_than_nearest_by_at_most=found.excess,
-        added_information_loss=Errors(found.added, errors.sst).information_loss,
+    return constraint_facts(
+        found.violations,
+        moved=found.groups_moved,
+        unproved=found.groups_unproved,
+        excess=found.excess,
+        added=found.added,
+        errors=errors,
     )
 
 
 def _missing(done: Done) -> MissingFacts | None:
-    columns = done.statistics.columns
-    before = {name: own.n_missing for name, own in columns.items() if own.n_missing}
-    if not before:
-        return None
-    after = {name: done.released.missing[name] for name in before}
-    return MissingFacts(treatment=done.fitted.setting.plan.missing, before=before, after=after)
+    before = {name: own.n_missing for name, own in done.statistics.columns.items()}
+    return missing_facts(done.fitted.setting.plan.missing, before, done.released.missing)
 
 
 def _strata(done: Done) -> StrataFacts | None:

@@ -13,7 +13,7 @@ from microagg.core.arrays import Hashes, Labels, Rows
 from microagg.core.registry import find
 from microagg.kernels.basics.group_sums import summarise
 from microagg.measures.utility.information_loss import Errors
-from microagg.plans.manifest import Promise
+from microagg.plans.manifest_facts import Promise
 from microagg.plans.plan import Plan
 from microagg.release.categories import CategoryChoice
 from microagg.release.constrained import systems_of
