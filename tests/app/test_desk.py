@@ -177,6 +177,13 @@ def test_a_box_that_was_refused_goes_back_and_blocks_nothing(tmp_path):
     assert ready.is_running("protect")
 
 
+def test_nothing_entered_for_k_says_what_to_enter(ready):
+    do(ready, "set_option", keyword="k", value="", id="option-k")
+    assert refusal(ready, "option-k") == "enter k, a whole number of at least 1."
+    do(ready, "set_ks", value=" ", id="ks")
+    assert refusal(ready, "ks") == "enter values of k, such as 3, 5, 10."
+
+
 def test_values_of_k_that_were_refused_are_not_compared(ready):
     do(ready, "set_ks", value="3, x", id="ks")
     do(ready, "compare")
@@ -276,10 +283,12 @@ def test_requirements_come_and_go(ready):
     assert ready.state.plan.columns["illness"].l_diversity is None
 
 
-def test_text_without_a_role_stops_the_run(desk):
-    do(desk, "run", id="protect")
-    assert "no role" in refusal(desk, "protect")
-    assert "protect" not in desk.jobs.tasks()
+@pytest.mark.parametrize("task", ["run", "compare"])
+def test_text_without_a_role_stops_the_run(desk, task):
+    place = {"run": "protect"}.get(task, task)
+    do(desk, task, id=place)
+    assert "no role" in refusal(desk, place)
+    assert place not in desk.jobs.tasks()
 
 
 def test_a_release_belongs_to_its_choices(ready):

@@ -16,6 +16,7 @@
     if (button) button.setAttribute("aria-pressed", String(isDark()));
   };
   setTheme(stored("microagg-theme"));
+  prefersDark.addEventListener("change", () => setTheme());
 
   // ---- merging new markup into what is there ---------------------------------------------------
   const KEPT = { DETAILS: ["open"] }; // the browser decides these
