@@ -283,6 +283,16 @@ def test_requirements_come_and_go(ready):
     assert ready.state.plan.columns["illness"].l_diversity is None
 
 
+def test_another_name_is_not_about_what_was_refused_for_the_former(ready, tmp_path):
+    do(ready, "run")
+    do(ready, "set_target", value=str(tmp_path / "none" / "a.csv"), id="target")
+    do(ready, "save")
+    assert "does not exist" in refusal(ready, "save")
+    do(ready, "set_target", value=str(tmp_path / "a.json"), id="target")
+    assert "must end in" in refusal(ready, "target")
+    assert not refusal(ready, "save")
+
+
 @pytest.mark.parametrize("task", ["run", "compare"])
 def test_text_without_a_role_stops_the_run(desk, task):
     place = {"run": "protect"}.get(task, task)

@@ -89,6 +89,9 @@ def test_cancel_leaves_nothing_within_a_second(steward, app, long_table):
     steward.see("#run")
     assert time.monotonic() - began < 2, "with the way from the page and back"
     assert "Cancelled" in steward.text("#said")
+    steward.page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    place, height = steward.see("#said").bounding_box(), steward.page.viewport_size["height"]
+    assert 0 < place["y"] < place["y"] + place["height"] < height, "in sight, wherever one is"
     kept = job_folders(app) - before
     assert not [folder for folder in kept if (folder / "release.pickle").exists()]
     assert leaders(app) == []
