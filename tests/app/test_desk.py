@@ -462,6 +462,9 @@ def test_samples_are_opened_and_released_elsewhere(tmp_path, monkeypatch):
     assert desk.described.n_records == 1200
     assert desk.state.now.outputs.target == str(tmp_path / "visits-protected.csv")
     assert not desk.workspace.recent(), "they are gone when the app ends"
+    assert "private copy" in str(code(desk)), "its command will find no file then"
+    do(desk, "open", {"path": str(write_people(tmp_path))}, place="path")
+    assert "private copy" not in str(code(desk))
 
 
 def test_recent_files_are_opened_and_forgotten(desk):
