@@ -131,6 +131,23 @@ def test_the_keyboard_alone_is_enough(context, app, tmp_path):
     assert (tmp_path / "people-protected.csv").exists()
 
 
+def test_undo_by_key_is_of_the_plan_unless_text_is_edited(context, app, tmp_path):
+    steward = Steward.enter(context, app)
+    page = steward.page
+    steward.open(write_people(tmp_path / "people.csv", n=60))
+    steward.go("protect")
+    steward.unfold("#option-hybrid")
+    page.check("#option-hybrid")
+    page.wait_for_selector("#k-means:has-text('Hybrid')")
+    page.focus("#option-k")
+    page.keyboard.press("Control+z")
+    page.focus("#option-hybrid")
+    assert "Hybrid" in steward.text("#k-means"), "a field of text has an undo of its own"
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("#k-means:not(:has-text('Hybrid'))")
+    assert not page.is_checked("#option-hybrid")
+
+
 def test_the_focus_is_always_seen(released):
     released.page.set_viewport_size(SCREENS["desktop, light"]["viewport"])
     released.go("protect")

@@ -177,6 +177,13 @@ def test_a_box_that_was_refused_goes_back_and_blocks_nothing(tmp_path):
     assert ready.is_running("protect")
 
 
+def test_nothing_entered_for_k_says_what_to_enter(ready):
+    do(ready, "set_option", keyword="k", value="", id="option-k")
+    assert refusal(ready, "option-k") == "enter k, a whole number of at least 1."
+    do(ready, "set_ks", value=" ", id="ks")
+    assert refusal(ready, "ks") == "enter values of k, such as 3, 5, 10."
+
+
 def test_values_of_k_that_were_refused_are_not_compared(ready):
     do(ready, "set_ks", value="3, x", id="ks")
     do(ready, "compare")
@@ -276,10 +283,22 @@ def test_requirements_come_and_go(ready):
     assert ready.state.plan.columns["illness"].l_diversity is None
 
 
-def test_text_without_a_role_stops_the_run(desk):
-    do(desk, "run", id="protect")
-    assert "no role" in refusal(desk, "protect")
-    assert "protect" not in desk.jobs.tasks()
+def test_another_name_is_not_about_what_was_refused_for_the_former(ready, tmp_path):
+    do(ready, "run")
+    do(ready, "set_target", value=str(tmp_path / "none" / "a.csv"), id="target")
+    do(ready, "save")
+    assert "does not exist" in refusal(ready, "save")
+    do(ready, "set_target", value=str(tmp_path / "a.json"), id="target")
+    assert "must end in" in refusal(ready, "target")
+    assert not refusal(ready, "save")
+
+
+@pytest.mark.parametrize("task", ["run", "compare"])
+def test_text_without_a_role_stops_the_run(desk, task):
+    place = {"run": "protect"}.get(task, task)
+    do(desk, task, id=place)
+    assert "no role" in refusal(desk, place)
+    assert place not in desk.jobs.tasks()
 
 
 def test_a_release_belongs_to_its_choices(ready):
@@ -443,6 +462,9 @@ def test_samples_are_opened_and_released_elsewhere(tmp_path, monkeypatch):
     assert desk.described.n_records == 1200
     assert desk.state.now.outputs.target == str(tmp_path / "visits-protected.csv")
     assert not desk.workspace.recent(), "they are gone when the app ends"
+    assert "private copy" in str(code(desk)), "its command will find no file then"
+    do(desk, "open", {"path": str(write_people(tmp_path))}, place="path")
+    assert "private copy" not in str(code(desk))
 
 
 def test_recent_files_are_opened_and_forgotten(desk):

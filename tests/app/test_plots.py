@@ -7,7 +7,9 @@ import pytest
 from microagg.app import plots
 from microagg.app.answers import Bars, Correlations, Histogram
 from microagg.app.estimates import _MEASURED, estimate
+from microagg.app.steps.protect import n_axes, n_protected
 from microagg.core.registry import METHODS
+from tests.app.table import do, with_roles
 
 HISTOGRAM = Histogram(
     places=(1.0, 2.0, 3.0),
@@ -106,6 +108,20 @@ def test_estimates_grow_and_say_how_rough_they_are():
     assert estimate("fcm", "balanced", 1000, 5).seconds is not None
     assert "memory" in estimate("tclose-first", "balanced", 1000, 5).words
     assert " to " in estimate("auto", "best", 100_000, 20).words
+
+
+def test_estimates_count_the_axes_of_categories_and_units(tmp_path):
+    plain = estimate("auto", "fast", 2_000, 10).seconds
+    assert estimate("auto", "fast", 2_000, 10, n_axes=10).seconds == plain
+    assert estimate("auto", "fast", 2_000, 10, n_axes=73).seconds > plain + 1
+    assert estimate("auto", "fast", 2_000, 10, has_units=True).seconds > plain
+    desk = with_roles(tmp_path, town=[f"Town {i % 12}" for i in range(40)])
+    do(desk, "set_role", column="town", value="quasi-identifier")
+    numbers = n_protected(desk.state, desk.described) - 2
+    sizes = {own.name: own.distinct for own in desk.described.columns}
+    assert n_axes(desk.state, desk.described) == numbers + sizes["size"] + 12
+    do(desk, "set_column_option", column="town", keyword="type", value="ordinal")
+    assert n_axes(desk.state, desk.described) == numbers + sizes["size"] + 1
 
 
 def test_measured_methods_exist():

@@ -89,6 +89,9 @@ def test_cancel_leaves_nothing_within_a_second(steward, app, long_table):
     steward.see("#run")
     assert time.monotonic() - began < 2, "with the way from the page and back"
     assert "Cancelled" in steward.text("#said")
+    steward.page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    place, height = steward.see("#said").bounding_box(), steward.page.viewport_size["height"]
+    assert 0 < place["y"] < place["y"] + place["height"] < height, "in sight, wherever one is"
     kept = job_folders(app) - before
     assert not [folder for folder in kept if (folder / "release.pickle").exists()]
     assert leaders(app) == []
@@ -136,7 +139,13 @@ def test_pages_say_that_the_app_has_stopped(browser, tmp_path):
     app = RunningApp.start(tmp_path, "--idle-minutes", "0.05")
     context = browser.new_context()
     steward = Steward.enter(context, app)
+    steward.page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
     assert "stopped after 3 seconds without use" in steward.text("#gone")
+    place = steward.see("#gone").bounding_box()
+    assert 0 <= place["y"] < steward.page.viewport_size["height"] / 2, "in sight, wherever one is"
+    on_top = "gone => gone.contains(document.elementFromPoint(innerWidth / 2, %d))"
+    middle = place["y"] + place["height"] / 2
+    assert steward.see("#gone").evaluate(on_top % middle), "above the veil"
     assert app.process.wait(20) == 0
     context.close()
 

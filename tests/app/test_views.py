@@ -10,12 +10,14 @@ from htmltools import TagList
 from microagg.app import page as page_
 from microagg.app.actions import ACTIONS
 from microagg.app.changes import COLUMN_OPTIONS, OPTIONS
+from microagg.app.jobs import JobStatus
 from microagg.app.page import _VIEWS, OUTPUTS, code, page, steps
 from microagg.app.state import STEPS, State
 from microagg.app.steps import explore as explore_step
 from microagg.app.steps import protect as protect_step
 from microagg.app.steps import release as release_step
 from microagg.app.steps import roles as roles_step
+from microagg.app.steps import running
 from microagg.app.steps.column_options import key_of
 from microagg.core.registry import METHODS
 from microagg.plans.columns import ColumnPlan
@@ -224,6 +226,11 @@ def test_what_k_means(tmp_path):
     assert "1 time in 5 (20 %)" in words
     do(desk, "set_option", keyword="k", value="41")
     assert "40 at most" in " ".join(protect_step.meaning_of_k(desk.state, found))
+    several = with_visits(tmp_path)
+    do(several, "set_option", keyword="k", value="41")
+    assert protect_step.meaning_of_k(several.state, several.described) == [
+        "person has 10 different values: k can be 10 at most."
+    ], "people are fewer than records"
 
 
 def test_a_weaker_promise_is_named(tmp_path):
@@ -314,3 +321,20 @@ def test_every_task_that_was_asked_for_is_shown_and_can_be_ended(tmp_path):
     ids = [given["id"] for _, given in own.found if given.get("data-do")]
     assert ids == ["cancel-compare", "stop", "cancel-protect"]
     assert "Protecting the table" in str(page_.progress(_Desks(), desk))
+
+
+def test_a_run_that_is_stopping_still_says_what_it_does():
+    status = JobStatus("stopping", phase="measuring", done=1, total=4)
+    shown = str(running.progress(status, "protect"))
+    assert "stopping with the best so far · measuring · 25 %" in shown
+
+
+def test_a_refused_requirement_is_explained_at_its_field(tmp_path):
+    desk = with_roles(tmp_path)
+    fields = {"requirement": "l_diversity|illness", "requirement-value": "some"}
+    do(desk, "add_requirement", fields, place="requirement-value")
+    own = elements(desk, "protect")
+    field = next(given for _, given in own.found if given.get("id") == "requirement-value")
+    assert field["aria-invalid"] == "true"
+    assert "requirement-value-error" in field["aria-describedby"]
+    assert [given.get("id") for _, given in own.found].count("requirement-value-error") == 1

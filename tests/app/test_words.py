@@ -3,6 +3,8 @@
 import pytest
 
 from microagg.app.words import without_flags
+from microagg.core.errors import ParameterError
+from microagg.files.formats import refuse_folder
 from microagg.tables.dates import ambiguous
 from tests.app.table import do, with_roles
 
@@ -27,10 +29,21 @@ from tests.app.table import do, with_roles
             "No bound was computed (it takes long; the bound fast asks for it), so it is unknown.",
         ),
         ("Column 'net (x=1)' has no role.", "Column 'net (x=1)' has no role."),
+        (
+            "-k takes whole numbers, as in 3,5; got 'x'.",
+            "k takes whole numbers, as in 3,5; got 'x'.",
+        ),
     ],
 )
 def test_controls_have_no_flags(text, shown):
     assert without_flags(text) == shown
+
+
+def test_a_folder_is_refused_without_naming_commands(tmp_path):
+    with pytest.raises(ParameterError) as refused:
+        refuse_folder(str(tmp_path))
+    shown = without_flags(str(refused.value))
+    assert shown.endswith("is a folder, and a file is needed here. Name one of its files.")
 
 
 def test_dates_are_explained_without_flags():

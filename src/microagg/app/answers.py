@@ -57,7 +57,7 @@ class Column(Message):
 
 
 class Proposal(Message):
-    """A constraint that the records satisfy already."""
+    """A constraint that all records satisfy, or nearly all."""
 
     text: str
     comment: str

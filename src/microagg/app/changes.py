@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from microagg.app.answers import Column, Described
+from microagg.core.errors import ParameterError
 from microagg.core.registry import find
 from microagg.plans.agreement import options_of_another_method
 from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
@@ -48,6 +49,8 @@ def with_option(plan: Plan, keyword: str, entered: str | bool) -> Plan:
     asked = plan.as_dict()
     asked.pop(keyword, None)
     value = _entered(OPTIONS[keyword], entered)
+    if value is None and keyword == "k":
+        raise ParameterError("enter k, a whole number of at least 1.")
     return Plan.of(**asked, **({} if value is None else {keyword: value}))
 
 

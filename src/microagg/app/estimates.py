@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from microagg.app.words import SIZES, TIMES, in_words
+from microagg.tables.nominal import MOST_AXES
 
 # Seconds of CPU to group these numbers of skewed records of 10 columns with k = 5, on one core.
 _MEASURED: dict[str, tuple[tuple[int, float], ...]] = {
@@ -34,7 +35,8 @@ _MEASURED: dict[str, tuple[tuple[int, float], ...]] = {
     "icsm": ((2_000, 0.66), (16_000, 8.6)),
     "fcm": ((2_000, 1.5), (16_000, 93.0)),
 }
-_COLUMNS = 10
+_AXES, _POWER = 10, 0.7  # more axes cost less than in proportion
+_WITH_UNITS = 2.0  # as k counts units, groups are searched for more than once
 # Measuring a release: for each record, and with many columns for each pair of the records compared.
 _MEASURING, _PAIR, _MANY_COLUMNS, _MOST_COMPARED = 1.1e-4, 2.2e-9, 16, 100_000
 _STARTING = 2.0  # seconds to start a process and load what was compiled
@@ -64,19 +66,39 @@ class Estimate:
         return f"{low} to {high}, {memory}"
 
 
+def axes_of(n_categories: int) -> int:
+    """Return how many axes a nominal column takes where records are compared.
+
+    >>> axes_of(2), axes_of(5), axes_of(200)
+    (1, 5, 64)
+    """
+    return 1 if n_categories <= 2 else min(n_categories, MOST_AXES)
+
+
 def estimate(
-    method: str, effort: str, n_records: int, n_columns: int, time_budget: float | None = None
+    method: str,
+    effort: str,
+    n_records: int,
+    n_columns: int,
+    time_budget: float | None = None,
+    *,
+    n_axes: int | None = None,
+    has_units: bool = False,
 ) -> Estimate:
-    """Return what grouping and measuring this many records may take."""
+    """Return what grouping and measuring this many records may take.
+
+    Numbers take one axis each, nominal columns several (`axes_of`).
+    """
     n, d = max(n_records, 1), max(n_columns, 1)
-    n_bytes = _FIXED_BYTES + _BYTES_PER_VALUE * n * d
+    axes = max(n_axes or d, d)
+    n_bytes = _FIXED_BYTES + _BYTES_PER_VALUE * n * axes
     points = _MEASURED.get(f"{method}, {effort}" if method == "auto" else method)
     if points is None:
         return Estimate(None, n_bytes)
-    grouping = _between(points, n) * d / _COLUMNS
+    grouping = _between(points, n) * (axes / _AXES) ** _POWER * (_WITH_UNITS if has_units else 1)
     if time_budget is not None:
         grouping = min(grouping, time_budget)
-    measuring = _MEASURING * n * d / _COLUMNS
+    measuring = _MEASURING * n * d / _AXES
     if d >= _MANY_COLUMNS:
         measuring += _PAIR * d * min(n, _MOST_COMPARED) * n
     return Estimate(_STARTING + grouping + measuring, n_bytes)

@@ -7,6 +7,7 @@ depend on it are sent again. Long work is done by jobs: the page only looks how 
 import asyncio
 from collections.abc import Callable
 from importlib.resources import files
+from pathlib import Path
 
 from htmltools import HTMLDependency, Tag, TagChild, TagList, head_content, tags
 from shiny import App, Inputs, Outputs, Session, reactive, render, req
@@ -152,8 +153,17 @@ def code(desk: Desk) -> Tag:
     """Return the command and the Python that do the same as a step."""
     step = desk.state.view.step
     found = code_for(step, desk.replay_of_comparison if step == EXPLORE else desk.replay)
+    source = desk.state.now.source
+    is_copy = source is not None and Path(source.path).is_relative_to(desk.workspace.folder)
     return more(
         "The same as a command, and in Python",
+        notice(
+            "The open table is a private copy, which is removed when the app ends: name your own "
+            "file in its place.",
+            id="private-copy",
+        )
+        if is_copy
+        else None,
         code_block("Command line", found.command, id="command"),
         code_block("Python", found.python, id="python"),
         id="code-panel",

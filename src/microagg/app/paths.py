@@ -1,6 +1,7 @@
 """Paths as people enter them."""
 
 from pathlib import Path
+from urllib.request import url2pathname
 
 from microagg.core.errors import ParameterError
 
@@ -10,8 +11,12 @@ def entered_path(text: str) -> Path:
 
     >>> entered_path(' "/data/people.csv" ').as_posix()
     '/data/people.csv'
+    >>> entered_path("file:///data/my%20people.csv").as_posix()
+    '/data/my people.csv'
     """
     name = text.strip().strip('"')
+    if name.startswith("file://"):  # as file managers copy it
+        name = url2pathname(name.removeprefix("file://"))
     try:
         name.encode()
         if "\0" in name:

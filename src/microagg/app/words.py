@@ -41,6 +41,8 @@ _CONTROLS = (
     (r"--type .*=nominal", "choose the type nominal"),
     (r": --na TEXT, or na=\['TEXT'\] in Python", " in the step Data"),
     (r"--bound fast", "the bound fast"),
+    (r"^-k takes", "k takes"),
+    (rf"; protect, verify and measure also take folders \({_BRACKETED}\)", ""),
 )
 
 

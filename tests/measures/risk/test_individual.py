@@ -145,6 +145,14 @@ def test_weights_come_from_an_argument_a_plan_or_a_release():
     assert own.population == 53.5
 
 
+def test_large_figures_are_written_in_full():
+    n = 1_500
+    table = pl.DataFrame({"age": range(n), "w": [1.0] * n})
+    rows = measure(table, table, quasi_identifiers=["age"], weights="w").risk.rows()
+    figures = {row.measure: row.figure for row in rows}
+    assert figures["expected re-identifications"] == "1,500 (100 %)"
+
+
 def test_weights_need_not_be_published():
     found = measure(BEFORE, AFTER.drop("w"), quasi_identifiers=["sex", "age"], weights="w")
     assert found.risk.individual.population == 53.5
@@ -163,7 +171,7 @@ def test_bad_weights_are_refused():
     roles = {"quasi_identifiers": ["sex", "age"]}
     with pytest.raises(ParameterError, match="no column 'ww'"):
         measure(BEFORE, AFTER, weights="ww", **roles)
-    with pytest.raises(ParameterError, match="named as a quasi-identifier and as weights"):
+    with pytest.raises(ParameterError, match="named as a quasi-identifier and as a weight"):
         measure(BEFORE, AFTER, weights="age", **roles)
     with pytest.raises(DataError, match="must be numbers"):
         measure(BEFORE, AFTER, weights="sex", quasi_identifiers=["age"])

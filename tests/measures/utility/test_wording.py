@@ -19,6 +19,10 @@ def test_a_rounding_error_is_no_change():
     assert found["variances"] == ("unchanged", "Every variance is preserved.")
 
 
+def test_large_figures_are_written_in_full():
+    assert words([1.0, 2, 3, 4], [10.0, 20, 30, 40])["variances"][0] == "+9,900 %"
+
+
 def test_a_change_is_told_with_its_column():
     figure, meaning = words([1.0, 2, 3, 4], [1.5, 1.5, 3.5, 3.5])["variances"]
     assert figure == "-20 %"

@@ -16,6 +16,7 @@
     if (button) button.setAttribute("aria-pressed", String(isDark()));
   };
   setTheme(stored("microagg-theme"));
+  prefersDark.addEventListener("change", () => setTheme());
 
   // ---- merging new markup into what is there ---------------------------------------------------
   const KEPT = { DETAILS: ["open"] }; // the browser decides these
@@ -168,6 +169,7 @@
     }
   }
 
+  const OF_TEXT = "input:not([type=checkbox], [type=radio], [type=file]), textarea"; // undo is theirs
   const isField = (element) => ["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName);
   const closest = (event, selector) =>
     event.target instanceof Element ? event.target.closest(selector) : null;
@@ -213,7 +215,7 @@
       event.preventDefault();
       send(element);
     } else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z"
-               && !(event.target instanceof Element && event.target.matches("input, textarea"))) {
+               && !(event.target instanceof Element && event.target.matches(OF_TEXT))) {
       event.preventDefault();
       const button = document.getElementById(event.shiftKey ? "redo" : "undo");
       if (button && !button.disabled) button.click();

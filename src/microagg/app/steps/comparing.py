@@ -25,6 +25,7 @@ from microagg.app.parts import (
 )
 from microagg.app.state import State, Study
 from microagg.app.steps.refused import check_nothing_refused
+from microagg.app.steps.roles import blocking
 from microagg.app.words import unbroken
 from microagg.core.errors import ParameterError
 from microagg.core.registry import METHODS
@@ -126,7 +127,7 @@ def _map(state: State, found: Compared) -> Tag:
             id="compare-table",
         ),
         *[notice(sentence(text), kind="caution") for text in (*found.failures, *found.warnings)],
-        {"id": "compared"},
+        {"id": "compared", "class": "stack"},
     )
 
 
@@ -156,8 +157,8 @@ def _row(row: dict[str, Any], chosen: tuple[str, int]) -> tuple[Any, ...]:
 
 def compare(desk: Desk, _: Payload) -> None:
     """Start the comparison."""
-    if desk.state.now.source is None:
-        raise ParameterError("open a table first.")
+    if blocked := blocking(desk.state, desk.known):
+        raise ParameterError(blocked)
     check_nothing_refused(desk)
     if "ks" in desk.state.view.refusals:
         raise ParameterError("the values of k were refused: correct them above.")
@@ -166,7 +167,10 @@ def compare(desk: Desk, _: Payload) -> None:
 
 def set_ks(desk: Desk, given: Payload) -> None:
     """Choose the values of k to compare."""
-    ks = tuple(check_ks(listed_ks(str(given["value"]))))
+    text = str(given["value"])
+    if not text.strip():
+        raise ParameterError("enter values of k, such as 3, 5, 10.")
+    ks = tuple(check_ks(listed_ks(text)))
     desk.choose(study=replace(desk.state.now.study, ks=ks))
 
 

@@ -73,7 +73,7 @@ def view(desk: Desk, found: Described) -> Tag:
             {"class": "row", "data-form": "constraint"},
         ),
         more(
-            f"{counted(len(offered), 'constraint')} that the records satisfy already",
+            f"{counted(len(offered), 'proposed constraint')}",
             tags.ul(proposals, {"class": "entries"}),
             id="constraint-proposals",
             is_open=not texts,

@@ -53,10 +53,11 @@ def view(desk: Desk) -> Tag:
     )
     return card(
         tags.p(
-            "The plan is everything that was chosen, as a file: replay it here, or with "
-            "microagg protect --plan. After a run it holds the seed: the same plan and table give "
-            "the same release, except for random keys and a random order, and unless the search "
-            "was stopped early or had a time budget.",
+            "The plan is everything that was chosen, as a file: replay it here, or with ",
+            tags.code("microagg protect --plan", {"class": "whole"}),
+            ". After a run it holds the seed: the same plan and table give the same release, "
+            "except for random keys and a random order, and unless the search was stopped early or "
+            "had a time budget.",
             {"class": "help"},
         ),
         tags.div(

@@ -2,7 +2,7 @@
 
 from htmltools import Tag, TagList, tags
 
-from microagg.app.answers import Described
+from microagg.app.answers import Column, Described
 from microagg.app.changes import (
     options_in,
     requirement_options,
@@ -11,13 +11,12 @@ from microagg.app.changes import (
 )
 from microagg.app.controls import control, has_meaning, label_of
 from microagg.app.desk import Action, Desk, Payload
-from microagg.app.estimates import estimate
+from microagg.app.estimates import axes_of, estimate
 from microagg.app.parts import (
     button,
     card,
     empty,
     entered,
-    error_at,
     field,
     heading,
     more,
@@ -31,6 +30,7 @@ from microagg.core.registry import METHODS, Method
 from microagg.core.words import counted, counted_units, percent
 from microagg.plans.columns import REQUIREMENT_OPTIONS
 from microagg.plans.options import Section
+from microagg.tables.columns import ColumnType
 from microagg.tables.roles import QUASI_IDENTIFIER, SENSITIVE
 
 # Options of the plan that are shown in this step, besides those that are shown in other ways.
@@ -91,12 +91,12 @@ def _protection(state: State, found: Described) -> Tag:
 def meaning_of_k(state: State, found: Described) -> list[str]:
     """Say what k means for this table: groups, and the chance of finding somebody."""
     k, n = state.plan.k, found.n_records
-    if n < k:
-        return [f"The table has {counted(n, 'record')}: k can be {n:,} at most."]
     unit = next((own for own in found.columns if own.name == state.plan.unit_column), None)
     if unit is not None and unit.distinct < k:
         units = counted(unit.distinct, "different value")
         return [f"{unit.name} has {units}: k can be {unit.distinct:,} at most."]
+    if n < k:
+        return [f"The table has {counted(n, 'record')}: k can be {n:,} at most."]
     if k == 1:
         return ["k = 1 protects nobody: every record may be released as it is."]
     return [*_groups(state, n), *_weaker(state)]
@@ -171,7 +171,6 @@ def _requirements(state: State, found: Described) -> Tag:
         ),
         tags.ul(entries, {"class": "entries"}) if entries else None,
         _new_requirement(state, found),
-        error_at(state, "requirement-value"),
         title="Further requirements",
         id="card-requirements",
     )
@@ -193,6 +192,11 @@ def _new_requirement(state: State, found: Described) -> Tag:
             "protected numbers: there are none.",
             {"class": "help"},
         )
+    value = tags.input(
+        {"type": "text", "id": "requirement-value", "name": "requirement-value"},
+        {"placeholder": "3", "autocomplete": "off", "data-enter": "add-requirement"},
+        {"value": entered(state, "requirement-value", "")},
+    )
     helps = [f"{label_of(own.keyword)}: {own.help}" for own in REQUIREMENT_OPTIONS]
     return tags.div(
         tags.div(
@@ -204,15 +208,7 @@ def _new_requirement(state: State, found: Described) -> Tag:
                 ),
                 {"class": "field"},
             ),
-            tags.div(
-                tags.label("Value", {"for": "requirement-value"}),
-                tags.input(
-                    {"type": "text", "id": "requirement-value", "name": "requirement-value"},
-                    {"placeholder": "3", "autocomplete": "off", "data-enter": "add-requirement"},
-                    {"value": entered(state, "requirement-value", "")},
-                ),
-                {"class": "field short"},
-            ),
+            field("Value", value, state=state, place="requirement-value"),
             button(
                 "Add",
                 "add_requirement",
@@ -260,6 +256,8 @@ def _method(state: State, found: Described) -> Tag:
                 found.n_records,
                 n_protected(state, found),
                 plan.time_budget,
+                n_axes=n_axes(state, found),
+                has_units=plan.unit_column is not None,
             ).words,
             ".",
             {"id": "estimate"},
@@ -279,8 +277,26 @@ def _source(method: Method) -> str:
 
 def n_protected(state: State, found: Described) -> int:
     """Return how many columns are protected."""
-    roles = (effective_role(state.plan, own) for own in found.columns)
-    return sum(role == QUASI_IDENTIFIER for role in roles)
+    return len(_protected(state, found))
+
+
+def n_axes(state: State, found: Described) -> int:
+    """Return in how many dimensions records are compared: categories without order take several."""
+    return sum(
+        axes_of(own.distinct) if _type_of(state, own) == ColumnType.NOMINAL else 1
+        for own in _protected(state, found)
+    )
+
+
+def _protected(state: State, found: Described) -> list[Column]:
+    return [own for own in found.columns if effective_role(state.plan, own) == QUASI_IDENTIFIER]
+
+
+def _type_of(state: State, column: Column) -> str | None:
+    said = state.plan.columns.get(column.name)
+    if said is not None and said.order:
+        return ColumnType.ORDINAL
+    return said.type if said is not None and said.type is not None else column.type
 
 
 def set_method(desk: Desk, given: Payload) -> None:

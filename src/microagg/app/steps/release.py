@@ -179,7 +179,7 @@ def _choices(state: State, target: str) -> Tag:
         if state.view.asking == _AUDIT
         else None
     )
-    return tags.div(tags.div(boxes, {"class": "grid"}), question)
+    return tags.div(tags.div(boxes, {"class": "grid"}), question, {"class": "stack"})
 
 
 def _listing(source: SourceAnswer, outputs: OutputChoices) -> Tag:
@@ -238,6 +238,7 @@ def _saved(desk: Desk) -> TagList | None:
 
 def set_target(desk: Desk, given: Payload) -> None:
     """Choose where the table goes."""
+    desk.state = desk.state.accept(SAVE)  # what was refused there was about the former name
     text = str(given["value"]).strip()
     target = str(entered_path(text)) if text else ""
     if target:

@@ -92,8 +92,9 @@ def progress(status: JobStatus, task: str) -> Tag:
     loss = "" if status.loss is None else f"loss so far {percent(status.loss, 3)}"
     per_cent = "" if share is None else f"{100 * share:.0f} %"
     is_stopping = status.state == "stopping"
-    phase = "stopping with the best so far" if is_stopping else status.phase
-    words = [_NAMES[task], phase, per_cent, loss, in_words(max(status.seconds, 0.1), TIMES)]
+    stopping = "stopping with the best so far" if is_stopping else ""
+    seconds = in_words(max(status.seconds, 0.1), TIMES)
+    words = [_NAMES[task], stopping, status.phase, per_cent, loss, seconds]
     return tags.div(
         tags.progress(
             {"max": "1", "aria-label": f"{_NAMES[task]}: how far it is"},

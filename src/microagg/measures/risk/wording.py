@@ -100,7 +100,9 @@ def individual_rows(found: IndividualRisk | None) -> Iterator[FigureRow]:
 
 
 def _expected(found: GlobalRisk) -> str:
-    return f"{found.expected:,.3g} ({in_per_cent(found.share)})"
+    expected = found.expected
+    digits = ",.0f" if expected >= 999.5 else ".3g"
+    return f"{expected:{digits}} ({in_per_cent(found.share)})"
 
 
 def linkage_rows(found: DistanceLinkage, smallest: int) -> Iterator[FigureRow]:

@@ -92,7 +92,7 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
             meaning += " Averages vary less than records."
         yield FigureRow(
             _named("variances", is_weighted=found.is_weighted),
-            f"{100 * variances[worst]:+.3g} %" if changed else "unchanged",
+            _signed_per_cent(variances[worst]) if changed else "unchanged",
             meaning if changed else "Every variance is preserved.",
         )
     pearson = found.pearson
@@ -103,6 +103,11 @@ def moment_rows(found: Moments) -> Iterator[FigureRow]:
             f"{pearson.largest:.3g}, on average {pearson.mean:.3g}",
             f"The largest change is between {a!r} and {b!r}. Correlations range from -1 to 1.",
         )
+
+
+def _signed_per_cent(share: float) -> str:
+    value = 100 * share
+    return f"{value:+,.0f} %" if abs(value) >= 999.5 else f"{value:+.3g} %"
 
 
 def association_rows(found: Associations) -> Iterator[FigureRow]:
