@@ -117,6 +117,8 @@ BAD_REQUESTS = {
     "missing folder": (("protect", "nowhere/people.csv", "-k", "3"), "does not exist"),
     "unknown suffix": (("protect", "people.ods", "-k", "3"), ".parquet"),
     "unknown output suffix": ((*OK, "-o", "out.doc"), ".parquet"),
+    "nearly a suffix": (("protect", "people.cvs", "-k", "3"), "Did you mean '.csv'?"),
+    "nearly an output suffix": ((*OK, "-o", "out.parqet"), "Did you mean '.parquet'?"),
     "name too long": (("protect", f"{'x' * 300}.csv", "-k", "3"), "too long"),
     "output name too long": ((*OK, "-o", f"{'x' * 300}.csv"), "too long"),
     "output folder missing": ((*OK, "-o", "nowhere/out.csv"), "does not exist"),

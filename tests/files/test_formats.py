@@ -223,3 +223,13 @@ def test_an_output_in_no_format_gets_a_list_of_those_that_can_be_written(tmp_pat
             write(str(tmp_path / "people.ods"))
         assert ".sas7bdat" not in str(refused.value)
         assert ".xpt" not in str(refused.value)
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["a\0b", "c"])])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz"])
+def test_text_files_do_not_get_a_zero_byte_for_which_they_would_not_be_read(tmp_path, name, dtype):
+    table = pl.DataFrame({"a": [1, 2], "t": pl.Series(["a\0b", "c"], dtype=dtype)})
+    with pytest.raises(ParameterError, match=r"zero byte, .* as in 't'\. .* \.parquet\."):
+        write_table(table, str(tmp_path / name))
+    assert not (tmp_path / name).exists()
+    write_table(table.select(pl.col("t").cast(pl.String)), str(tmp_path / "t.parquet"))

@@ -74,6 +74,7 @@ def test_formulas_get_an_apostrophe(value):
         ("=1|+x", "'=1|'+x"),
         ("-5,-x", "'-5,'-x"),
         ("x\t'@y", "x\t''@y"),
+        ('x;"=1+1', "x;'\"=1+1"),
         *((f"{end}=1+1", f"'{end}'=1+1") for end in "\t\r\n"),
     ],
 )
@@ -81,6 +82,18 @@ def test_formulas_after_another_delimiter_get_one_as_well(value, cell):
     assert escaped(column([value])).get_column("a").to_list() == [cell]
     assert not any(map(would_run, re.split(r"[,;|\t\r\n]", cell)))
     assert back([value, None]) == [value, None]
+
+
+def test_a_quotation_mark_does_not_hide_one_from_other_delimiters(tmp_path):
+    """Quotes are doubled in the file; after another delimiter the two of them are an empty text."""
+    texts = ['x;"=1+1;y', '"=1+1', 'x;" =1+1', 'x|""@y', 'x"\t"+1+1\tz']
+    table = pl.DataFrame({"a": ["b"] * len(texts), "c": texts})
+    write_table(table, str(tmp_path / "t.csv"), escape_formulas=True)
+    text = (tmp_path / "t.csv").read_text()
+    for delimiter in ",;|\t":
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+        assert not any(would_run(cell) for row in rows for cell in row)
+    assert back(texts) == texts
 
 
 @pytest.mark.parametrize("value", [*HARMLESS, *NUMBERS])
@@ -91,7 +104,7 @@ def test_other_text_and_numbers_are_not_touched(value):
 
 def test_every_short_text_keeps_to_itself():
     """Over an alphabet with all that matters: no two texts become one, and all come back."""
-    texts = ["".join(t) for n in range(6) for t in itertools.product("'=-5 \t;a", repeat=n)]
+    texts = ["".join(t) for n in range(6) for t in itertools.product("'=-5 \t;\"", repeat=n)]
     cells = escaped(column(texts)).get_column("a").to_list()
     assert len(set(cells)) == len(texts)
     assert not any(map(would_run, cells))

@@ -13,11 +13,13 @@ import argparse
 import json
 import secrets
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 from tests.hostile.cases import Case
+from tests.hostile.commands import own_environment
 from tests.hostile.trial import SHARES, Trial, tried
 
 BETWEEN = 30.0  # seconds between two lines on how far the trial is
@@ -63,9 +65,13 @@ def replay(case: Case) -> int:
 
 def follow(trial: Trial, seconds: float, processes: int) -> int:
     """Run a trial, and say how it goes."""
-    began = said = time.monotonic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what ran so far still counts
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    say("compiling, so that no case waits for it")
+    subprocess.run(
+        [sys.executable, "-m", "microagg", "warm", "--quiet"], env=own_environment(), check=True
+    )
+    began = said = time.monotonic()
     say(f"seed {trial.seed}, {seconds / 60:g} minutes, {', '.join(trial.kinds)}")
     try:
         for ended in trial.run(seconds, processes):

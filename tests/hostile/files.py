@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.hostile.judges_of_files import (
     judge_bytes,
     judge_controls,
     judge_folder,
+    judge_formulas,
     judge_hash,
     judge_private,
     judge_quiet,
@@ -31,6 +33,7 @@ from tests.hostile.judges_of_files import (
 )
 from tests.hostile.stored import (
     READABLE,
+    TEXT,
     WRITABLE,
     output_dialect,
     read_output,
@@ -41,6 +44,7 @@ from tests.hostile.tables import Total
 
 METHODS = ("mdav", "v-mdav", "mdav-mhm", "zscore-mhm", "hac", "auto")
 TOWNS = ("Oslo", "Łódź", "東京", "São Paulo", "a,b", "a;b", 'say "x"', "=1+1", "x y", "🙂")
+TOWNS += ('a|"=1+1|b', "b;@c", " +d")
 
 
 def file_columns(chance: random.Random) -> tuple[dict[str, list[Any]], dict[str, str]]:
@@ -113,6 +117,9 @@ def run(case: Case, folder: Path) -> str:
     dialect = write_input(columns, folder / f"in{source}", source, chance)
     options, asked = asked_for(chance, columns, roles)
     beside = _beside(chance)
+    escapes = target in TEXT and one_in(chance, 3)
+    if escapes:
+        options.append("--escape-formulas")
     to_stream = one_in(chance, 20)
     output = "-" if to_stream else f"out{target}"
     talk = chance.choice(["--quiet", "--quiet", "--json", ""]) if not to_stream else "--quiet"
@@ -137,7 +144,11 @@ def run(case: Case, folder: Path) -> str:
     written = {str(path) for path in beside.values()} | {f"out{target}"}
     written |= set() if to_stream else {f"out{target}.manifest.json"}
     judge_folder(folder, {f"in{source}", *written})
-    after = read_output(folder / f"out{target}", target, output_dialect(source, target, dialect))
+    written_as = output_dialect(source, target, dialect)
+    after = read_output(folder / f"out{target}", target, written_as)
+    if escapes:
+        judge_formulas(folder / f"out{target}", written_as.get("encoding", "utf-8"))
+        after = {name: [plain_text(own) for own in cells] for name, cells in after.items()}
     judge_content(asked, columns, after)
     _judge_pages(folder, written, owners)
     return RELEASED
@@ -159,6 +170,11 @@ def _judge_talk(talk: str, outcome: Outcome) -> None:
         judge_controls("standard output", outcome.out)
     if talk == "--quiet":
         expect(outcome.out == outcome.err == "", f"--quiet says {outcome.out + outcome.err!r}")
+
+
+def plain_text(cell: str) -> str:
+    """Return a cell without the apostrophes that keep it from being a formula."""
+    return re.sub(r"(^|[;|])'(?=[\" ]*[=+@-])", r"\1", cell)
 
 
 def judge_content(asked: Asked, before: dict[str, list[Any]], after: dict[str, list[Any]]) -> None:

@@ -1,7 +1,11 @@
 """Judges of what a run says and leaves behind: messages, files, folders."""
 
+import csv
+import gzip
 import hashlib
+import io
 import json
+import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +14,8 @@ from tests.hostile.cases import VALUE_MARK, expect
 
 # Line ends are fine, and tabs within a line do no harm.
 HARMLESS = "\n\t"
+FORMULA = re.compile(r"[=+@-]")
+NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:e[+-]?\d+)?(?=$|[,;|\t])")
 
 
 def judge_quiet(where: str, text: str, owners: Iterable[str]) -> None:
@@ -70,6 +76,20 @@ def judge_private(path: Path) -> None:
     """Only its owner may read it."""
     mode = stat.S_IMODE(path.stat().st_mode)
     expect(not mode & 0o077, f"others may read {path.suffix} files with mode {mode:o}")
+
+
+def judge_formulas(path: Path, encoding: str) -> None:
+    """Whatever a spreadsheet takes for the delimiter, it finds no formula.
+
+    Numbers are none, also with the rest of a line that is not split.
+    """
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.name.endswith(".gz") else raw).decode(encoding)
+    for delimiter in ",;|\t":
+        rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter)
+        for cell in (cell.lstrip() for row in rows for cell in row):
+            runs = FORMULA.match(cell) and not NUMBER.match(cell)
+            expect(not runs, f"split at {delimiter!r}, a cell is a formula")
 
 
 def judge_bytes(path: Path, owners: Iterable[str]) -> None:

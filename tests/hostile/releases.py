@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 
 from microagg import protect, verify
 from microagg.core.errors import MicroaggError
@@ -130,12 +131,16 @@ def judge_types(native: Any, released: Any, asked: Asked, but: Sequence[str]) ->
             was, own = native.schema.field(name).type, released.schema.field(name).type
         if isinstance(was, pd.CategoricalDtype):
             own_held = set(released[name].dropna())
+            expect(own.categories.name is None, "the name of categories is kept")
             expect(set(own.categories) == own_held, f"{name!r} lists what no record holds")
         elif isinstance(was, pl.Enum):
             own_held = set(released[name].drop_nulls())
             expect(set(own.categories) == own_held, f"{name!r} lists what no record holds")
         else:
             expect(own == was, f"{name!r} came as {was} and left as {own}")
+    if isinstance(released, pa.Table):
+        metadata = [released.schema.metadata, *(own.metadata for own in released.schema)]
+        expect("Zq" not in str(metadata), "metadata are kept")
     if isinstance(released, pd.DataFrame):
         expect(list(released.index) == list(range(len(released))), "row numbers are kept")
         expect("Zq" not in f"{released.attrs}{released.columns.name}", "attributes are kept")

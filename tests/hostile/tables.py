@@ -91,7 +91,8 @@ class Table:
             return pl.DataFrame({c.name: _in_polars(c, chance) for c in self.columns})
         if self.backend == "pyarrow":
             arrays = [_in_arrow(column, chance) for column in self.columns]
-            return pa.table(arrays, names=[column.name for column in self.columns])
+            made = pa.table(arrays, names=[column.name for column in self.columns])
+            return made.replace_schema_metadata({"owner": "Zq-the-owner"})
         series = [_in_pandas(column, chance) for column in self.columns]
         frame = pd.concat(series, axis=1, keys=[column.name for column in self.columns])
         if self.index is not None:
@@ -156,7 +157,8 @@ def _in_arrow(column: Column, chance: random.Random) -> Any:
 def _in_pandas(column: Column, chance: random.Random) -> pd.Series:
     gaps = column.has_gaps
     if column.kind == "category":
-        kind = pd.CategoricalDtype(column.listed, ordered=column.ordered)
+        listed = pd.Index(column.listed, name="Zq-the-owner")
+        kind = pd.CategoricalDtype(listed, ordered=column.ordered)
         return pd.Series(pd.Categorical(column.values, dtype=kind))
     arrow = {
         "number": "double[pyarrow]",

@@ -31,6 +31,7 @@ from tests.hostile.judges_of_files import (
     judge_bytes,
     judge_controls,
     judge_folder,
+    judge_formulas,
     judge_hash,
     judge_private,
     judge_quiet,
@@ -147,6 +148,14 @@ class TestFiles:
         (output.parent / ".microagg-0.tmp").touch()
         with pytest.raises(Finding, match="by mistake"):
             judge_folder(output.parent, ["out.csv", "out.csv.manifest.json"])
+
+    @pytest.mark.parametrize("cell", ["=1+1", "x;@a", '"x;""=1+1;y"'])
+    def test_formulas(self, output, cell):
+        output.write_text("a,b\nx,'=1\nx;-5,-3.5\nx,y;'@z\n")
+        judge_formulas(output, "utf-8")
+        output.write_text(f"a,b\nx,{cell}\n")
+        with pytest.raises(Finding, match="a cell is a formula"):
+            judge_formulas(output, "utf-8")
 
     def test_permissions(self, output):
         os.chmod(output, 0o600)

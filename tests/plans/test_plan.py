@@ -131,8 +131,10 @@ def test_files(tmp_path):
     path.write_bytes(b"k = 4 # \xff")
     with pytest.raises(DataError, match="not UTF-8"):
         Plan.read(path)
-    with pytest.raises(ParameterError, match="cannot be read: No such file"):
+    with pytest.raises(ParameterError, match="does not exist"):
         Plan.read(tmp_path / "none.toml")
+    with pytest.raises(ParameterError, match=r"does not exist\. Did you mean 'plan\.toml'\?"):
+        Plan.read(tmp_path / "plans.toml")
 
 
 TABLE = pl.DataFrame(

@@ -65,6 +65,17 @@ class TestRefusals:
             "'sensitive'?"
         )
 
+    @pytest.mark.parametrize(
+        ("wrong", "remedy"),
+        [("k", "Options belong in the plan, as in Plan(k=5)."), ("adit", "Did you mean 'audit'?")],
+    )
+    def test_where_a_plan_is_needed(self, wrong, remedy):
+        with pytest.raises(TypeError) as error:
+            microagg.protect_file(TABLE, "safe.csv", **{wrong: 5})
+        assert str(error.value) == (
+            f"protect_file() got an unexpected keyword argument {wrong!r}. {remedy}"
+        )
+
     @pytest.mark.parametrize("name", TAKERS)
     def test_options_of_protect_that_they_do_not_take(self, name):
         with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'hybrid'\.$"):
@@ -76,6 +87,10 @@ class TestRefusals:
         (option,) = options
         with pytest.raises(ParameterError, match=f"{option} is given in addition to a plan"):
             TAKERS[name](plan=microagg.Plan(k=3), **options)
+
+    def test_a_mapping_is_no_matrix(self):
+        with pytest.raises(ParameterError, match="table must be a DataFrame"):
+            microagg.sweep({"a": [1, 2], "b": [3, 4]}, 2)
 
     @pytest.mark.parametrize("options", [{"scale": "rank"}, {"l_diversity": {"a": 2}}])
     def test_with_a_matrix(self, options):

@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -176,6 +177,17 @@ class TestColumnsThatNameRecords:
     def test_whatever_their_type(self, kind, role):
         (told,) = self._told(self.VALUES[kind], **{role: "v"})
         assert told.startswith("column 'v' is published unchanged, and nearly every record has")
+
+    def test_also_types_that_polars_does_not_have(self):
+        told = []
+        for real in (np.arange(self.N), np.arange(self.N) // 20):
+            table = pd.DataFrame({"a": [i % 5 + 0.5 for i in range(self.N)], "v": real + 1j})
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                protect(table, 2, method="mdav", publish="v")
+            told.append([str(warning.message) for warning in heard])
+        assert told[0][0].startswith("column 'v' is published unchanged, and nearly every record")
+        assert told[1] == []
 
     def test_weights(self):
         (told,) = self._told(self.VALUES["floats"] + 1.0, weights="v")

@@ -257,7 +257,7 @@ class TestRefusals:
             ({"target": 5}, "must be the name of a file"),
             ({"target": ""}, "must be the name of a file; got ''"),
             ({"audit": ""}, "must be the name of a file; got ''"),
-            ({"plan": "none.toml"}, "cannot be read: No such file"),
+            ({"plan": "none.toml"}, "the plan 'none.toml' does not exist"),
             ({"plan": {"k": 4}}, "a plan is a microagg.Plan or the name of a plan file; got dict"),
             ({"plan": Plan.of(k=4, columns={"x": {"role": "sensitive"}})}, "no column 'x'"),
             ({"plan": Plan.of(k=4)}, "columns have no role"),

@@ -218,7 +218,7 @@ class TestOneLine:
             protect(TABLE, plan=PLAN, strata="region")
         with pytest.raises(microagg.errors.ParameterError, match="k is given in addition"):
             protect(TABLE, 3, plan=PLAN)
-        with pytest.raises(microagg.errors.ParameterError, match="cannot be read: No such file"):
+        with pytest.raises(microagg.errors.ParameterError, match="does not exist"):
             protect(TABLE, plan="plan.toml")
         with pytest.raises(microagg.errors.ParameterError, match="name of a plan file; got int"):
             protect(TABLE, plan=5)

@@ -180,7 +180,7 @@ class TestCompare:
     def test_nothing_else_beside_a_plan(self):
         with pytest.raises(ParameterError, match="strata is given in addition to a plan"):
             compare(TABLE, 3, "mdav", strata="region", plan=plan_of("roles"))
-        with pytest.raises(ParameterError, match="cannot be read: No such file"):
+        with pytest.raises(ParameterError, match="does not exist"):
             compare(TABLE, 3, "mdav", plan="plan.toml")
 
     def test_the_effort_of_a_plan_is_for_auto(self):

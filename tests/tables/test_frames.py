@@ -277,10 +277,12 @@ class TestWhatLiesBeside:
 
     @pytest.mark.parametrize("ordered", [True, False])
     def test_categories_of_pandas(self, ordered):
-        own = pd.Categorical(["high", None, "low"], ["low", self.GONE, "high"], ordered=ordered)
+        listed = pd.Index(["low", self.GONE, "high"], name=self.GONE)
+        own = pd.Categorical(["high", None, "low"], listed, ordered=ordered)
         table = pd.DataFrame({"c": own}, index=[3, 2, 1])
         released = self._released(table)
         assert released["c"].dtype == pd.CategoricalDtype(self.THERE, ordered)
+        assert released["c"].cat.categories.name is None
         assert released["c"].tolist() == ["high", np.nan, "low"]
         assert self.GONE in table["c"].cat.categories
 
@@ -315,9 +317,11 @@ class TestWhatLiesBeside:
         index = pd.MultiIndex.from_tuples([("a", 1), (self.GONE, 2)], names=["g", "h"])
         released = self._released(pd.DataFrame({"v": [1, 2]}, index=index).iloc[:1])
         assert [list(level) for level in released.index.levels] == [["a"], [1]]
-        named = pd.CategoricalIndex(["a", self.GONE], name="g")
+        listed = pd.Index(["a", self.GONE], name=self.GONE)
+        named = pd.CategoricalIndex(["a", self.GONE], listed, name="g")
         released = self._released(pd.DataFrame({"v": [1, 2]}, index=named).iloc[:1])
         assert released.index.categories.tolist() == ["a"]
+        assert (released.index.name, released.index.categories.name) == ("g", None)
 
     def test_names_and_attributes_of_pandas(self):
         class Noted(pd.DataFrame):

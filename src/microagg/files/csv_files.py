@@ -114,6 +114,16 @@ def check_csv(table: pl.DataFrame, _suffix: str) -> None:
             f"or periods as in {', '.join(unfit)}. Convert these columns, drop them as "
             "identifiers, or write to .parquet."
         )
+    for column in table.get_columns():
+        if column.dtype in (pl.String, pl.Categorical, pl.Enum) and _has_zero_byte(column):
+            raise ParameterError(
+                "text files cannot hold text with a zero byte, which marks them as binary, as in "
+                f"{column.name!r}. Convert the column, or write to .parquet."
+            )
+
+
+def _has_zero_byte(column: pl.Series) -> bool:
+    return column.cast(pl.String).str.contains("\0", literal=True).any()
 
 
 def write_csv(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:

@@ -48,7 +48,7 @@ def check_excel(table: pl.DataFrame, _suffix: str) -> None:
         if problem := _problem(column):
             raise ParameterError(
                 f"Excel sheets cannot hold {problem} as in {column.name!r}. Convert the column, or "
-                "write to .parquet or .csv."
+                "write to .parquet."
             )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from microagg.core.errors import AnnotationWarning, ParameterError, warn
 from microagg.core.sizes import as_size
+from microagg.core.validation import did_you_mean
 from microagg.core.words import listed_names
 from microagg.files.atomic import Writer, atomic_write_all
 from microagg.files.expansion import DEFAULT_LIMIT
@@ -245,6 +246,7 @@ def suffix_of(path: str) -> str:
             return suffix
     raise ParameterError(
         f"files must end in {suffix_list()} (or be - for standard input and output); got {path!r}."
+        f"{did_you_mean(Path(path).suffix, _BY_SUFFIX)}"
     )
 
 
@@ -260,7 +262,7 @@ def check_output_format(path: str) -> None:
     if not path.lower().endswith(tuple(_BY_SUFFIX)):
         raise ParameterError(
             f"outputs must end in {_either(_writable())} (or be - for standard output); got "
-            f"{path!r}."
+            f"{path!r}.{did_you_mean(Path(path).suffix, _writable())}"
         )
     format_of(path).check_writable()
 

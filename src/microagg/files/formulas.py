@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 _APOSTROPHE = "'"
 # The signs that formulas begin with, also in full width. Spreadsheets pass over blanks and
 # characters that nobody sees, and a tab or a line end may put what follows into a cell of its own.
-_SIGNS = r"[\s\p{C}]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-_FORMULA = rf"^(?:[\t\r\n]|{_SIGNS})"
+_BLANK, _SIGN = r"\s\p{C}", r"[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+_FORMULA = rf"^(?:[\t\r\n]|[{_BLANK}]*{_SIGN})"
 _NUMBER = r"^\s*[+-]?(?:[0-9.,]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?|nan))\s*$"
 # What spreadsheets may take for the end of a cell, and a formula after it.
 _END = re.compile(r"([,;|\t\r\n])")
-_FORMULA_WITHIN = rf"[,;|\t\r\n]'*{_SIGNS}"
+# A quotation mark that begins a cell there is not part of it: what follows is.
+_LATER_FORMULA = rf'^["{_BLANK}]*{_SIGN}'
+_FORMULA_WITHIN = rf"""[,;|\t\r\n]'*["{_BLANK}]*{_SIGN}"""
 
 
 def escaped(table: pl.DataFrame) -> pl.DataFrame:
@@ -55,34 +57,34 @@ def _unescaped(column: pl.Series) -> pl.Series:
     return _within(_unmarked(column), _unmarked)
 
 
-def _marked(text: pl.Series) -> pl.Series:
+def _marked(text: pl.Series, formula: str = _FORMULA) -> pl.Series:
     marked = _APOSTROPHE + text
-    return pl.select(pl.when(_is_formula(text)).then(marked).otherwise(text)).to_series()
+    return pl.select(pl.when(_is_formula(text, formula)).then(marked).otherwise(text)).to_series()
 
 
-def _unmarked(text: pl.Series) -> pl.Series:
-    is_marked = _is_formula(text) & text.str.starts_with(_APOSTROPHE)
+def _unmarked(text: pl.Series, formula: str = _FORMULA) -> pl.Series:
+    is_marked = _is_formula(text, formula) & text.str.starts_with(_APOSTROPHE)
     bare = text.str.slice(1)
     return pl.select(pl.when(is_marked).then(bare).otherwise(text)).to_series()
 
 
-def _within(text: pl.Series, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
+def _within(text: pl.Series, change: Callable[[pl.Series, str], pl.Series]) -> pl.Series:
     """Change what follows a possible end of a cell, in those texts that have a formula there."""
     concerned = text.str.contains(_FORMULA_WITHIN).fill_null(value=False).arg_true()
     if concerned.is_empty():
         return text
     parts = [_END.split(each) for each in text.gather(concerned)]  # every other one is an end
     later = pl.Series([part for own in parts for part in own[2::2]], dtype=pl.String)
-    changed = iter(change(later))
+    changed = iter(change(later, _LATER_FORMULA))
     for own in parts:
         own[2::2] = [next(changed) for _ in own[2::2]]
     return text.scatter(concerned, pl.Series(["".join(own) for own in parts], dtype=pl.String))
 
 
-def _is_formula(text: pl.Series) -> pl.Series:
+def _is_formula(text: pl.Series, formula: str) -> pl.Series:
     """Whether each text is a formula, or one after apostrophes."""
     bare = text.str.strip_chars_start(_APOSTROPHE)
-    return bare.str.contains(_FORMULA) & ~bare.str.contains(_NUMBER)
+    return bare.str.contains(formula) & ~bare.str.contains(_NUMBER)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,13 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from difflib import get_close_matches
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from microagg.core.errors import DataError, ParameterError
 from microagg.files.expansion import DEFAULT_LIMIT, expanded_limit, too_large
-from microagg.files.regular import irregular_kind
+from microagg.files.regular import irregular_kind, similar_file
 
 if TYPE_CHECKING:  # the command line lists formats without loading polars
     import polars as pl
@@ -197,17 +196,8 @@ def _reading(path: Path) -> Iterator[None]:
     except IsADirectoryError:
         raise ParameterError(f"the input {str(path)!r} is a folder. Name a file in it.") from None
     except FileNotFoundError:
-        raise ParameterError(f"the input {str(path)!r} does not exist.{_hint(path)}") from None
+        hint = similar_file(path)
+        raise ParameterError(f"the input {str(path)!r} does not exist.{hint}") from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ParameterError(f"the input {str(path)!r} cannot be read: {reason}.") from None
-
-
-def _hint(path: Path) -> str:
-    """Suggest a file in the same folder with the same suffix and a similar name."""
-    stems: dict[str, str] = {}
-    with suppress(OSError):
-        siblings = (Path(name) for name in sorted(os.listdir(path.parent)))
-        stems = {file.stem: file.name for file in siblings if file.suffix == path.suffix}
-    close = get_close_matches(path.stem, stems, n=1, cutoff=0.8)
-    return f" Did you mean {stems[close[0]]!r}?" if close else ""

@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 
 _KINDS = {
@@ -33,3 +35,13 @@ def text_of_small_file(path: Path, most_bytes: int) -> str:
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {most_bytes >> 20} MiB")
     return data.decode("utf-8")
+
+
+def similar_file(path: Path) -> str:
+    """Suggest a file in the same folder with the same suffix and a similar name, if any."""
+    stems: dict[str, str] = {}
+    with suppress(OSError):
+        siblings = (Path(name) for name in sorted(os.listdir(path.parent)))
+        stems = {file.stem: file.name for file in siblings if file.suffix == path.suffix}
+    close = get_close_matches(path.stem, stems, n=1, cutoff=0.8)
+    return f" Did you mean {stems[close[0]]!r}?" if close else ""

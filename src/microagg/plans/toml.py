@@ -9,7 +9,7 @@ from typing import Any
 
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.core.words import without_controls
-from microagg.files.regular import text_of_small_file
+from microagg.files.regular import similar_file, text_of_small_file
 
 # A plan for a table of ten thousand columns stays far below each of these; what is above them would
 # keep the parser busy for minutes, or exceed its stack.
@@ -91,6 +91,9 @@ def read_plan(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except MicroaggError:
         raise
+    except FileNotFoundError:
+        hint = similar_file(path)
+        raise ParameterError(f"the plan {str(path)!r} does not exist.{hint}") from None
     except OSError as error:
         raise ParameterError(
             f"the plan {str(path)!r} cannot be read: {error.strerror or 'it is not a file'}."

@@ -110,16 +110,22 @@ def _whole_numbers(records: Records, names: Iterable[str]) -> Iterator[tuple[str
 
 
 def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
-    """Return the columns that are published unchanged and can be compared."""
+    """Return the columns that are published unchanged."""
     for name in records.roles.unchanged:
         if not has_column(records.frame, name):
             continue
         try:
             values = polars_column(records.frame[name])
-        except DataError:  # of types that cannot be compared
-            continue
-        if values.dtype != pl.Object:
-            yield name, values.alias("value")  # polars may take a name for a pattern
+        except DataError:  # a type that polars does not have, such as complex numbers
+            values = _as_text(records.frame[name].to_list())
+        if values.dtype == pl.Object:
+            values = _as_text(values.to_list())
+        yield name, values.alias("value")  # polars may take a name for a pattern
+
+
+def _as_text(values: Iterable[Any]) -> pl.Series:
+    """Return values of any type as text, by which they can be compared."""
+    return pl.Series([None if value is None else repr(value) for value in values], dtype=pl.String)
 
 
 def columns_that_name_units(records: Records) -> Iterator[str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from microagg.core.keywords import with_hints
 from microagg.core.progress import ProgressCallback, reporting_to
 from microagg.core.validation import check_flag
 from microagg.files.dialect import Dialect
@@ -17,6 +18,7 @@ from microagg.release.saving import Outputs, file_or_stream
 from microagg.release.source import read_source
 
 
+@with_hints
 def protect_file(
     source: PathName,
     target: PathName | None,

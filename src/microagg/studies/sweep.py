@@ -122,7 +122,7 @@ def sweep(
         chosen = plan_of({**options, "random_state": random_state, "k": 1}, plan)
         with reporting_to(progress):
             return sweep_source(Source.of(table), asked, chosen, work)
-    if isinstance(table, (str, PathLike)):
+    if isinstance(table, (str, PathLike, Mapping)):
         open_frame(table)  # says why not, and what to do
     _refuse_options_of_tables(options, plan)
     chosen = plan_of({"k": 1, "random_state": random_state})

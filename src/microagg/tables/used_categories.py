@@ -137,7 +137,7 @@ def of_pandas(table: Any, *, sorts: bool = False) -> Any:
     """Return a table of pandas whose columns and index list no category without a record."""
     for name, dtype in table.dtypes.items():
         if dtype.name == "category":
-            table[name] = table[name].cat.remove_unused_categories()
+            table[name] = _with_used(table[name].cat)
             if sorts and not dtype.ordered:
                 listed = sorted(table[name].cat.categories, key=lambda own: (str(type(own)), own))
                 table[name] = table[name].cat.reorder_categories(listed)
@@ -145,10 +145,17 @@ def of_pandas(table: Any, *, sorts: bool = False) -> Any:
             used = of_arrow(table[name].array.__arrow_array__(), sorts=sorts)
             table[name] = type(table[name].array)(used)
     if hasattr(table.index, "remove_unused_categories"):
-        table.index = table.index.remove_unused_categories()
+        table.index = _with_used(table.index)
     elif hasattr(table.index, "remove_unused_levels"):
         table.index = table.index.remove_unused_levels()
     return table
+
+
+def _with_used(categorical: Any) -> Any:
+    """Return a column or index of pandas without other categories, and without their name."""
+    listed = categorical.remove_unused_categories()
+    own = getattr(listed, "cat", listed)  # an index has the methods itself
+    return own.set_categories(own.categories.rename(None))
 
 
 def with_all_of(original: Any, table: Any) -> Any:
