@@ -7,6 +7,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -403,11 +404,14 @@ def test_names_that_look_like_patterns(tmp_path):
 class TestTheSizeOfTheWorkFolder:
     """It is said beforehand, and the folder never takes more."""
 
+    @pytest.fixture(autouse=True)
+    def large_parts(self, monkeypatch):
+        monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
+        monkeypatch.setattr("microagg.scale.sources.spans.PART_ROWS", 10_000)
+
     @pytest.mark.slow
     @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "csv.gz"])
     def test_it_is_enough(self, tmp_path, monkeypatch, suffix):
-        monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
-        monkeypatch.setattr("microagg.scale.sources.spans.PART_ROWS", 10_000)
         names = pl.Series([f"the job with the long name {at % 9}" for at in range(20_000)])
         path = tmp_path / f"in.{suffix}"
         table = people(20_000).with_columns(job=names)
@@ -415,6 +419,25 @@ class TestTheSizeOfTheWorkFolder:
             path.write_bytes(gzip.compress(table.write_csv().encode()))
         else:
             getattr(table, {"arrow": "write_ipc"}.get(suffix, f"write_{suffix}"))(path)
+        said, taken = self.said_and_taken(path, tmp_path / f"out.{suffix}", monkeypatch, **ASKED)
+        assert said / 2 < taken <= said
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("unit", [None, "person"])
+    def test_columns_that_are_only_published_count(self, tmp_path, monkeypatch, unit):
+        """Their values are counted, as they may name somebody."""
+        rng, path = np.random.default_rng(1), tmp_path / "in.parquet"
+        columns = {f"p{at}": rng.integers(0, 99, 20_000) for at in range(20)}
+        x, person = rng.normal(size=20_000), rng.integers(0, 9_000, 20_000)
+        pl.DataFrame({"x": x, "person": person, **columns}).write_parquet(path)
+        asked = {"k": 3, "method": "mdav", "publish": [*columns, *([] if unit else ["person"])]}
+        said, taken = self.said_and_taken(
+            path, tmp_path / "out.parquet", monkeypatch, **asked, unit=unit
+        )
+        assert said / 2 < taken <= said
+
+    def said_and_taken(self, path, target, monkeypatch, **asked):
+        """Return how much was said that the work folder takes, and how much its data took."""
         real, taken, said = work.WorkFolder.write, [0], []
 
         def write(own, place, how):
@@ -429,8 +452,8 @@ class TestTheSizeOfTheWorkFolder:
         monkeypatch.setattr(work.WorkFolder, "write", write)
         monkeypatch.setattr("microagg.scale.tasks.space.work_size", size)
         with ThreadPoolExecutor(1) as pool:  # no file is removed while sizes are added up
-            protect_dataset(path, tmp_path / f"out.{suffix}", engine=pool, **ASKED)
-        assert said[0] / 2 < max(taken) <= said[0]
+            protect_dataset(path, target, engine=pool, **asked)
+        return said[0], max(taken)
 
     def test_a_listener_hears_it_first(self, source, tmp_path):
         heard = []

@@ -41,7 +41,8 @@ from microagg.scale.checks.key_check import KEYS, has_all_keys, refuse_keys
 from microagg.scale.outputs.describing import Done, add_up
 from microagg.scale.steps.fitted import FITTED, DatasetStrata, Fitted, fit
 from microagg.scale.steps.layout import Layout, lay_out, layout_name
-from microagg.scale.steps.names import check_names
+from microagg.scale.steps.names import check_names, warn_of_dates_as_numbers
+from microagg.scale.steps.owners import check_owners
 from microagg.scale.steps.regions import (
     Outcome,
     ReleasedFacts,
@@ -94,8 +95,10 @@ class Driver:
         """Do all passes; the finished files are in the staging folder, and checked."""
         began = time.perf_counter()
         facts = self._facts()
-        n_units = check_names(self.passes, self.setting, facts)
         judged = self._judge(facts)
+        warn_of_dates_as_numbers(self.setting.plan, facts, judged)
+        n_units = check_names(self.passes, self.setting, facts, judged)
+        check_owners(self.passes, self.setting, n_units)
         statistics = self._statistics()
         fitted = self._fit(judged, statistics, facts)
         producers = self._route()

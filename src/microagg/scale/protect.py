@@ -29,7 +29,7 @@ from microagg.scale.outputs.describing import describe
 from microagg.scale.outputs.output import Output, remove
 from microagg.scale.outputs.report_files import Pages, ReportFiles
 from microagg.scale.outputs.sending import UrlOutput
-from microagg.scale.refusals import check_folders, check_plan
+from microagg.scale.refusals import check_folders, check_plan, check_types
 from microagg.scale.sources.listing import Found, Listing, find_files, list_files
 from microagg.scale.steps.converting import convert
 from microagg.scale.steps.fetching import fetch_all, find_at
@@ -346,7 +346,7 @@ def _setting(plan: Plan, listing: Listing) -> DatasetSetting:
     check_folders(plan, listing)
     named = plan.roles_in(listing.columns)
     roles = resolve(open_frame(_first_rows(listing)), named)
-    return DatasetSetting(
+    setting = DatasetSetting(
         plan,
         listing,
         roles,
@@ -356,6 +356,8 @@ def _setting(plan: Plan, listing: Listing) -> DatasetSetting:
         n_buckets(listing.n_rows),
         secret=new_secret() if plan.keep_key else b"",
     )
+    check_types(listing, setting.needed)
+    return setting
 
 
 def _first_rows(listing: Listing) -> Any:
