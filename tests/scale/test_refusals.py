@@ -3,6 +3,7 @@
 import errno
 import gzip
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,10 +17,12 @@ import pytest
 from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.plans.options import options_of
+from microagg.scale import driving, protect
 from microagg.scale.protect import protect_files
 from microagg.scale.refusals import check_plan
 from microagg.scale.steps import writing
 from microagg.scale.storage import shuffle, work
+from microagg.scale.storage.work import UnfinishedError
 from microagg.scale.tasks import memory
 from microagg.scale.tasks.space import work_size
 from tests.scale.datasets import ROLES, digests, people, write_files
@@ -100,11 +103,30 @@ class TestOptions:
             protect_dataset(source, tmp_path / "out", memory="100MB", **ASKED)
 
     def test_memory_that_a_task_does_not_fit_in(self, source, tmp_path, monkeypatch):
+        """It is refused before anything is done, with what the largest of all tasks takes."""
+        monkeypatch.setattr(protect, "REGION_RECORDS", 10**9)
         monkeypatch.setattr(memory, "PER_TASK", 10**12)
-        with pytest.raises(MicroaggError, match=r"too little for this dataset.*--resume"):
+        with pytest.raises(ParameterError, match=r"Give (\d+)MB or more\.$") as error:
             protect_dataset(source, tmp_path / "out", memory="2GB", **ASKED)
-        monkeypatch.undo()
-        protect_dataset(source, tmp_path / "out", memory="2GB", resume=True, **ASKED)
+        assert left_in(tmp_path) == ["in"]
+        enough = re.search(r"Give (\d+)MB", str(error.value))[1]
+        protect_dataset(source, tmp_path / "out", memory=f"{int(enough) + 1}MB", **ASKED)
+
+    @pytest.mark.parametrize("suffix", ["parquet", "csv"])
+    def test_or_once_that_is_known(self, tmp_path, monkeypatch, suffix):
+        """How wide text is differs from row to row, and CSV files are converted first."""
+        table = people(60)
+        (tmp_path / "in").mkdir()
+        getattr(table, f"write_{suffix}")(tmp_path / "in" / f"a.{suffix}")
+        with monkeypatch.context() as patch:
+            if suffix == "parquet":
+                patch.setattr(protect, "check_memory", lambda *_: None)
+                patch.setattr(memory, "PER_TASK", 10**12)
+            else:
+                patch.setattr(driving, "COPIES", 10**12)
+            with pytest.raises(UnfinishedError, match=r"too little for this dataset.*--resume"):
+                protect_dataset(tmp_path / "in", tmp_path / "out", memory="2GB", **ASKED)
+        protect_dataset(tmp_path / "in", tmp_path / "out", memory="2GB", resume=True, **ASKED)
         assert left_in(tmp_path) == ["in", "out", "out.manifest.json"]
 
     @pytest.mark.parametrize("engine", ["threads", 4, object()])
@@ -436,13 +458,27 @@ class TestTheSizeOfTheWorkFolder:
         )
         assert said / 2 < taken <= said
 
-    def said_and_taken(self, path, target, monkeypatch, **asked):
+    @pytest.mark.slow
+    @pytest.mark.parametrize("suffix", ["parquet", "csv"])
+    def test_reports_need_no_more(self, tmp_path, monkeypatch, suffix):
+        """What the passes before them wrote is gone by then."""
+        monkeypatch.setattr("microagg.scale.measures.reporting.MOST_RECORDS", 2_000)
+        path, report = tmp_path / f"in.{suffix}", tmp_path / "report.html"
+        getattr(people(20_000), f"write_{suffix}")(path)
+        every = ("", ".arrow", ".facts", ".npy", ".result")  # the sample is in results
+        said, taken = self.said_and_taken(
+            path, tmp_path / f"out.{suffix}", monkeypatch, every, **ASKED, report=report
+        )
+        assert report.exists()
+        assert said / 2 < taken <= said
+
+    def said_and_taken(self, path, target, monkeypatch, counted=(".arrow", ".npy"), **asked):
         """Return how much was said that the work folder takes, and how much its data took."""
         real, taken, said = work.WorkFolder.write, [0], []
 
         def write(own, place, how):
             real(own, place, how)
-            data = [file for file in own.path.rglob("*") if file.suffix in (".arrow", ".npy")]
+            data = [file for file in own.path.rglob("*") if file.suffix in counted]
             taken.append(sum(file.stat().st_size for file in data))
 
         def size(*given):

@@ -24,7 +24,7 @@ from microagg.release.grouping import estimator_of
 from microagg.release.protect import DatasetOptions
 from microagg.release.release import PathName
 from microagg.release.saving import file_name
-from microagg.scale.driving import Driver
+from microagg.scale.driving import Driver, check_memory
 from microagg.scale.outputs.describing import describe
 from microagg.scale.outputs.output import Output, remove
 from microagg.scale.outputs.report_files import Pages, ReportFiles
@@ -192,6 +192,7 @@ def protect_files(
         reports.check(given, goal, force=force)
         if found.kind != "CSV" and not isinstance(given, Url):
             setting = _setting(plan, list_files(found))
+            check_memory(limit, setting)
         tell(check_space(found, setting, place.parent, goal))
     with working_in(place, resume=resume) as work, working_with(engine):
         passes = Passes(work, limit)
@@ -305,10 +306,15 @@ def _late_setting(passes: Passes, begun: RunStart, target: Place) -> DatasetSett
     if found.kind != "CSV":
         setting = _setting(begun.plan, list_files(found))
         check_space(found, setting, passes.work.path.parent, target)
-        return setting
-    converted = convert(passes, found, begun.plan, begun.dialect)
-    setting = _setting(begun.plan, converted.listing)
-    return replace(setting, dialect=converted.dialect, markers=converted.markers)
+    else:
+        converted = convert(passes, found, begun.plan, begun.dialect)
+        setting = _setting(begun.plan, converted.listing)
+        setting = replace(setting, dialect=converted.dialect, markers=converted.markers)
+    try:
+        check_memory(passes.memory, setting)
+    except ParameterError as error:  # what was copied or converted is kept
+        raise UnfinishedError(str(error)) from None
+    return setting
 
 
 def _work_place(source: Place, target: Place, work_dir: PathName | None) -> Path:

@@ -16,9 +16,9 @@ _NUMBERS = 16
 _HASH, _PAIR = 8, 24
 # Bytes of an entry of a CSV file that is kept as text, beside its own: where it ends.
 _END = 8
-# Copies of the columns to protect: one on its way to the next round, and what is released or what
-# the judges look at. CSV files are kept twice in addition, as they were and as they are written.
-_COPIES, _COPIES_OF_CSV = 3, 5
+# Copies of the columns to protect: two on their way from one round to the next, or what judges and
+# reports look at. Beside the latter, CSV files are kept as they were and as they are written.
+_COPIES, _COPIES_OF_CSV = 3, 4
 # What a CSV file at a URL may take in memory in place of every byte.
 _UNSEEN = 2
 
