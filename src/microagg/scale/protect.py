@@ -109,8 +109,8 @@ def protect_dataset(
     random_state : Seed of a method that uses randomness; None draws one
     **options : as in `protect`
 
-    What needs the whole table at once is refused: methods whose records draw, `blocks`,
-    `keep_margins`, `time_budget`, and a `bound`.
+    What needs the whole table at once is refused: methods whose records draw, `hybrid`, `blocks`,
+    `keep_margins`, `shuffle`, `time_budget`, and a `bound`.
 
     Examples
     --------
