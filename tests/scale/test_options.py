@@ -36,6 +36,12 @@ def test_those_of_a_table_and_its_own():
     }
 
 
+@pytest.mark.parametrize("option", ["hybrid", "shuffle", "keep_margins"])
+def test_what_datasets_do_not_have_is_refused_in_words(tmp_path, option):
+    with pytest.raises(ParameterError, match=rf"^{option} .*not available for datasets"):
+        microagg.protect_dataset(tmp_path, tmp_path / "out", k=3, **{option: True})
+
+
 def test_every_parameter_is_described():
     text = microagg.protect_dataset.__doc__.partition("Parameters\n")[2]
     for name in defaults(microagg.protect_dataset):

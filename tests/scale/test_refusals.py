@@ -3,10 +3,12 @@
 import errno
 import gzip
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,9 +17,11 @@ import pytest
 from microagg import Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.plans.options import options_of
+from microagg.scale import driving, protect
 from microagg.scale.refusals import check_plan
 from microagg.scale.steps import writing
 from microagg.scale.storage import shuffle, work
+from microagg.scale.storage.work import UnfinishedError
 from microagg.scale.tasks import memory
 from microagg.scale.tasks.space import work_size
 from tests.scale.datasets import ROLES, digests, people, write_files
@@ -98,11 +102,30 @@ class TestOptions:
             protect_dataset(source, tmp_path / "out", memory="100MB", **ASKED)
 
     def test_memory_that_a_task_does_not_fit_in(self, source, tmp_path, monkeypatch):
+        """It is refused before anything is done, with what the largest of all tasks takes."""
+        monkeypatch.setattr(protect, "REGION_RECORDS", 10**9)
         monkeypatch.setattr(memory, "PER_TASK", 10**12)
-        with pytest.raises(MicroaggError, match=r"too little for this dataset.*--resume"):
+        with pytest.raises(ParameterError, match=r"Give (\d+)MB or more\.$") as error:
             protect_dataset(source, tmp_path / "out", memory="2GB", **ASKED)
-        monkeypatch.undo()
-        protect_dataset(source, tmp_path / "out", memory="2GB", resume=True, **ASKED)
+        assert left_in(tmp_path) == ["in"]
+        enough = re.search(r"Give (\d+)MB", str(error.value))[1]
+        protect_dataset(source, tmp_path / "out", memory=f"{int(enough) + 1}MB", **ASKED)
+
+    @pytest.mark.parametrize("suffix", ["parquet", "csv"])
+    def test_or_once_that_is_known(self, tmp_path, monkeypatch, suffix):
+        """How wide text is differs from row to row, and CSV files are converted first."""
+        table = people(60)
+        (tmp_path / "in").mkdir()
+        getattr(table, f"write_{suffix}")(tmp_path / "in" / f"a.{suffix}")
+        with monkeypatch.context() as patch:
+            if suffix == "parquet":
+                patch.setattr(protect, "check_memory", lambda *_: None)
+                patch.setattr(memory, "PER_TASK", 10**12)
+            else:
+                patch.setattr(driving, "COPIES", 10**12)
+            with pytest.raises(UnfinishedError, match=r"too little for this dataset.*--resume"):
+                protect_dataset(tmp_path / "in", tmp_path / "out", memory="2GB", **ASKED)
+        protect_dataset(tmp_path / "in", tmp_path / "out", memory="2GB", resume=True, **ASKED)
         assert left_in(tmp_path) == ["in", "out", "out.manifest.json"]
 
     @pytest.mark.parametrize("engine", ["threads", 4, object()])
@@ -424,11 +447,14 @@ def test_names_that_look_like_patterns(tmp_path):
 class TestTheSizeOfTheWorkFolder:
     """It is said beforehand, and the folder never takes more."""
 
+    @pytest.fixture(autouse=True)
+    def large_parts(self, monkeypatch):
+        monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
+        monkeypatch.setattr("microagg.scale.sources.spans.PART_ROWS", 10_000)
+
     @pytest.mark.slow
     @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "csv.gz"])
     def test_it_is_enough(self, tmp_path, monkeypatch, suffix):
-        monkeypatch.setattr("microagg.scale.protect.REGION_RECORDS", 5_000)
-        monkeypatch.setattr("microagg.scale.sources.spans.PART_ROWS", 10_000)
         names = pl.Series([f"the job with the long name {at % 9}" for at in range(20_000)])
         path = tmp_path / f"in.{suffix}"
         table = people(20_000).with_columns(job=names)
@@ -436,11 +462,44 @@ class TestTheSizeOfTheWorkFolder:
             path.write_bytes(gzip.compress(table.write_csv().encode()))
         else:
             getattr(table, {"arrow": "write_ipc"}.get(suffix, f"write_{suffix}"))(path)
+        said, taken = self.said_and_taken(path, tmp_path / f"out.{suffix}", monkeypatch, **ASKED)
+        assert said / 2 < taken <= said
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("unit", [None, "person"])
+    def test_columns_that_are_only_published_count(self, tmp_path, monkeypatch, unit):
+        """Their values are counted, as they may name somebody."""
+        rng, path = np.random.default_rng(1), tmp_path / "in.parquet"
+        columns = {f"p{at}": rng.integers(0, 99, 20_000) for at in range(20)}
+        x, person = rng.normal(size=20_000), rng.integers(0, 9_000, 20_000)
+        pl.DataFrame({"x": x, "person": person, **columns}).write_parquet(path)
+        asked = {"k": 3, "method": "mdav", "publish": [*columns, *([] if unit else ["person"])]}
+        said, taken = self.said_and_taken(
+            path, tmp_path / "out.parquet", monkeypatch, **asked, unit=unit
+        )
+        assert said / 2 < taken <= said
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("suffix", ["parquet", "csv"])
+    def test_reports_need_no_more(self, tmp_path, monkeypatch, suffix):
+        """What the passes before them wrote is gone by then."""
+        monkeypatch.setattr("microagg.scale.measures.reporting.MOST_RECORDS", 2_000)
+        path, report = tmp_path / f"in.{suffix}", tmp_path / "report.html"
+        getattr(people(20_000), f"write_{suffix}")(path)
+        every = ("", ".arrow", ".facts", ".npy", ".result")  # the sample is in results
+        said, taken = self.said_and_taken(
+            path, tmp_path / f"out.{suffix}", monkeypatch, every, **ASKED, report=report
+        )
+        assert report.exists()
+        assert said / 2 < taken <= said
+
+    def said_and_taken(self, path, target, monkeypatch, counted=(".arrow", ".npy"), **asked):
+        """Return how much was said that the work folder takes, and how much its data took."""
         real, taken, said = work.WorkFolder.write, [0], []
 
         def write(own, place, how):
             real(own, place, how)
-            data = [file for file in own.path.rglob("*") if file.suffix in (".arrow", ".npy")]
+            data = [file for file in own.path.rglob("*") if file.suffix in counted]
             taken.append(sum(file.stat().st_size for file in data))
 
         def size(*given):
@@ -450,8 +509,8 @@ class TestTheSizeOfTheWorkFolder:
         monkeypatch.setattr(work.WorkFolder, "write", write)
         monkeypatch.setattr("microagg.scale.tasks.space.work_size", size)
         with ThreadPoolExecutor(1) as pool:  # no file is removed while sizes are added up
-            protect_dataset(path, tmp_path / f"out.{suffix}", engine=pool, **ASKED)
-        assert said[0] / 2 < max(taken) <= said[0]
+            protect_dataset(path, target, engine=pool, **asked)
+        return said[0], max(taken)
 
     def test_a_listener_hears_it_first(self, source, tmp_path):
         heard = []

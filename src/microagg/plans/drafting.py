@@ -121,20 +121,33 @@ def _guess(frame: Frame, name: str, label: ColumnType | None, dates: str | None)
     if absent == n:
         return Guess(DROP, None, "every value is missing")
     different = series.alias("").drop_nulls().n_unique()
-    holes = f", {absent:,} missing" if absent else ""
     why = _why_identifier(frame, name, different, n - absent)
     if why and label is None:
         shared = _SHARED if different < n - absent else ""
-        return Guess(IDENTIFIER, None, f"{why}{holes}{shared}{_marks(frame, name)}")
+        return Guess(IDENTIFIER, None, f"{_with_gaps(why, absent)}{shared}{_marks(frame, name)}")
     judged = judge_type(frame, name, label=label, dates=dates)
     if judged.is_ambiguous:
-        return Guess(QUASI_IDENTIFIER, None, f"{judged.why}, {_WHICH_ORDER}{holes}")
+        why = _with_gaps(f"{judged.why}, {_WHICH_ORDER}", absent)
+        return Guess(QUASI_IDENTIFIER, None, why)
     if judged.type is ColumnType.NOMINAL:
         marks = _marks(frame, name)
     else:
         marks = _asked(_nines(code_numbers(frame, name).present)) if is_number(frame, name) else ""
-    why = f"{_why_type(frame, name, judged, different)}{holes}{marks}"
-    return Guess(QUASI_IDENTIFIER, judged.type, why)
+    why = _with_gaps(_why_type(frame, name, judged, different), absent)
+    return Guess(QUASI_IDENTIFIER, judged.type, f"{why}{marks}")
+
+
+def _with_gaps(why: str, absent: int) -> str:
+    """Say how many values are missing as well, and before a question, so that it comes last.
+
+    >>> _with_gaps("4 different values", 1_000)
+    '4 different values, 1,000 missing'
+    >>> _with_gaps("whole numbers that may be codes? if counts, use integer", 1)
+    '1 missing; whole numbers that may be codes? if counts, use integer'
+    """
+    if not absent:
+        return why
+    return f"{absent:,} missing; {why}" if "?" in why else f"{why}, {absent:,} missing"
 
 
 def _marks(frame: Frame, name: str) -> str:

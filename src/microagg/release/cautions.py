@@ -52,6 +52,45 @@ def warn_of_unique_values(name: str, *, is_weight: bool) -> None:
     )
 
 
+def warn_of_serial_numbers(name: str) -> None:
+    """Warn of a column that nobody named and that seems to number the records."""
+    warn(
+        f"column {name!r} has no role and looks like a serial number, which would make the "
+        "groups worse. Drop it, or name it as an identifier; if it is not one, name it as a "
+        "quasi-identifier.",
+        ColumnWarning,
+    )
+
+
+def warn_of_days(name: str) -> None:
+    """Warn of dates that are written as whole numbers."""
+    warn(
+        f"the whole numbers in column {name!r} look like dates such as 20240131, and are "
+        "protected as numbers, whose means are not dates. Write them as 2024-01-31.",
+        ColumnWarning,
+    )
+
+
+def warn_of_values_of_units(name: str, unit: str | None) -> None:
+    """Warn of a published column in which nearly every unit has a value of its own."""
+    warn(
+        f"column {name!r} is published unchanged, and nearly every {unit!r} has a value of its "
+        "own there: anyone who knows it finds all their records. Drop or coarsen it unless you "
+        "mean to publish it.",
+        PrivacyWarning,
+    )
+
+
+def warn_of_coarser_identifier(name: str, unit: str | None) -> None:
+    """Warn of an identifier whose values are in records of several units."""
+    warn(
+        f"values of the identifier {name!r} are in records of several {unit!r}: k of these may "
+        f"be fewer than k people. If {name!r} says whom records are about, name it as the "
+        "unit.",
+        PrivacyWarning,
+    )
+
+
 def warn_of_heavy_records(n_groups: int, weights: str | None) -> None:
     """Warn of groups in which one record has most of the weight."""
     warn(
@@ -68,33 +107,14 @@ def warn_beforehand(plan: Plan, records: Records) -> None:
     for name in columns_that_name_records(records):
         warn_of_unique_values(name, is_weight=name == records.roles.weights)
     for name in assumed_serial_numbers(records):
-        warn(
-            f"column {name!r} has no role and looks like a serial number, which would make the "
-            "groups worse. Drop it, or name it as an identifier; if it is not one, name it as a "
-            "quasi-identifier.",
-            ColumnWarning,
-        )
+        warn_of_serial_numbers(name)
     for name in days_as_numbers(plan, records):
-        warn(
-            f"the whole numbers in column {name!r} look like dates such as 20240131, and are "
-            "protected as numbers, whose means are not dates. Write them as 2024-01-31.",
-            ColumnWarning,
-        )
+        warn_of_days(name)
     unit = records.roles.unit
     for name in columns_that_name_units(records):
-        warn(
-            f"column {name!r} is published unchanged, and nearly every {unit!r} has a value of its "
-            "own there: anyone who knows it finds all their records. Drop or coarsen it unless you "
-            "mean to publish it.",
-            PrivacyWarning,
-        )
+        warn_of_values_of_units(name, unit)
     for name in coarser_identifiers(records):
-        warn(
-            f"values of the identifier {name!r} are in records of several {unit!r}: k of these may "
-            f"be fewer than k people. If {name!r} says whom records are about, name it as the "
-            "unit.",
-            PrivacyWarning,
-        )
+        warn_of_coarser_identifier(name, unit)
     if not plan.shuffle and order_links_units(records):
         warn_of_order(unit, "Shuffle them (--shuffle, or shuffle=True in Python).")
     if plan.hybrid:

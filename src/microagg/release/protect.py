@@ -79,6 +79,8 @@ class DatasetOptions(StudyOptions, TransformerOptions, total=False):
     """Options of `protect` that `protect_dataset` takes as well."""
 
     keep_key: bool
+    hybrid: bool
+    shuffle: bool
 
 
 @alone_with_plan()

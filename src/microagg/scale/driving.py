@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microagg.core.errors import DataError, PrivacyWarning, warn
+from microagg.core.errors import DataError, ParameterError, PrivacyWarning, warn
 from microagg.core.registry import find
 from microagg.core.words import counted
 from microagg.files.reading import sha256_of
@@ -41,7 +41,8 @@ from microagg.scale.checks.key_check import KEYS, has_all_keys, refuse_keys
 from microagg.scale.outputs.describing import Done, add_up
 from microagg.scale.steps.fitted import FITTED, DatasetStrata, Fitted, fit
 from microagg.scale.steps.layout import Layout, lay_out, layout_name
-from microagg.scale.steps.names import check_names
+from microagg.scale.steps.names import check_names, warn_of_dates_as_numbers
+from microagg.scale.steps.owners import check_owners
 from microagg.scale.steps.regions import (
     Outcome,
     ReleasedFacts,
@@ -63,7 +64,8 @@ from microagg.scale.steps.types import (
 from microagg.scale.steps.writing import WRITING, Writing, Written, write_file
 from microagg.scale.storage.shuffle import Slices, Sources
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.opened import COPIES, part_bytes
+from microagg.scale.tasks.memory import too_little
+from microagg.scale.tasks.opened import COPIES, part_bytes, region_bytes
 from microagg.scale.tasks.passes import Passes
 from microagg.scale.tasks.setting import SETTING, DatasetSetting
 from microagg.tables.dates import ambiguous
@@ -73,6 +75,24 @@ from microagg.tables.strata import RecordCounts, join_small, too_small
 
 # Rows of the sample that trees are grown on: this many, or this many per region if that is more.
 SAMPLE, SAMPLE_PER_REGION = 100_000, 100
+
+# Regions and buckets differ in size, and rows in width.
+_MARGIN = 1.15
+
+
+def check_memory(memory: int | None, setting: DatasetSetting) -> None:
+    """Refuse less memory than the largest task will take, rather than when its turn comes."""
+    if memory is None:
+        return
+    listing, n_columns = setting.listing, len(setting.needed)
+    bucket = listing.n_rows / n_buckets_of(listing) * max(listing.width, 10.0 * n_columns)
+    largest = max(
+        part_bytes(listing, n_columns),
+        region_bytes(min(listing.n_rows, setting.region_size), n_columns),
+        bucket * COPIES,
+    )
+    if complaint := too_little(memory, int(largest * _MARGIN)):
+        raise ParameterError(complaint)
 
 
 @dataclass
@@ -84,6 +104,7 @@ class Driver:
     passes: Passes
     staging: Path
     regions: list[int] = field(default_factory=list)
+    released_in: list[str] = field(default_factory=list)  # the passes with what is written
 
     @property
     def n_runs(self) -> int:
@@ -94,8 +115,10 @@ class Driver:
         """Do all passes; the finished files are in the staging folder, and checked."""
         began = time.perf_counter()
         facts = self._facts()
-        n_units = check_names(self.passes, self.setting, facts)
         judged = self._judge(facts)
+        warn_of_dates_as_numbers(self.setting.plan, facts, judged)
+        n_units = check_names(self.passes, self.setting, facts, judged)
+        check_owners(self.passes, self.setting, n_units)
         statistics = self._statistics()
         fitted = self._fit(judged, statistics, facts)
         producers = self._route()
@@ -276,6 +299,7 @@ class Driver:
                 self.work.forget(name)
             previous = passes
         self._keep_writing(producers)
+        self.released_in = previous
         return [*outcomes.values()]
 
     def _round(self, this: Round) -> dict[tuple[str, int], Outcome]:
@@ -283,7 +307,7 @@ class Driver:
             self.work.keep(this.name, this)
         n, sizes = len(this.regions), this.sources.sizes
         most = max((int(sizes[list(own)].sum()) for own in this.regions), default=0)
-        each = most * (10 * len(self.setting.needed) * COPIES + 2000)
+        each = region_bytes(most, len(self.setting.needed))
         self.passes.run(this.name, partial(_on_region, this.name), n, bytes_each=each)
         every = enumerate(self.passes.results(this.name, n))
         return {(this.name, at): own for at, own in every}
@@ -321,6 +345,8 @@ class Driver:
     def _write(self) -> list[Written]:
         n_files = len(self.setting.listing.files)
         self.passes.run("write", write_file, n_files, bytes_each=self._part_bytes)
+        for name in self.released_in:
+            self.work.forget(name)
         return [*self.passes.results("write", n_files)]
 
     def _check(self, fitted: Fitted, facts: Facts) -> Checked:
@@ -341,12 +367,14 @@ class Driver:
         if setting.key is not None:
             self.passes.run(KEYS, has_all_keys, setting.name_buckets)
             complete = self.passes.results(KEYS, setting.name_buckets)
+            self.work.forget(KEYS)
             refuse_keys(setting, complete, [own for file in files for own in file.keys])
         slices = [(self._file(CHECK, at), own) for file in files for at, own in file.slices]
         sources, overall = Sources.of(slices, n_buckets), counted_in(files)
         self.work.keep(JUDGE, replace(checking, sources=sources, overall=overall))
         each = bucket_bytes(sources, finished, len(setting.needed))
         self.passes.run(JUDGE, judge_bucket, n_buckets, bytes_each=each)
+        self.work.forget(CHECK)
         return together(self.passes.results(JUDGE, n_buckets))
 
     def _hashes(self) -> list[str]:

@@ -22,12 +22,12 @@ from microagg.release.grouping import estimator_of
 from microagg.release.protect import DatasetOptions
 from microagg.release.release import PathName
 from microagg.release.saving import file_name
-from microagg.scale.driving import Driver
+from microagg.scale.driving import Driver, check_memory
 from microagg.scale.outputs.describing import describe
 from microagg.scale.outputs.output import Output, remove
 from microagg.scale.outputs.report_files import Pages, ReportFiles
 from microagg.scale.outputs.sending import UrlOutput
-from microagg.scale.refusals import check_folders, check_plan
+from microagg.scale.refusals import check_folders, check_plan, check_types
 from microagg.scale.sources.listing import Found, Listing, find_files, list_files
 from microagg.scale.steps.converting import convert
 from microagg.scale.steps.fetching import fetch_all, find_at
@@ -109,8 +109,8 @@ def protect_dataset(
     random_state : Seed of a method that uses randomness; None draws one
     **options : as in `protect`
 
-    What needs the whole table at once is refused: methods whose records draw, `blocks`,
-    `keep_margins`, `time_budget`, and a `bound`.
+    What needs the whole table at once is refused: methods whose records draw, `hybrid`, `blocks`,
+    `keep_margins`, `shuffle`, `time_budget`, and a `bound`.
 
     Examples
     --------
@@ -145,7 +145,9 @@ def protect_dataset(
         begun = RunStart(chosen, found, dialect, versions_here(), reports.names)
         warn_of_k(chosen)
         setting = (
-            None if resume else _first_setting(begun, given, output, reports, place, force=force)
+            None
+            if resume
+            else _first_setting(begun, given, output, reports, place, limit, force=force)
         )
         with working_in(place, resume=resume) as work, working_with(engine):
             passes = Passes(work, limit)
@@ -169,10 +171,11 @@ def _first_setting(
     output: Output | UrlOutput,
     reports: ReportFiles,
     place: Path,
+    limit: int | None,
     *,
     force: bool,
 ) -> DatasetSetting | None:
-    """Check what a new run would write, and where; return its setting if that is known already."""
+    """Check what a new run would write and take; return its setting if that is known already."""
     output.check(given)
     if not output.is_folder:
         _check_suffix(given, output.target)
@@ -180,6 +183,7 @@ def _first_setting(
     found, setting = begun.found, None
     if found.kind != "CSV" and not isinstance(given, Url):
         setting = _setting(begun.plan, list_files(found))
+        check_memory(limit, setting)
     announce(check_space(found, setting, place.parent, output.target))
     return setting
 
@@ -280,10 +284,15 @@ def _late_setting(passes: Passes, begun: RunStart, target: Place) -> DatasetSett
     if found.kind != "CSV":
         setting = _setting(begun.plan, list_files(found))
         check_space(found, setting, passes.work.path.parent, target)
-        return setting
-    converted = convert(passes, found, begun.plan, begun.dialect)
-    setting = _setting(begun.plan, converted.listing)
-    return replace(setting, dialect=converted.dialect, markers=converted.markers)
+    else:
+        converted = convert(passes, found, begun.plan, begun.dialect)
+        setting = _setting(begun.plan, converted.listing)
+        setting = replace(setting, dialect=converted.dialect, markers=converted.markers)
+    try:
+        check_memory(passes.memory, setting)
+    except ParameterError as error:  # what was copied or converted is kept
+        raise UnfinishedError(str(error)) from None
+    return setting
 
 
 def _work_place(source: Place, target: Place, work_dir: PathName | None) -> Path:
@@ -321,7 +330,7 @@ def _setting(plan: Plan, listing: Listing) -> DatasetSetting:
     check_folders(plan, listing)
     named = plan.roles_in(listing.columns)
     roles = resolve(open_frame(_first_rows(listing)), named)
-    return DatasetSetting(
+    setting = DatasetSetting(
         plan,
         listing,
         roles,
@@ -331,6 +340,8 @@ def _setting(plan: Plan, listing: Listing) -> DatasetSetting:
         n_buckets(listing.n_rows),
         secret=new_secret() if plan.keep_key else b"",
     )
+    check_types(listing, setting.needed)
+    return setting
 
 
 def _first_rows(listing: Listing) -> Any:

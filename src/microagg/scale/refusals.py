@@ -1,8 +1,10 @@
 """What a dataset cannot have that a table can, refused before any data are read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from microagg.core.errors import ParameterError
+import pyarrow as pa
+
+from microagg.core.errors import DataError, ParameterError
 from microagg.plans.options import options_of
 from microagg.plans.plan import Plan
 from microagg.scale.sources.listing import Listing
@@ -25,6 +27,27 @@ def _not_there(plan: Plan) -> Iterator[str]:
             yield f"{option.keyword} ({option.flag.name})"
         elif acts is not None and acts.refuses is not None and acts.refuses(value):
             yield acts.words.format(value=value)
+
+
+def check_types(listing: Listing, needed: Iterable[str]) -> None:
+    """Refuse types that only Arrow files have: unions, and categories to work with but of text."""
+    schema = listing.files[0].schema
+    if unions := [field.name for field in schema if pa.types.is_union(field.type)]:
+        raise DataError(
+            f"column {unions[0]!r} is a union of several types, which datasets cannot hold. Store "
+            "its types in columns of their own."
+        )
+    for name in needed:
+        kind = schema.field(name).type if name in schema.names else None
+        if kind is not None and pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
+            raise DataError(
+                f"column {name!r} holds categories that are not text ({kind.value_type}), which "
+                "datasets cannot protect. Store it as plain values, or as text."
+            )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def check_folders(plan: Plan, listing: Listing) -> None:

@@ -128,23 +128,71 @@ def _few(present: NDArray[Any]) -> frozenset[float] | None:
     return frozenset(different.tolist()) if len(different) <= FEW_CODES else None
 
 
-def counts_records(numbers: NDArray[Any]) -> bool:
-    """Whether whole numbers count records: dense, ascending or of one length, but not dates.
+@dataclass(frozen=True)
+class WholeNumbers:
+    """What whole numbers show of what they count, from a whole column or merged from its parts.
 
-    Amounts may be in ascending order as well, but then they have larger gaps.
+    `are_days` if all are dates such as 20240131: their means are not.
     """
-    if len(numbers) < _ENOUGH or are_days(numbers):
+
+    n: int
+    low: int
+    high: int
+    first: int
+    last: int
+    is_ascending: bool
+    are_days: bool
+
+    @classmethod
+    def of(cls, numbers: NDArray[Any]) -> "WholeNumbers | None":
+        """Return what whole numbers show; None if there are none."""
+        if not len(numbers):
+            return None
+        low, high, first, last = map(int, (numbers.min(), numbers.max(), numbers[0], numbers[-1]))
+        is_ascending = bool((numbers[:-1] <= numbers[1:]).all())
+        return cls(len(numbers), low, high, first, last, is_ascending, _are_days(numbers))
+
+    def merge(self, other: "WholeNumbers | None") -> "WholeNumbers":
+        """Return what those of both parts show, of which this one comes first."""
+        if other is None:
+            return self
+        return WholeNumbers(
+            self.n + other.n,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.first,
+            other.last,
+            self.is_ascending and other.is_ascending and self.last <= other.first,
+            self.are_days and other.are_days,
+        )
+
+    @property
+    def count_records(self) -> bool:
+        """Whether they count records: dense, ascending or of one length, but not dates.
+
+        Amounts may be in ascending order as well, but then they have larger gaps.
+        """
+        if self.n < _ENOUGH or self.are_days:
+            return False
+        gap = (self.high - self.low) / self.n
+        is_long = self.low >= 10**6 and len(str(self.low)) == len(str(self.high))
+        return gap < _DENSE or is_long or (gap < _WITH_GAPS and self.is_ascending)
+
+
+def _are_days(numbers: NDArray[Any]) -> bool:
+    if numbers.min() < _FIRST_DAY or numbers.max() > _LAST_DAY:
         return False
-    low, high = int(numbers.min()), int(numbers.max())
-    gap = (high - low) / len(numbers)
-    is_long = low >= 10**6 and len(str(low)) == len(str(high))
-    is_ascending = gap < _WITH_GAPS and bool((numbers[:-1] <= numbers[1:]).all())
-    return gap < _DENSE or is_long or is_ascending
+    months, days = numbers // 100 % 100, numbers % 100
+    return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
+
+
+def counts_records(numbers: NDArray[Any]) -> bool:
+    """Whether whole numbers count records, as serial numbers do."""
+    found = WholeNumbers.of(numbers)
+    return found is not None and found.count_records
 
 
 def are_days(numbers: NDArray[Any]) -> bool:
     """Whether all are dates such as 20240131, written as whole numbers: their means are not."""
-    if not len(numbers) or numbers.min() < _FIRST_DAY or numbers.max() > _LAST_DAY:
-        return False
-    months, days = numbers // 100 % 100, numbers % 100
-    return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
+    found = WholeNumbers.of(numbers)
+    return found is not None and found.are_days

@@ -30,7 +30,7 @@ from microagg.scale.sources.delimited import (
 from microagg.scale.sources.listing import Listing, find_files, list_files
 from microagg.scale.sources.spans import PART_BYTES
 from microagg.scale.steps.writing import output_schema
-from microagg.scale.storage.hashing import hashed, hashed_rows
+from microagg.scale.storage.hashing import can_be_hashed, hashed, hashed_rows
 from microagg.scale.storage.shuffle import OURS, ROW, Slices, Sources, write_sorted
 from microagg.scale.storage.work import WorkFolder
 from microagg.scale.tasks.opened import COPIES, side_by_side
@@ -187,6 +187,9 @@ def _refuse_changes(
 
 
 def _same(one: Any, other: Any, decimal: str) -> bool:
+    if pa.types.is_nested(one.type) and one.type == other.type:
+        # To polars, NaN is the same as NaN; it does not have all types.
+        return bool(one.equals(other)) or as_polars(one).equals(as_polars(other))
     if one.type == other.type and not pa.types.is_floating(one.type):
         return bool(one.equals(other))
     # Numbers may be written in several ways; NaN is the same as NaN.
@@ -214,7 +217,7 @@ def _evidence_table(setting: DatasetSetting, before: pa.Table, after: pa.Table) 
     shown, original = open_frame(after), open_frame(before)
     published = dict.fromkeys((*roles.shown, *plan.judged_columns, *roles.sensitive))
     columns = {name: arrow_column(shown, name) for name in published}
-    columns = {name: own for name, own in columns.items() if not pa.types.is_nested(own.type)}
+    columns = {name: own for name, own in columns.items() if can_be_hashed(own.type)}
     if roles.unit is not None:
         columns[_ORIGINAL + roles.unit] = named_units(original, roles.unit).to_arrow()
     for name, said in plan.columns.items():

@@ -12,6 +12,7 @@ from microagg.core.errors import DataError
 from microagg.files.dialect import Dialect
 from microagg.scale.sources import delimited
 from microagg.scale.sources.spans import Batches, Runs, runs_of
+from microagg.tables.used_categories import in_type
 
 # Rows that are decoded at a time, and bytes of a column that are read ahead.
 _ROWS_AT_A_TIME, _BUFFER = 65_536, 1 << 20
@@ -43,7 +44,13 @@ class ParquetFiles:
         with guarded(path, "Parquet"), pq.ParquetFile(path) as file:
             found = file.metadata
             sizes = [found.row_group(at).num_rows for at in range(found.num_row_groups)]
-            return file.schema_arrow, runs_of(sizes)
+            return _as_read(file.schema_arrow), runs_of(sizes)
+
+    @staticmethod
+    def as_stored(path: Path, schema: pa.Schema) -> pa.Schema:
+        """Return the columns of an output file in the types that an input file has."""
+        with guarded(path, "Parquet"), pq.ParquetFile(path) as file:
+            return _in_types_of(file.schema_arrow, schema)
 
     @staticmethod
     def batches(path: Path, run: tuple[int, int], columns: Sequence[str], n_rows: int) -> Batches:
@@ -52,12 +59,13 @@ class ParquetFiles:
             guarded(path, "Parquet"),
             pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file,
         ):
-            yield from file.iter_batches(
+            for batch in file.iter_batches(
                 min(_ROWS_AT_A_TIME, n_rows),
                 row_groups=[*range(*run)],
                 columns=[*columns],
                 use_threads=False,
-            )
+            ):
+                yield _batch_as_read(batch)
 
     @staticmethod
     @contextmanager
@@ -88,6 +96,48 @@ def _without_view(column: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(column.indices, entries, ordered=kind.ordered)
 
 
+def _as_read(schema: pa.Schema) -> pa.Schema:
+    fields = [field.with_type(_without_views(field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
+def _batch_as_read(batch: Any) -> Any:
+    for place, column in enumerate(batch.columns):
+        if column.type != _without_views(column.type):
+            batch = batch.set_column(place, batch.schema.names[place], _without_view(column))
+    return batch
+
+
+def _in_types_of(stored: pa.Schema, schema: pa.Schema) -> pa.Schema:
+    """Return a schema with text in views where it was read from such; a key has its own type."""
+    own = {field.name: field.type for field in stored}
+    return pa.schema(
+        field.with_type(own[field.name]) if _without_views(own[field.name]) == field.type else field
+        for field in schema
+    )
+
+
+def with_views(table: pa.Table, stored: pa.Schema) -> pa.Table:
+    """Return a table with text in views where it is stored so."""
+    columns = [
+        column if column.type == field.type else _in_views(column, field.type)
+        for column, field in zip(table.columns, stored, strict=True)
+    ]
+    return pa.table(columns, schema=stored)
+
+
+def _in_views(column: Any, kind: pa.DataType) -> Any:
+    if not pa.types.is_dictionary(kind):
+        return in_type(column, kind)
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            chunk.indices, in_type(chunk.dictionary, kind.value_type), ordered=kind.ordered
+        )
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, type=kind)
+
+
 class ArrowFiles:
     """How Arrow IPC files, also known as Feather version 2, are read and written."""
 
@@ -99,8 +149,13 @@ class ArrowFiles:
         with guarded(path, "Arrow"), pa.OSFile(str(path)) as source:
             file = pa.ipc.open_file(source)
             sizes = [file.get_batch(at).num_rows for at in range(file.num_record_batches)]
-            fields = [field.with_type(_without_views(field.type)) for field in file.schema]
-            return pa.schema(fields, file.schema.metadata), runs_of(sizes)
+            return _as_read(file.schema), runs_of(sizes)
+
+    @staticmethod
+    def as_stored(path: Path, schema: pa.Schema) -> pa.Schema:
+        """Return the columns of an output file in the types that an input file has."""
+        with guarded(path, "Arrow"), pa.OSFile(str(path)) as source:
+            return _in_types_of(pa.ipc.open_file(source).schema, schema)
 
     @staticmethod
     def batches(path: Path, run: tuple[int, int], columns: Sequence[str], _n: int) -> Batches:
@@ -111,12 +166,7 @@ class ArrowFiles:
             options = pa.ipc.IpcReadOptions(included_fields=sorted(places), use_threads=False)
             file = pa.ipc.open_file(source, options=options)
             for at in range(*run):
-                batch = file.get_batch(at).select([*columns])
-                for place, column in enumerate(batch.columns):
-                    if column.type != _without_views(column.type):
-                        name = batch.schema.names[place]
-                        batch = batch.set_column(place, name, _without_view(column))
-                yield batch
+                yield _batch_as_read(file.get_batch(at).select([*columns]))
 
     @staticmethod
     @contextmanager
@@ -139,6 +189,11 @@ class CsvFiles:
     kind = "CSV"
     schema_and_runs = ArrowFiles.schema_and_runs
     batches = ArrowFiles.batches
+
+    @staticmethod
+    def as_stored(_path: Path, schema: pa.Schema) -> pa.Schema:
+        """Return the columns as they are: text has one form only."""
+        return schema
 
     @staticmethod
     @contextmanager

@@ -19,7 +19,7 @@ from microagg.scale.tasks.setting import DatasetSetting, arrow_column, named_uni
 from microagg.tables.columns import ColumnType
 from microagg.tables.date_texts import Writing, find_writing
 from microagg.tables.frames import Frame, dtype_of, polars_column
-from microagg.tables.judging import Judgement, NumberFacts, judge_text
+from microagg.tables.judging import Judgement, NumberFacts, WholeNumbers, judge_text
 from microagg.tables.roles import Roles
 from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
 from microagg.tables.weighting import WeightRange, weights_in
@@ -29,8 +29,9 @@ from microagg.tables.weighting import WeightRange, weights_in
 class DatasetColumn:
     """What is found out about a column before its type is known.
 
-    `numbers` and `largest` are of columns of numbers; `dates` are texts that tell how all texts are
-    written if they are dates: none if some are not, None if there is no text.
+    `numbers` and `largest` are of columns of numbers, `whole` if all of these are whole; `dates`
+    are texts that tell how all texts are written if they are dates: none if some are not, None if
+    there is no text.
     """
 
     stored: str
@@ -39,6 +40,7 @@ class DatasetColumn:
     n_infinite: int = 0
     largest: float = 0.0
     numbers: NumberFacts | None = None
+    whole: WholeNumbers | None = None
     dates: tuple[str, ...] | None = None
     only: int | None = None  # the number of its value, if it has one only
 
@@ -53,13 +55,15 @@ class DatasetColumn:
         stored, n = str(dtype), len(frame)
         if dtype in (*INTEGERS, *FLOATS):
             values = code_numbers(frame, name)
+            facts = NumberFacts.of(values.present)
             return cls(
                 stored,
                 n,
                 values.n_missing,
                 n_infinite(values.numbers),
                 _largest(values.present),
-                NumberFacts.of(values.present),
+                facts,
+                WholeNumbers.of(values.present) if facts.is_whole else None,
             )
         column = polars_column(frame[name])
         n_missing = column.null_count()
@@ -69,9 +73,10 @@ class DatasetColumn:
 
     def merge(self, other: "DatasetColumn") -> "DatasetColumn":
         """Return the facts of both parts."""
-        numbers = self.numbers
+        numbers, whole = self.numbers, self.whole
         if numbers is not None and other.numbers is not None:
             numbers = numbers.merge(other.numbers)
+            whole = _both_whole(whole, other.whole) if numbers.is_whole else None
         return DatasetColumn(
             self.stored,
             self.n_rows + other.n_rows,
@@ -79,6 +84,7 @@ class DatasetColumn:
             self.n_infinite + other.n_infinite,
             max(self.largest, other.largest),
             numbers,
+            whole,
             _both(self.dates, other.dates),
             self.only if self.only == other.only else None,
         )
@@ -145,6 +151,10 @@ def _telling_dates(texts: pl.Series) -> tuple[str, ...] | None:
         for is_so in (place.str.starts_with("0"), place.str.len_bytes() == 1):
             telling += is_so.arg_true().head(1).to_list()
     return tuple(different.gather(sorted(set(telling))).to_list())
+
+
+def _both_whole(first: WholeNumbers | None, second: WholeNumbers | None) -> WholeNumbers | None:
+    return second if first is None else first.merge(second)
 
 
 def _both(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from microagg.core.arrays import Wholes
 from microagg.core.errors import GuaranteeError
 from microagg.files.reading import sha256_of
+from microagg.scale.sources.columnar import with_views
 from microagg.scale.sources.listing import FILE_ROWS, FORMATS, DatasetFile
 from microagg.scale.steps.keys import keys_of
 from microagg.scale.storage.shuffle import Sources, row_numbers
@@ -62,7 +63,9 @@ def _write(
     file = setting.listing.files[number]
     schema = output_schema(setting, file)
     entries, n_rows = _entries(work, setting, writing, number, schema), 0
-    with FORMATS[setting.listing.kind].writing(path, schema, setting.dialect) as write:
+    files = FORMATS[setting.listing.kind]
+    stored = files.as_stored(file.path, schema)
+    with files.writing(path, stored, setting.dialect) as write:
         for at, table in _input_parts(setting, number):
             released = writing.sources.read(work, [at])
             rows = row_numbers(table)
@@ -73,7 +76,7 @@ def _write(
                 )
             if setting.key is not None:
                 released = released.append_column(setting.key, _keys(setting, number, rows))
-            write(_joined(table, released, schema, entries))
+            write(with_views(_joined(table, released, schema, entries), stored))
             n_rows += len(rows)
     return n_rows
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Hashes
@@ -59,6 +60,16 @@ def _of_texts(column: pl.Series) -> Hashes:
     own = [int.from_bytes(hashlib.blake2b(t.encode(), digest_size=8).digest()) for t in different]
     found: Hashes = np.array([0, *own], dtype=np.uint64)[codes]
     return found
+
+
+def can_be_hashed(kind: pa.DataType) -> bool:
+    """Whether polars has values of a type of Arrow, and they are single ones.
+
+    >>> can_be_hashed(pa.decimal128(9, 2)), can_be_hashed(pa.decimal256(60, 2))
+    (True, False)
+    """
+    is_plain = not (pa.types.is_nested(kind) or pa.types.is_union(kind))
+    return is_plain and not (pa.types.is_interval(kind) or pa.types.is_decimal256(kind))
 
 
 def hashed_rows(columns: list[pl.Series]) -> Hashes:

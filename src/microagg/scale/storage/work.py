@@ -75,8 +75,9 @@ class WorkFolder:
 
     def forget(self, name: str) -> None:
         """Remove the files of a pass that nobody needs any more, but not its results."""
-        for path in sorted((self.path / name).glob("*.arrow")):
-            path.unlink(missing_ok=True)
+        for suffix in ("arrow", "npy"):
+            for path in sorted((self.path / name).glob(f"*.{suffix}")):
+                path.unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=16)

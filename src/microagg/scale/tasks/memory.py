@@ -41,14 +41,21 @@ def tasks_at_once(memory: int | None, bytes_each: int, n_jobs: int) -> int:
     """
     if memory is None:
         return n_jobs
+    if complaint := too_little(memory, bytes_each):
+        raise UnfinishedError(complaint)
+    return int(max(1, min(n_jobs, (memory - BASE) // (bytes_each + PER_TASK))))
+
+
+def too_little(memory: int, bytes_each: int) -> str:
+    """Say how much memory one task needs if that is more than there is."""
     each = bytes_each + PER_TASK
-    if memory - BASE < each:
-        raise UnfinishedError(
-            f"memory of {memory / 1e6:.0f}MB is too little for this dataset: a task takes about "
-            f"{each / 1e6:.0f}MB beside the {BASE / 1e6:.0f}MB of the libraries. Give "
-            f"{(BASE + each) / 1e6:.0f}MB or more."
-        )
-    return int(max(1, min(n_jobs, (memory - BASE) // each)))
+    if memory - BASE >= each:
+        return ""
+    return (
+        f"memory of {memory / 1e6:.0f}MB is too little for this dataset: a task takes about "
+        f"{each / 1e6:.0f}MB beside the {BASE / 1e6:.0f}MB of the libraries. Give "
+        f"{(BASE + each) / 1e6:.0f}MB or more."
+    )
 
 
 def give_back() -> None:

@@ -30,6 +30,11 @@ def part_bytes(listing: Listing, n_columns: int) -> int:
     return int(most * max(listing.width, 10.0 * n_columns) * COPIES)
 
 
+def region_bytes(n_records: int, n_columns: int) -> int:
+    """Return how many bytes a task takes that groups this many records of as many columns."""
+    return n_records * (10 * n_columns * COPIES + 2000)
+
+
 def row_bytes(listing: Listing, n_columns: int) -> float:
     """Return about how many bytes this many columns of a row take."""
     size = sum(file.origin.size for file in listing.files) / max(1, listing.n_rows)

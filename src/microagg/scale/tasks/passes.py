@@ -17,6 +17,7 @@ _TASK = "protecting the dataset"
 _SHARES = {"types": 10, "statistics": 20, "strata": 5, "names": 10, "route": 25, "write": 40}
 _SHARES |= {"check": 30, "judge": 30, "count": 0, "hashes": 5, "texts": 20, "typed": 20}
 _SHARES |= {"finished": 10, "keys": 0, "fetch": 5, "send": 5}
+_SHARES |= {"pairs": 5, "own": 0, "owners": 0}
 _ALL = 1000
 
 Task = Callable[[WorkFolder, int], Any]

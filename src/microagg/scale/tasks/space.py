@@ -12,11 +12,13 @@ from microagg.scale.tasks.setting import DatasetSetting
 
 # Bytes of a row in the work folder beside its values: its number, and that of its group.
 _NUMBERS = 16
+# Bytes of a value of a column that may name somebody: its hash, or that with a unit's, and again.
+_HASH, _PAIR = 8, 24
 # Bytes of an entry of a CSV file that is kept as text, beside its own: where it ends.
 _END = 8
-# Copies of the columns to protect: one on its way to the next round, and what is released or what
-# the judges look at. CSV files are kept twice in addition, as they were and as they are written.
-_COPIES, _COPIES_OF_CSV = 3, 5
+# Copies of the columns to protect: two on their way from one round to the next, or what judges and
+# reports look at. Beside the latter, CSV files are kept as they were and as they are written.
+_COPIES, _COPIES_OF_CSV = 3, 4
 # What a CSV file at a URL may take in memory in place of every byte.
 _UNSEEN = 2
 
@@ -27,9 +29,12 @@ def work_size(found: Found, setting: DatasetSetting | None) -> int:
     Where there is no setting, the files were not opened yet.
     """
     if setting is not None and found.kind != "CSV":
-        names = dict.fromkeys((*setting.needed, *setting.roles.sensitive))
+        roles = setting.roles
+        names = dict.fromkeys((*setting.needed, *roles.sensitive))
         width = setting.listing.width_of([*names]) + _NUMBERS
-        return int(_COPIES * width * setting.listing.n_rows)
+        counted = {*roles.identifiers, *roles.unchanged, *roles.assumed, roles.unit}
+        hashes = len(counted) * (_HASH if roles.unit is None else _PAIR)
+        return int(max(_COPIES * width, hashes) * setting.listing.n_rows)
     first = found.files[0].path
     if isinstance(first, Url):
         return _COPIES_OF_CSV * _UNSEEN * found.size
