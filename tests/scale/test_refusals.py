@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from microagg import Plan, protect_dataset
+from microagg import Manifest, Plan, protect_dataset
 from microagg.core.errors import DataError, MicroaggError, ParameterError
 from microagg.plans.options import options_of
 from microagg.scale import driving, protect
@@ -320,6 +320,26 @@ def test_a_file_is_replaced_only_if_that_is_asked_for(tmp_path):
     assert target.read_bytes() != before
     with pytest.raises(ParameterError, match="force must be True or False"):
         protect_dataset(source, target, 10, force="yes", **asked)
+
+
+@pytest.mark.parametrize("taken", ["out.manifest.json", "report.html"])
+def test_a_file_that_others_made_during_the_run_is_kept(source, tmp_path, monkeypatch, taken):
+    real = writing.write_file
+
+    def late(*given):
+        (tmp_path / taken).write_text("theirs")
+        return real(*given)
+
+    asked = {**ASKED, "report": tmp_path / "report.html", "work_dir": tmp_path}
+    with monkeypatch.context() as patch:
+        patch.setattr("microagg.scale.driving.write_file", late)
+        with pytest.raises(MicroaggError, match=f"{taken}' already exists"):
+            protect_dataset(source, tmp_path / "out", **asked)
+    assert (tmp_path / taken).read_text() == "theirs"
+    (tmp_path / taken).unlink()
+    done = protect_dataset(source, tmp_path / "out", resume=True, **asked)
+    assert Manifest.load(tmp_path / "out.manifest.json").output == done.output
+    assert "<html" in (tmp_path / "report.html").read_text()
 
 
 def test_what_the_work_folder_takes_is_announced(source, tmp_path):

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from microagg.core.errors import ParameterError
-from microagg.files.atomic import atomic_write_all, check_target, rename_to_free_name
+from microagg.core.errors import MicroaggError, ParameterError
+from microagg.files.atomic import check_target, rename_to_free_name
 from microagg.files.writing import json_writer
 from microagg.plans.beside import manifest_path
 from microagg.plans.manifest import Manifest
-from microagg.scale.outputs.report_files import Pages, write_pages
+from microagg.scale.outputs.report_files import Pages, write_last, write_pages
 from microagg.scale.storage.urls import Place
 from microagg.scale.storage.work import UnfinishedError, WorkFolder
 from microagg.scale.tasks.passes import Passes
@@ -101,9 +101,10 @@ class Output:
         return done.manifest
 
     def _write(self, manifest: Manifest, pages: Pages) -> None:
-        write_pages(pages)
+        write_pages(pages, force=self.force)
         place = manifest_path(str(self.target))
-        atomic_write_all({place: json_writer(manifest.as_dict())}, force=True)
+        if not _is_written(place, manifest):
+            write_last({place: json_writer(manifest.as_dict())}, force=self.force)
 
     def _name_files(self) -> None:
         """Give the files their names; a run may have been ended at any step of this before."""
@@ -128,6 +129,14 @@ class Output:
                 rename_to_free_name(written, self.target)
             except ParameterError as error:  # another run took it in the meantime
                 raise UnfinishedError(str(error)) from None
+
+
+def _is_written(place: Path, manifest: Manifest) -> bool:
+    """Whether a run that was ended has written the manifest already."""
+    try:
+        return Manifest.load(place).output == manifest.output
+    except MicroaggError:
+        return False
 
 
 def without_remnants(staging: Path) -> list[str]:

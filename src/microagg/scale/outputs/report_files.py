@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from microagg.core.errors import ParameterError
-from microagg.files.atomic import atomic_write_all, check_distinct, check_target
+from microagg.files.atomic import Writer, atomic_write_all, check_distinct, check_target
 from microagg.files.writing import check_html_name, text_writer
 from microagg.release.release import PathName
 from microagg.release.saving import file_name
 from microagg.scale.storage.urls import Place
+from microagg.scale.storage.work import UnfinishedError
 
 Pages = Mapping[Path, str]
 
@@ -48,6 +49,21 @@ class ReportFiles:
             check_target(path, force=force)
 
 
-def write_pages(pages: Pages) -> None:
-    """Write reports, all or none of them."""
-    atomic_write_all({path: text_writer(text) for path, text in pages.items()}, force=True)
+def write_pages(pages: Pages, *, force: bool) -> None:
+    """Write reports, all or none of them; those that an ended run has written stay."""
+    write_last(
+        {path: text_writer(text) for path, text in pages.items() if not _holds(path, text)},
+        force=force,
+    )
+
+
+def write_last(writers: Mapping[Path, Writer], *, force: bool) -> None:
+    """Write files beside the finished ones, which others may have taken the names of by now."""
+    try:
+        atomic_write_all(writers, force=force)
+    except ParameterError as error:
+        raise UnfinishedError(str(error)) from None
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()

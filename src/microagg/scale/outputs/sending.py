@@ -91,7 +91,7 @@ class UrlOutput:
         for name in names:
             self._name_file(name)
         self.target.hidden.remove()
-        write_pages(pages)
+        write_pages(pages, force=self.force)
         path = passes.work.path / _MANIFEST
         passes.work.write(path, json_writer(manifest.as_dict()))
         self.target.manifest.send(path)
