@@ -57,6 +57,16 @@ def test_files_name_their_unit_in_the_manifest(tmp_path):
     ]
 
 
+def test_a_requirement_on_several_blocks_is_reported_once():
+    release = protect(VISITS, 3, method="mdav", unit="patient", blocks=[["age"]], **ROLES)
+    found = measure(VISITS, release.table, plan=release.manifest.plan)
+    assert len(found.blocks) == 2
+    assert [own.as_dict() for own in found.requirements] == [
+        own.model_dump(mode="json") for own in release.manifest.requirements
+    ]
+    assert [name for name, _ in found.rows()].count("k units") == 1
+
+
 def test_units_follow_the_key():
     table = VISITS.drop("visit").with_columns(key=pl.Series(np.arange(N)))
     shown = RELEASE.table.with_columns(key=pl.Series(np.arange(N)))
@@ -143,8 +153,8 @@ def test_contributions_are_checked_with_the_original():
     ("unit", "roles", "words"),
     [
         ("pateint", {}, "no column 'pateint'. Did you mean 'patient'"),
-        ("age", {"quasi_identifiers": "age"}, "named as a quasi-identifier and as unit"),
-        ("ill", {"sensitive": "ill"}, "named as sensitive and as unit"),
+        ("age", {"quasi_identifiers": "age"}, "named as a quasi-identifier and as the unit"),
+        ("ill", {"sensitive": "ill"}, "named as sensitive and as the unit"),
     ],
 )
 def test_units_that_cannot_be(unit, roles, words):

@@ -31,7 +31,7 @@ def required_of(
     """Judge a protected table by the plan, with what only the original has.
 
     `blocks` are the columns whose values together are a combination, `matches` the records of the
-    original behind the protected ones.
+    original behind the protected ones. There is one finding on each requirement, about all blocks.
     """
     asked = () if plan is None else plan.requirements
     on_groups = [required for required in asked if isinstance(required, GroupRequirement)]
@@ -49,7 +49,10 @@ def required_of(
     if matches is not None:
         unpublished = unpublished[matches]
     each = [Evidence(table, tuple(block), unpublished, na=plan.na) for block in blocks]
-    return tuple(required.judge(evidence) for required in on_groups for evidence in each)
+    return tuple(
+        GroupFinding.together([required.judge(evidence) for evidence in each])
+        for required in on_groups
+    )
 
 
 def _unpublished(plan: Plan, original: Frame) -> Iterator[pl.Series]:
