@@ -109,10 +109,10 @@ def _code_of(end: End, arguments: Sequence[str]) -> int:
         _say(_crash_line(end, arguments))
         return OUT_OF_MEMORY
     if end.noise and end.code != OUT_OF_MEMORY:
-        from microagg.files.panics import without_reports
+        from microagg.files.panics import without_panics
 
         with suppress(OSError):
-            sys.stderr.buffer.write(without_reports(end.noise))
+            sys.stderr.buffer.write(without_panics(end.noise))
             sys.stderr.buffer.flush()
     return end.code
 

@@ -72,7 +72,7 @@ class _Detour:
         """Write to standard error what was caught, without the reports of panics."""
         with open(self._caught, "rb") as file, suppress(OSError):
             file.seek(0)
-            rest = memoryview(without_reports(file.read()))
+            rest = memoryview(without_panics(file.read()))
             while rest:
                 rest = rest[os.write(_STANDARD_ERROR, rest) :]
 
@@ -80,7 +80,7 @@ class _Detour:
 _detour = _Detour()
 
 
-def without_reports(written: bytes) -> bytes:
+def without_panics(written: bytes) -> bytes:
     """Return what was written to standard error without the reports of panics."""
     return _PANIC.sub(b"", written)
 

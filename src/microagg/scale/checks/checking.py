@@ -33,7 +33,7 @@ from microagg.scale.steps.writing import output_schema
 from microagg.scale.storage.hashing import can_be_hashed, hashed, hashed_rows
 from microagg.scale.storage.shuffle import OURS, ROW, Slices, Sources, write_sorted
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.opened import COPIES, side_by_side
+from microagg.scale.tasks.opened import COPIES, read_together
 from microagg.scale.tasks.passes import Passes
 from microagg.scale.tasks.setting import DatasetSetting, arrow_column, named_units, polars_frame
 from microagg.tables.frames import open_frame
@@ -120,7 +120,7 @@ def check_file(work: WorkFolder, number: int) -> CheckedFile:
     checking: Checking = work.facts(CHECKING)
     kept = [n for n in setting.roles.unchanged if n in setting.listing.files[number].schema.names]
     slices, violations, keys, values = [], dict[str, int](), [], []
-    for at, before, after in _side_by_side(setting, checking, number, kept):
+    for at, before, after in _both_sides(setting, checking, number, kept):
         _refuse_changes(before, after, kept, setting.decimal)
         if checking.constrained is not None:
             found = _violations(checking.constrained, after, setting.decimal)
@@ -162,7 +162,7 @@ def counted_in(files: Iterable[WithValues]) -> dict[str, Distribution]:
     return found
 
 
-def _side_by_side(
+def _both_sides(
     setting: DatasetSetting, checking: Checking, number: int, kept: Sequence[str]
 ) -> Iterator[tuple[int, pa.Table, pa.Table]]:
     """Give the rows of a file as they were and as they are, in parts of the same rows."""
@@ -171,7 +171,7 @@ def _side_by_side(
     needed = dict.fromkeys((*kept, *amounts, *((roles.unit,) if roles.unit else ())))
     keys = () if setting.key is None else (setting.key,)
     wanted = dict.fromkeys((*roles.shown, *kept, *keys))
-    yield from side_by_side(setting.listing, [*needed], checking.finished, [*wanted], number)
+    yield from read_together(setting.listing, [*needed], checking.finished, [*wanted], number)
 
 
 def _refuse_changes(

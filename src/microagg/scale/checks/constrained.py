@@ -16,7 +16,7 @@ from microagg.scale.sources.delimited import as_judged
 from microagg.scale.sources.listing import Listing
 from microagg.scale.steps.types import DatasetColumn, merged
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.opened import OpenedDataset, part_bytes, side_by_side
+from microagg.scale.tasks.opened import OpenedDataset, part_bytes, read_together
 from microagg.tables.dates import ambiguous
 from microagg.tables.frames import open_frame
 from microagg.tables.polars_columns import as_polars
@@ -108,7 +108,7 @@ def _form(name: str, found: DatasetColumn, dates: str | None) -> str:
 
 def _find_sizes(work: WorkFolder, number: int) -> _Sizes | None:
     asked: _Asked = work.facts(_SIZES)
-    read = side_by_side(asked.listing, asked.constrained.columns, None, (), number)
+    read = read_together(asked.listing, asked.constrained.columns, None, (), number)
     found: _Sizes | None = merged(_sizes(asked, table) for _, table, _ in read)
     return found
 
@@ -122,7 +122,7 @@ def _count(work: WorkFolder, number: int) -> dict[str, int]:
     asked: _Asked = work.facts(_VIOLATED)
     columns = asked.constrained.columns
     counts: dict[str, int] = {}
-    for _, table, _ in side_by_side(asked.listing, columns, None, (), number):
+    for _, table, _ in read_together(asked.listing, columns, None, (), number):
         evidence = Evidence(pl.DataFrame(list(asked.columns(table))), columns)
         for text, n in asked.constrained.judge(evidence).counts.items():
             counts[text] = counts.get(text, 0) + n

@@ -54,8 +54,8 @@ from microagg.scale.tasks.opened import (
     OpenedDataset,
     check_same_rows,
     part_bytes,
+    read_together,
     row_bytes,
-    side_by_side,
 )
 from microagg.scale.tasks.passes import Passes
 from microagg.scale.tasks.setting import arrow_column, polars_frame
@@ -302,7 +302,7 @@ def _keys(dataset: OpenedDataset, key: str) -> Keys:
 def _keep_keys(work: WorkFolder, number: int) -> list[KeyOrder | None]:
     """Task: keep the keys of a file, part by part."""
     this: _KeyColumn = work.facts(_KEYS)
-    read = side_by_side(this.listing, [this.key], None, (), number)
+    read = read_together(this.listing, [this.key], None, (), number)
     return [keep_keys(work, at, table[this.key]) for at, table, _ in read]
 
 
@@ -325,7 +325,7 @@ class SortedFile(NamedTuple):
 def _sort_file(name: str, work: WorkFolder, number: int) -> SortedFile:
     """Task: sort the rows of a file into buckets, by what they show."""
     this: Verifying = work.facts(name)
-    read = side_by_side(this.released, this.published, this.original, this.unpublished, number)
+    read = read_together(this.released, this.published, this.original, this.unpublished, number)
     found, values = [], []
     for at, after, before in read:
         table = _evidence_table(this, after, before)

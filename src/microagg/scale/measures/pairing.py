@@ -15,7 +15,7 @@ from microagg.scale.sources.drawing import drawn_rows
 from microagg.scale.sources.listing import Listing
 from microagg.scale.storage.shuffle import row_numbers
 from microagg.scale.storage.work import WorkFolder
-from microagg.scale.tasks.opened import part_bytes, side_by_side
+from microagg.scale.tasks.opened import part_bytes, read_together
 from microagg.scale.tasks.passes import Passes
 from microagg.scale.tasks.setting import arrow_column
 from microagg.tables.columns import ColumnType
@@ -79,7 +79,7 @@ class Paired:
 
     def frames(self, number: int) -> Iterable[tuple[int, Labels, Frame, Frame]]:
         """Read a file on both sides in parts, each with its number and those of its rows."""
-        read = side_by_side(self.after, self.columns[1], self.before, self.columns[0], number)
+        read = read_together(self.after, self.columns[1], self.before, self.columns[0], number)
         for at, after, before in read:
             rows = row_numbers(after)
             yield at, rows, self.typed(before, 0), self.typed(after, 1)

@@ -145,7 +145,7 @@ def check_same_rows(before: Listing, after: Listing) -> None:
         )
 
 
-def side_by_side(
+def read_together(
     lead: Listing,
     columns: Sequence[str],
     other: Listing | None,
