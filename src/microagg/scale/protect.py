@@ -158,8 +158,9 @@ def protect_dataset(
                     reports.check(given, goal, force=force)
                     begun.check(work)
                 work.keep(BEGUN, begun)
-                manifest, pages = _protected(passes, begun, setting, output, reports)
-                output.publish(passes, manifest, pages)
+                with output.staged(is_new=not work.is_kept(SETTING)):
+                    manifest, pages = _protected(passes, begun, setting, output, reports)
+                    output.publish(passes, manifest, pages)
         if not keep_work:
             remove(WorkFolder(place))
     return manifest
@@ -233,7 +234,6 @@ def _protected(
         elif setting is None:
             setting = _late_setting(passes, begun, output.target)
         work.keep(SETTING, setting)
-        output.make_staging()
         driver = Driver(work, setting, passes, output.staging)
         others = dict(zip(("delimiter", "decimal", "encoding"), begun.given, strict=True))
         if not output.is_folder:
