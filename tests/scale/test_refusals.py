@@ -109,7 +109,16 @@ class TestOptions:
             protect_dataset(source, tmp_path / "out", memory="2GB", **ASKED)
         assert left_in(tmp_path) == ["in"]
         enough = re.search(r"Give (\d+)MB", str(error.value))[1]
-        protect_dataset(source, tmp_path / "out", memory=f"{int(enough) + 1}MB", **ASKED)
+        protect_dataset(source, tmp_path / "out", memory=f"{enough}MB", **ASKED)
+
+    def test_memory_that_no_csv_file_fits_in(self, tmp_path):
+        """What converting one takes is known before the first is read."""
+        (tmp_path / "in").mkdir()
+        people(60).write_csv(tmp_path / "in" / "a.csv")
+        with pytest.raises(ParameterError, match=r"too little.*Give 678MB or more\.$"):
+            protect_dataset(tmp_path / "in", tmp_path / "out", memory="677MB", **ASKED)
+        assert left_in(tmp_path) == ["in"]
+        protect_dataset(tmp_path / "in", tmp_path / "out", memory="678MB", **ASKED)
 
     @pytest.mark.parametrize("suffix", ["parquet", "csv"])
     def test_or_once_that_is_known(self, tmp_path, monkeypatch, suffix):
