@@ -18,7 +18,7 @@ from microagg.scale.tasks.memory import BASE, FLOOR, PER_TASK, memory_limit, tas
 from tests.scale.datasets import people, sizes_of_classes, write_files
 
 OWN = ("source", "target", "engine", "memory", "work_dir", "keep_work", "resume")
-OWN += ("delimiter", "decimal", "encoding", "report", "public_report")
+OWN += ("delimiter", "decimal", "encoding", "report", "public_report", "force")
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "datasets.md"
 
 

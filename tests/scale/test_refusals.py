@@ -109,7 +109,16 @@ class TestOptions:
             protect_dataset(source, tmp_path / "out", memory="2GB", **ASKED)
         assert left_in(tmp_path) == ["in"]
         enough = re.search(r"Give (\d+)MB", str(error.value))[1]
-        protect_dataset(source, tmp_path / "out", memory=f"{int(enough) + 1}MB", **ASKED)
+        protect_dataset(source, tmp_path / "out", memory=f"{enough}MB", **ASKED)
+
+    def test_memory_that_no_csv_file_fits_in(self, tmp_path):
+        """What converting one takes is known before the first is read."""
+        (tmp_path / "in").mkdir()
+        people(60).write_csv(tmp_path / "in" / "a.csv")
+        with pytest.raises(ParameterError, match=r"too little.*Give 678MB or more\.$"):
+            protect_dataset(tmp_path / "in", tmp_path / "out", memory="677MB", **ASKED)
+        assert left_in(tmp_path) == ["in"]
+        protect_dataset(tmp_path / "in", tmp_path / "out", memory="678MB", **ASKED)
 
     @pytest.mark.parametrize("suffix", ["parquet", "csv"])
     def test_or_once_that_is_known(self, tmp_path, monkeypatch, suffix):
@@ -390,6 +399,46 @@ class TestResuming:
     def test_not_without_being_asked(self, broken, tmp_path):
         with pytest.raises(ParameterError, match="belongs to an earlier run"):
             protect_dataset(broken, tmp_path / "out", **ASKED)
+
+    @pytest.mark.parametrize("step", ["write_file", "check_file"])
+    def test_begun_again_with_other_files(self, broken, tmp_path, monkeypatch, step):
+        """Whoever deletes the work folder gets nothing of the earlier run."""
+
+        def full(*_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(f"microagg.scale.driving.{step}", full)
+            with pytest.raises(UnfinishedError, match="No space left"):
+                protect_dataset(broken, tmp_path / "out", resume=True, **ASKED)
+        (tmp_path / ".out.microagg-output" / "more").mkdir()
+        (tmp_path / ".out.microagg-output" / "more" / "part-000.parquet").touch()
+        shutil.rmtree(tmp_path / ".out.microagg-work")
+        (broken / "part-001.parquet").rename(broken / "part-007.parquet")
+        protect_dataset(broken, tmp_path / "out", **ASKED)
+        assert left_in(tmp_path / "out") == ["part-000.parquet", "part-007.parquet"]
+        assert left_in(tmp_path) == ["in", "out", "out.manifest.json"]
+
+    def test_one_run_at_a_time_writes_an_output(self, source, tmp_path, monkeypatch):
+        """Another one, with a work folder elsewhere, would mix its files with those of this one."""
+        (tmp_path / "elsewhere").mkdir()
+        real, refused = writing.write_file, []
+
+        def late(*given):
+            if not refused:
+                with pytest.raises(UnfinishedError, match=r"another run is writing") as error:
+                    protect_dataset(
+                        source, tmp_path / "out", work_dir=tmp_path / "elsewhere", **ASKED
+                    )
+                refused.append(error)
+            return real(*given)
+
+        with monkeypatch.context() as patch, ThreadPoolExecutor(1) as pool:
+            patch.setattr("microagg.scale.driving.write_file", late)
+            protect_dataset(source, tmp_path / "out", engine=pool, **ASKED)
+        assert refused
+        protect_dataset(source, tmp_path / "again", **ASKED)
+        assert digests(tmp_path / "out") == digests(tmp_path / "again")
 
     def test_another_plan(self, broken, tmp_path):
         with pytest.raises(ParameterError, match="began with another plan"):

@@ -28,6 +28,7 @@ from microagg.scale.outputs.output import Output, remove
 from microagg.scale.outputs.report_files import Pages, ReportFiles
 from microagg.scale.outputs.sending import UrlOutput
 from microagg.scale.refusals import check_folders, check_plan, check_types
+from microagg.scale.sources.delimited import CSV_BYTES
 from microagg.scale.sources.listing import Found, Listing, find_files, list_files
 from microagg.scale.steps.converting import convert
 from microagg.scale.steps.fetching import fetch_all, find_at
@@ -37,7 +38,7 @@ from microagg.scale.storage.urls import Place, Url, place_of
 from microagg.scale.storage.work import UnfinishedError, WorkFolder, working_in
 from microagg.scale.tasks.begun import BEGUN, RunStart
 from microagg.scale.tasks.engines import check_engine, working_with
-from microagg.scale.tasks.memory import memory_limit
+from microagg.scale.tasks.memory import memory_limit, too_little
 from microagg.scale.tasks.passes import Passes
 from microagg.scale.tasks.setting import SETTING, DatasetSetting
 from microagg.scale.tasks.space import check_space
@@ -158,8 +159,9 @@ def protect_dataset(
                     reports.check(given, goal, force=force)
                     begun.check(work)
                 work.keep(BEGUN, begun)
-                manifest, pages = _protected(passes, begun, setting, output, reports)
-                output.publish(passes, manifest, pages)
+                with output.staged(is_new=not work.is_kept(SETTING)):
+                    manifest, pages = _protected(passes, begun, setting, output, reports)
+                    output.publish(passes, manifest, pages)
         if not keep_work:
             remove(WorkFolder(place))
     return manifest
@@ -181,6 +183,8 @@ def _first_setting(
         _check_suffix(given, output.target)
     reports.check(given, output.target, force=force)
     found, setting = begun.found, None
+    if found.kind == "CSV" and limit is not None and (complaint := too_little(limit, CSV_BYTES)):
+        raise ParameterError(complaint)
     if found.kind != "CSV" and not isinstance(given, Url):
         setting = _setting(begun.plan, list_files(found))
         check_memory(limit, setting)
@@ -233,7 +237,6 @@ def _protected(
         elif setting is None:
             setting = _late_setting(passes, begun, output.target)
         work.keep(SETTING, setting)
-        output.make_staging()
         driver = Driver(work, setting, passes, output.staging)
         others = dict(zip(("delimiter", "decimal", "encoding"), begun.given, strict=True))
         if not output.is_folder:

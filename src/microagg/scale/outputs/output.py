@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +15,7 @@ from microagg.plans.beside import manifest_path
 from microagg.plans.manifest import Manifest
 from microagg.scale.outputs.report_files import Pages, write_last, write_pages
 from microagg.scale.storage.urls import Place
-from microagg.scale.storage.work import UnfinishedError, WorkFolder
+from microagg.scale.storage.work import UnfinishedError, WorkFolder, locked
 from microagg.scale.tasks.passes import Passes
 
 PUBLISHED = "published"
@@ -75,10 +77,19 @@ class Output:
                 f"the folder of the output {str(target)!r} does not exist. Create it first."
             )
 
-    def make_staging(self) -> None:
-        """Make the private folder, if it is not there from before."""
+    @contextmanager
+    def staged(self, *, is_new: bool) -> Iterator[None]:
+        """Make the private folder for this block; a new run clears what another left in it."""
         self.staging.mkdir(mode=0o700, exist_ok=True)
         self.staging.chmod(0o700)
+        in_use = UnfinishedError(
+            f"another run is writing the output {str(self.target)!r}. Wait for it to end."
+        )
+        with locked(self.staging, in_use):
+            if is_new:
+                for path in sorted(self.staging.iterdir()):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            yield
 
     def publish(self, passes: Passes, manifest: Manifest, pages: Pages) -> None:
         """Give the finished files their names, all at once; reports and the manifest come last."""

@@ -1,5 +1,7 @@
 """An output at a URL: files are sent under other names once all are checked, and named at last."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -78,9 +80,11 @@ class UrlOutput:
                 "Check the address, and that you may write there."
             ) from None
 
-    def make_staging(self) -> None:
-        """Make the private folder, if it is not there from before."""
+    @contextmanager
+    def staged(self, *, is_new: bool) -> Iterator[None]:  # noqa: ARG002 - no other run has it
+        """Make the private folder for this block, if it is not there from before."""
         self.staging.mkdir(mode=0o700, exist_ok=True)
+        yield
 
     def publish(self, passes: Passes, manifest: Manifest, pages: Pages) -> None:
         """Send the finished files, give them their names; reports and the manifest come last."""

@@ -97,7 +97,11 @@ def working_in(path: Path, *, resume: bool) -> Iterator[WorkFolder]:
     the plan are to blame, it goes: a run that is resumed would end the same way.
     """
     _make(path, resume=resume)
-    with _locked(path):
+    in_use = ParameterError(
+        f"another run is using {str(path)!r}. Wait for it to end, or name another work folder "
+        "(--work-dir, or work_dir= in Python)."
+    )
+    with locked(path / _LOCK, in_use):
         try:
             yield WorkFolder(path)
         except UnfinishedError as error:
@@ -155,19 +159,18 @@ def _make(path: Path, *, resume: bool) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path, refusal: MicroaggError) -> Iterator[None]:
+    """Lock a file, or a folder, for this block: no other run can have it then."""
     if fcntl is None:
         yield
         return
-    descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    how = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT
+    descriptor = os.open(path, how, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ParameterError(
-                f"another run is using {str(path)!r}. Wait for it to end, or name another "
-                "work folder (--work-dir, or work_dir= in Python)."
-            ) from None
+            raise refusal from None
         except OSError:  # a file system without locks
             pass
         yield

@@ -1,6 +1,7 @@
 """How much memory a run may take, and how many tasks at once that allows."""
 
 import ctypes
+import math
 from collections.abc import Callable
 from functools import cache
 
@@ -54,7 +55,7 @@ def too_little(memory: int, bytes_each: int) -> str:
     return (
         f"memory of {memory / 1e6:.0f}MB is too little for this dataset: a task takes about "
         f"{each / 1e6:.0f}MB beside the {BASE / 1e6:.0f}MB of the libraries. Give "
-        f"{(BASE + each) / 1e6:.0f}MB or more."
+        f"{math.ceil((BASE + each) / 1e6)}MB or more."
     )
 
 
