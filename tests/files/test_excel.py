@@ -319,6 +319,18 @@ class TestWriting:
                 attempt(table, path)
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.parametrize("name", ["a\0b", "x" * 32_768])
+    def test_names_that_a_sheet_cannot_hold_are_refused(self, tmp_path, name):
+        with pytest.raises(ParameterError, match="as in the name of a column"):
+            write_table(pl.DataFrame({name: [1]}), str(tmp_path / "t.xlsx"))
+        assert list(tmp_path.iterdir()) == []
+
+    def test_names_may_have_control_characters(self, tmp_path):
+        path = str(tmp_path / "t.xlsx")
+        table = pl.DataFrame({"a\x1b\rb": ["c\x1b\rd", "e"]})
+        write_table(table, path)
+        assert read(path).equals(table)
+
     def test_the_longest_that_fit(self, tmp_path):
         path = str(tmp_path / "t.xlsx")
         table = pl.DataFrame({"a": ["x" * 32_767, "😀" * 16_383], "n": [2**53, -(2**53)]})

@@ -231,5 +231,7 @@ def test_text_files_do_not_get_a_zero_byte_for_which_they_would_not_be_read(tmp_
     table = pl.DataFrame({"a": [1, 2], "t": pl.Series(["a\0b", "c"], dtype=dtype)})
     with pytest.raises(ParameterError, match=r"zero byte, .* as in 't'\. .* \.parquet\."):
         write_table(table, str(tmp_path / name))
+    with pytest.raises(ParameterError, match=r"zero byte, .* as in 'n\\x00'\."):
+        write_table(pl.DataFrame({"n\0": [1]}), str(tmp_path / name))
     assert not (tmp_path / name).exists()
     write_table(table.select(pl.col("t").cast(pl.String)), str(tmp_path / "t.parquet"))

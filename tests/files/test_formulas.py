@@ -74,6 +74,8 @@ def test_formulas_get_an_apostrophe(value):
         ("=1|+x", "'=1|'+x"),
         ("-5,-x", "'-5,'-x"),
         ("x\t'@y", "x\t''@y"),
+        ("x;-1,5+cmd|' /C calc'!A0", "x;'-1,5+cmd|' /C calc'!A0"),
+        ("x;-1,5,=y", "x;-1,5,'=y"),
         ('x;"=1+1', "x;'\"=1+1"),
         *((f"{end}=1+1", f"'{end}'=1+1") for end in "\t\r\n"),
     ],

@@ -319,6 +319,7 @@ def test_whole_numbers_beyond_a_long_of_stata(tmp_path):
         ({"big": [2**53 + 1]}, "whole numbers beyond"),
         ({"inf": [float("-inf")]}, "infinite"),
         ({"zero": ["a\0b"]}, "zero byte as in 'zero'"),
+        ({"a\0b": [1], "a": [2]}, r"named 'a\\x00b'\."),
     ],
 )
 def test_what_these_formats_cannot_hold_is_refused(tmp_path, suffix, table, words):

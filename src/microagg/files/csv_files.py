@@ -115,14 +115,16 @@ def check_csv(table: pl.DataFrame, _suffix: str) -> None:
             "identifiers, or write to .parquet."
         )
     for column in table.get_columns():
-        if column.dtype in (pl.String, pl.Categorical, pl.Enum) and _has_zero_byte(column):
+        if "\0" in column.name or _has_zero_byte(column):
             raise ParameterError(
                 "text files cannot hold text with a zero byte, which marks them as binary, as in "
-                f"{column.name!r}. Convert the column, or write to .parquet."
+                f"{column.name!r}. Convert or rename the column, or write to .parquet."
             )
 
 
 def _has_zero_byte(column: pl.Series) -> bool:
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return False
     return column.cast(pl.String).str.contains("\0", literal=True).any()
 
 

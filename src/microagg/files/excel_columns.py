@@ -95,7 +95,7 @@ def _as_text(cell: Any) -> str | None:
     if cell is None:
         return None
     if isinstance(cell, str):
-        return _CONTROL.sub(lambda found: chr(int(found[1], 16)), cell)
+        return with_control_characters(cell)
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_WHOLE:
@@ -103,3 +103,12 @@ def _as_text(cell: Any) -> str | None:
     if isinstance(cell, datetime) and cell.time() == _MIDNIGHT:
         return str(cell.date())
     return str(cell)
+
+
+def with_control_characters(text: str) -> str:
+    """Return text with the control characters that Excel writes out.
+
+    >>> with_control_characters("a_x0007_b") == "a" + chr(7) + "b"
+    True
+    """
+    return _CONTROL.sub(lambda found: chr(int(found[1], 16)), text)

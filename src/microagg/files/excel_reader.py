@@ -22,7 +22,7 @@ from microagg.core.missing import MARKERS
 from microagg.core.words import counted
 from microagg.files.annotations import listed
 from microagg.files.dialect import Dialect
-from microagg.files.excel_columns import ERRORS, column_of
+from microagg.files.excel_columns import ERRORS, column_of, with_control_characters
 from microagg.files.headers import N_SAMPLED, check_first_records
 from microagg.files.reading import InputFile, check_names, select_columns
 
@@ -225,14 +225,14 @@ def _named_places(header: Row, where: str) -> dict[str, int]:
             f"the first row of {where} should name the columns; it holds no text. Add a row of "
             "names first."
         )
-    names = tuple(map(str, cells.values()))
+    names = tuple(with_control_characters(str(cell)) for cell in cells.values())
     check_names(names, where)
     return dict(zip(names, cells, strict=True))
 
 
 def _text_at(row: Row, place: int) -> str:
     cell = row[place] if place < len(row) else None
-    return str(cell) if _has_value(cell) else ""
+    return with_control_characters(str(cell)) if _has_value(cell) else ""
 
 
 def _has_value(cell: object) -> bool:

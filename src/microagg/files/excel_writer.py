@@ -44,6 +44,11 @@ def check_excel(table: pl.DataFrame, _suffix: str) -> None:
             f"{listed(unfit)}. Convert these columns, drop them as identifiers, or write to "
             ".parquet."
         )
+    if problem := _problem(pl.Series(table.columns, dtype=pl.String)):
+        raise ParameterError(
+            f"Excel sheets cannot hold {problem} as in the name of a column. Rename the column, or "
+            "write to .parquet."
+        )
     for column in table.get_columns():
         if problem := _problem(column):
             raise ParameterError(

@@ -25,8 +25,9 @@ _APOSTROPHE = "'"
 _BLANK, _SIGN = r"\s\p{C}", r"[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
 _FORMULA = rf"^(?:[\t\r\n]|[{_BLANK}]*{_SIGN})"
 _NUMBER = r"^\s*[+-]?(?:[0-9.,]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?|nan))\s*$"
-# What spreadsheets may take for the end of a cell, and a formula after it.
-_END = re.compile(r"([,;|\t\r\n])")
+# What spreadsheets may take for the end of a cell, and a formula after it. A comma before a digit
+# is none: no formula begins there, but a decimal comma may be part of one, as in -1,5+A1.
+_END = re.compile(r"([;|\t\r\n]|,(?!\d))")
 # A quotation mark that begins a cell there is not part of it: what follows is.
 _LATER_FORMULA = rf'^["{_BLANK}]*{_SIGN}'
 _FORMULA_WITHIN = rf"""[,;|\t\r\n]'*["{_BLANK}]*{_SIGN}"""

@@ -63,6 +63,8 @@ def _check_names(names: list[str], suffix: str) -> None:
 
 
 def _are_valid(names: list[str], target: Path, suffix: str) -> bool:
+    if any("\0" in name for name in names):  # pyreadstat would write what comes before it
+        return False
     try:
         write_with_pyreadstat(pl.DataFrame({name: [0.0] for name in names}), target, suffix)
     except Exception:
