@@ -29,7 +29,8 @@ options = {"k": 4, "sensitive": ["diagnosis"], "effort": "fast", "random_state":
 plain = microagg.protect(patients, **options)
 diverse = microagg.protect(patients, **options, l_diversity={"diagnosis": 3})
 print(plain.manifest.shared_values)
-print(diverse.manifest.requirements)
+for requirement in diverse.manifest.requirements:
+    print(f"{requirement.asked}: {requirement.worst:.0f} at worst")
 
 # %%
 # Lines lead to the group's mean; thick ones belong to groups that give a diagnosis away.

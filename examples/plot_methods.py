@@ -12,9 +12,10 @@ import microagg
 patients = load_diabetes(as_frame=True, scaled=False).frame
 
 # %%
+# Left out are methods that need a single column or t-closeness, and those that draw.
 found = microagg.compare(patients, 5, sensitive=["target"], effort="fast", random_state=1)
 rows = sorted((row for row in found if row.error is None), key=lambda row: -row.grouping_loss)
-print(", ".join(found.left_out), "are left out: they need one column, t-closeness, or draw")
+print("left out:", ", ".join(found.left_out))
 
 # %%
 # The bound is that of the same columns, as `protect` compares them.

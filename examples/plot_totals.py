@@ -22,7 +22,7 @@ incomes = pl.DataFrame(
 options = {"k": 5, "effort": "fast", "random_state": 0}
 without = microagg.protect(incomes, **options)
 within = microagg.protect(incomes, **options, constraints=["net + tax = gross", "tax >= 0"])
-print(within.manifest.constraints)
+print("groups whose values were moved:", within.manifest.constraints.groups_moved)
 
 # %%
 figure, (left, right) = plt.subplots(

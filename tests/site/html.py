@@ -7,14 +7,14 @@ from pathlib import Path
 
 @dataclass
 class Page:
-    """Anchors, links, what is loaded, and images without text, of one HTML page."""
+    """Anchors, links, what is loaded, images and lines of code, of one HTML page."""
 
     path: Path
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
     images: list[dict[str, str | None]] = field(default_factory=list)
-    has_code: bool = False
+    code: str = ""
     has_paragraph_lists: list[str] = field(default_factory=list)
 
     @classmethod
@@ -29,6 +29,7 @@ class _Reader(HTMLParser):
         super().__init__()
         self.page = page
         self.in_paragraph = False
+        self.in_code = False
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
@@ -42,14 +43,17 @@ class _Reader(HTMLParser):
             page.loaded.append(found.get("href") or "")
         if tag == "img":
             page.images.append(found)
-        page.has_code |= tag == "pre"
+        self.in_code |= tag == "pre"
         self.in_paragraph = tag == "p" or (self.in_paragraph and tag not in ("li", "div"))
 
     def handle_endtag(self, tag):
         self.in_paragraph &= tag != "p"
+        self.in_code &= tag != "pre"
 
     def handle_data(self, data):
-        """Note lines of a paragraph that were meant to be items of a list."""
+        """Note code, and lines of a paragraph that were meant to be items of a list."""
+        if self.in_code:
+            self.page.code += data
         if self.in_paragraph:
             lines = data.splitlines()
             marks = ("- ", "* ", "1. ", "2. ", "```", "| ")

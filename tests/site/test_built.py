@@ -11,6 +11,7 @@ from docs.builder.navigation import section
 from tests.site.html import Page
 
 pytestmark = pytest.mark.slow
+LONGEST = 101  # characters that a screen of 1280 pixels shows without scrolling sideways
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +62,19 @@ def test_every_page_has_an_example(built, pages):
     without = {
         path.relative_to(built).as_posix()
         for path, page in pages.items()
-        if not (page.has_code or page.images)
+        if not (page.code or page.images)
     }
     assert without <= {"project/changes.html"}
+
+
+def test_lines_of_code_fit_beside_the_menus(built, pages):
+    wide = {
+        path.relative_to(built).as_posix(): line
+        for path, page in pages.items()
+        for line in page.code.splitlines()
+        if len(line) > LONGEST
+    }
+    assert not wide
 
 
 def test_lists_and_tables_are_what_they_look_like(pages):

@@ -1,4 +1,4 @@
-"""The table of methods by feature, from the registry."""
+"""The tables of methods by feature, and by cost and source, from the registry."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _NO_FEATURES = {"constraints", "n_jobs", "random_state", "strict_k", "time_budge
 
 
 def pages() -> dict[str, str]:
-    """Return the page with the table."""
+    """Return the page with the tables."""
     return {"methods.md": "\n\n".join(_page()) + "\n"}
 
 
@@ -34,30 +34,42 @@ def _page() -> Iterator[str]:
         '>>> microagg.partitions.get("mdav")(k=2).fit_predict([[1.0], [9.0], [2.0], [8.0]])'
         ".tolist()\n[0, 1, 0, 1]\n\n```"
     )
-    header = (
-        *("method", "class", "groups", "same result every time", "time budget", "columns"),
-        *("own options", "time", "source"),
+    yield _table(
+        ("method", "class", "groups", "same result", "time budget", "columns", "own options"),
+        [_features(method) for method in METHODS.values()],
     )
-    lines = [" | ".join(("", *header, "")).strip(), "|---" * len(header) + "|"]
-    lines += [" | ".join(("", *_row(method), "")).strip() for method in METHODS.values()]
-    yield "\n".join(lines)
+    yield "## Cost and source"
+    yield _table(
+        ("method", "time", "source"),
+        [(_linked(method), method.cost, _source(method)) for method in METHODS.values()],
+    )
 
 
-def _row(method: Method) -> tuple[str, ...]:
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [" | ".join(("", *cells, "")).strip() for cells in (header, *rows)]
+    return "\n".join((lines[0], "|---" * len(header) + "|", *lines[1:]))
+
+
+def _linked(method: Method) -> str:
+    return f"[`{method.name}`](../methods/{explained_on(method.name)})"
+
+
+def _source(method: Method) -> str:
+    return "[its page](../methods/auto.md)" if method.name == DEFAULT else method.source
+
+
+def _features(method: Method) -> tuple[str, ...]:
     options = [f"`{name}`" for name in method.options if name not in _NO_FEATURES]
     if method.needs:
         options.append(f"needs `{method.needs}`")
-    source = "[its page](../methods/auto.md)" if method.name == DEFAULT else method.source
     return (
-        f"[`{method.name}`](../methods/{explained_on(method.name)})",
+        _linked(method),
         f"[`{method.class_name}`](partitions.md#{method.class_name})",
         _SIZES[method.guarantee],
-        "yes" if method.deterministic else "with a seed",
+        "always" if method.deterministic else "with a seed",
         "yes" if "time_budget" in method.options else "",
         "one" if method.single_column else "any",
         ", ".join(options),
-        method.cost,
-        source,
     )
 
 
