@@ -70,6 +70,16 @@ def test_an_interrupt_leaves_the_bound_so_far():
     assert lower_bound(X, 3) <= bound < Auto(3, random_state=0).fit(X).sse_
 
 
+def test_an_interrupt_before_the_first_proof_leaves_the_fast_bound(monkeypatch):
+    def interrupt(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    X = np.random.default_rng(4).normal(size=(60, 3))
+    monkeypatch.setattr(tight.Auto, "fit", interrupt)
+    with pytest.warns(InterruptedSearchWarning, match="best bound so far"):
+        assert lower_bound(X, 3, tightness="tight") == lower_bound(X, 3)
+
+
 @pytest.mark.slow
 def test_large_groups_can_begin_it():
     X = np.random.default_rng(5).normal(size=(40, 2))

@@ -51,11 +51,18 @@ def bound_within(
         neighbours = list_for_bound(X, k)
     shares = neighbour_shares(X, k, neighbours)
     if labels is None:
-        search = Auto(k, time_budget=seconds * _SHARE_OF_SEARCH, random_state=0).fit(X)
-        if search.interrupted_:
-            raise KeyboardInterrupt
-        labels = search.labels_
+        try:
+            labels = _some_groups(X, k, seconds * _SHARE_OF_SEARCH)
+        except KeyboardInterrupt:
+            raise InterruptedBound(shares.bound) from None
     return tight_bound(X, k, split_large(X, labels, k), shares, deadline, neighbours)
+
+
+def _some_groups(X: Floats, k: int, seconds: float) -> Labels:
+    search = Auto(k, time_budget=seconds, random_state=0).fit(X)
+    if search.interrupted_:
+        raise KeyboardInterrupt
+    return search.labels_
 
 
 def _compile() -> None:
