@@ -54,7 +54,7 @@ def test_dates_are_explained_without_flags():
 @pytest.mark.parametrize(
     ("changes", "constraint", "expected"),
     [
-        ({"age": [None, *range(20, 59)]}, "", "impute replaces them by"),
+        ({"age": [None, *range(20, 59)]}, "", "impute fills them in with"),
         ({"name": ["A", "B"] * 20}, "", "leave it out by the role drop."),
         (
             {"income": [None, *range(20, 59)]},

@@ -351,7 +351,7 @@ class TestPlanFiles:
         if command == "measure":
             (folder / "other.csv").write_bytes((folder / "people.csv").read_bytes())
             files = ("people.csv", "other.csv")
-        assert "cannot be read" in refused(2, command, *files, "--plan", "none.toml")
+        assert "does not exist" in refused(2, command, *files, "--plan", "none.toml")
         assert "not well-formed TOML" in refused(3, command, *files, "--plan", "bad.toml")
 
 

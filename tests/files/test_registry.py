@@ -84,6 +84,28 @@ def test_a_mixed_table_comes_back(tmp_path, suffix):
     assert again.schema == table.schema
 
 
+@pytest.mark.parametrize(
+    "suffix", [each for each in WRITABLE if format_of(f"t{each}").name not in ("SPSS", "Stata")]
+)
+def test_names_that_polars_takes_for_patterns_are_names(tmp_path, suffix):
+    table = pl.DataFrame(
+        {
+            "day": [date(2024, 2, 29), date(1900, 3, 1)],
+            "time": [datetime(2024, 2, 29, 12, 30, 15), datetime(1999, 12, 31)],
+            "text": ["x", "y"],
+            "real": [0.5, 1.5],
+            "whole": [1, 2],
+        }
+    )
+    table.columns = ["^day$", "^time$", "^.*$", "*", "day"]
+    check_fits(table, f"t{suffix}")
+    write_table(table, str(tmp_path / f"t{suffix}"))
+    again = open_table(str(tmp_path / f"t{suffix}")).table()
+    assert again.columns == table.columns
+    assert again["*"].equals(table["*"])
+    assert again["^.*$"].equals(table["^.*$"])
+
+
 def test_every_reader_keeps_the_contract(file):
     source = open_table(file)
     assert source.columns == ("a", "b")

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ import polars as pl
 import pytest
 
 import microagg
-from microagg import Manifest, Plan, Release, protect, protect_file, verify
+from microagg import Manifest, Plan, Release, measure, protect, protect_file, verify
 from microagg.cli.main import main
 from microagg.core.errors import DataError, MicroaggError, ParameterError, PrivacyWarning
+from microagg.files.formats import open_table, write_table
 
 N = 40
 TABLE = pl.DataFrame(
@@ -334,3 +336,17 @@ def test_warnings_speak_of_the_call(plan):
     with pytest.warns(PrivacyWarning, match="k = 1 protects nobody") as heard:
         protect_file("people.csv", "out.csv", plan.replace(k=1))
     assert heard[0].filename == __file__
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".xlsx"])
+def test_names_that_polars_takes_for_patterns_are_names(tmp_path, suffix):
+    days = [date(2024, 1, 1 + j // 3) for j in range(9)]
+    table = pl.DataFrame({"number": [j / 2 for j in range(9)], "text": ["x"] * 9, "day": days})
+    table.columns = ["^.*$", "^text$", "^day$"]
+    source, target = (str(tmp_path / f"{name}{suffix}") for name in ("in", "out"))
+    write_table(table, source)
+    roles = {name: {"role": "quasi-identifier"} for name in ("^text$", "^day$")}
+    protect_file(source, target, Plan(k=3, columns=roles, method="mdav"))
+    assert open_table(target).columns == tuple(table.columns)
+    assert verify(target, 3)
+    assert measure(source, target).risk.classes.smallest == 3

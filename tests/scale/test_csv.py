@@ -164,6 +164,15 @@ class TestFiles:
 
 
 class TestRefusals:
+    def test_names_that_polars_takes_for_patterns_are_names(self, tmp_path):
+        table = people(60).select("age", "job").with_columns(day=pl.lit("2024-02-29"))
+        table.columns = ["^.*$", "^job$", "^day$"]
+        source = written(table, tmp_path / "in", cuts=(20, 40))
+        asked = {"method": "mdav", "quasi_identifiers": ["^job$", "^day$"]}
+        protect_dataset(source, tmp_path / "out", 3, report=tmp_path / "r.html", **asked)
+        assert read(tmp_path / "out").columns == table.columns
+        assert microagg.verify(tmp_path / "out", 3)
+
     def test_other_columns(self, tmp_path):
         source = written(people(N), tmp_path / "in")
         people(9).drop("job").write_csv(source / "part-9.csv")

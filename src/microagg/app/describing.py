@@ -98,7 +98,7 @@ def _people(frame: Frame, guesses: Mapping[str, Guess]) -> dict[str, pl.Series]:
 
 
 def _column(frame: Frame, name: str, guess: Guess, people: Sequence[pl.Series]) -> Column:
-    values = polars_column(frame[name]).alias("")
+    values = polars_column(frame[name])
     present = values.drop_nulls()
     distinct = present.n_unique() if len(present) else 0
     may_be_listed = guess.role != IDENTIFIER and 0 < distinct <= _MOST_CATEGORIES

@@ -18,7 +18,7 @@ from microagg.constraints.steps import Steps
 from microagg.constraints.violations import count_violations
 from microagg.core.arrays import Floats
 from microagg.core.errors import DataError, ParameterError
-from microagg.core.validation import did_you_mean
+from microagg.core.words import did_you_mean
 from microagg.kernels.basics.rounding import half_away_from_zero
 
 

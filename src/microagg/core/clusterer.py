@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from microagg.core.arrays import Labels
 from microagg.core.errors import ParameterError
-from microagg.core.validation import did_you_mean
+from microagg.core.words import did_you_mean
 
 Kind = TypeVar("Kind")
 

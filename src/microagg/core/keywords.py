@@ -5,7 +5,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
-from microagg.core.validation import did_you_mean
+from microagg.core.words import did_you_mean
 
 # Names of options in plan files, and those that they have in Python.
 ALIASES = {"seed": "random_state", "options": "method_options"}

@@ -5,7 +5,6 @@ import numbers
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.core.arrays import Floats, Labels, Order, Wholes
 from microagg.core.errors import DataError, ParameterError
+from microagg.core.words import did_you_mean
 
 SeedLike = int | np.random.Generator | np.random.RandomState | None
 
@@ -22,21 +22,6 @@ _LARGEST, _SMALLEST = 1e140, 1e-140
 FARTHEST = 1e150
 # Longer values are cut in messages.
 _LONGEST_QUOTE = 60
-
-
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return a hint with the known name that is a typo away from `name`, or an empty string.
-
-    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"]), did_you_mean("aeg", ["wage", "age"])
-    (" Did you mean 'mdav'?", " Did you mean 'age'?")
-    >>> did_you_mean("income", ["outgoings", "name"])
-    ''
-    """
-    written, typed = {choice.lower(): choice for choice in known}, str(name).lower()
-    # Swapped letters are a typo as well, which the ratio of short names does not show.
-    close = [choice for choice in written if sorted(choice) == sorted(typed)]
-    close += get_close_matches(typed, written, n=1, cutoff=0.75)
-    return f" Did you mean {written[close[0]]!r}?" if close else ""
 
 
 def quoted(value: object) -> str:

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 
 # Losses have this many decimals, or more if the smallest would otherwise show as zero.
 _DECIMALS, _MOST_DECIMALS = 3, 9
@@ -51,6 +52,21 @@ def with_blanks(name: str) -> str:
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return a hint with the known name that is a typo away from `name`, or an empty string.
+
+    >>> did_you_mean("mdaw", ["mdav", "npn-mhm"]), did_you_mean("aeg", ["wage", "age"])
+    (" Did you mean 'mdav'?", " Did you mean 'age'?")
+    >>> did_you_mean("income", ["outgoings", "name"])
+    ''
+    """
+    written, typed = {choice.lower(): choice for choice in known}, str(name).lower()
+    # Swapped letters are a typo as well, which the ratio of short names does not show.
+    close = [choice for choice in written if sorted(choice) == sorted(typed)]
+    close += get_close_matches(typed, written, n=1, cutoff=0.75)
+    return f" Did you mean {written[close[0]]!r}?" if close else ""
 
 
 def counted(number: int, noun: str) -> str:

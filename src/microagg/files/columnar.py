@@ -124,9 +124,10 @@ class ArrowReader(_ColumnarReader):
             return list(pl.read_ipc_schema(stream))
 
     def _read_table(self, names: list[str]) -> pl.DataFrame:
-        # A stream, because polars would take a path for a pattern.
+        # A stream and places, because polars would take a path, or a name, for a pattern.
+        places = [self.columns.index(name) for name in names]
         with self._source.path.open("rb") as stream:
-            return pl.read_ipc(stream, columns=names)
+            return pl.read_ipc(stream, columns=places)
 
     def _sizes(self, names: list[str]) -> Iterable[int]:  # noqa: ARG002 (batches hold all columns)
         return arrow_sizes(self._source.path)

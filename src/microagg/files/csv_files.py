@@ -125,7 +125,7 @@ def check_csv(table: pl.DataFrame, _suffix: str) -> None:
 def _has_zero_byte(column: pl.Series) -> bool:
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return False
-    return column.cast(pl.String).str.contains("\0", literal=True).any()
+    return column.alias("text").cast(pl.String).str.contains("\0", literal=True).any()
 
 
 def write_csv(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:

@@ -39,7 +39,7 @@ def column_of(name: str, cells: Sequence[Any], markers: Collection[str]) -> tupl
         if str not in map(type, numbers):
             known, n_marked = numbers, n_marked + more
             kinds -= {str}
-    return _typed(name, known, kinds), n_marked
+    return _typed(known, kinds).alias(name), n_marked  # polars may take a name for a pattern
 
 
 def _without(cells: Sequence[Any], texts: Collection[str]) -> tuple[list[Any], int]:
@@ -56,34 +56,34 @@ def _without(cells: Sequence[Any], texts: Collection[str]) -> tuple[list[Any], i
     return found, count
 
 
-def _typed(name: str, cells: list[Any], kinds: set[type]) -> pl.Series:
+def _typed(cells: list[Any], kinds: set[type]) -> pl.Series:
     if kinds <= {int, float}:
-        return _numbers(name, cells)
+        return _numbers(cells)
     if kinds == {bool}:
-        return pl.Series(name, cells, dtype=pl.Boolean)
+        return pl.Series("", cells, dtype=pl.Boolean)
     if kinds <= {date, datetime}:
-        times = pl.Series(name, cells, dtype=pl.Datetime("us"))
+        times = pl.Series("", cells, dtype=pl.Datetime("us"))
         return times.cast(pl.Date) if _are_days(cells) else times
     if kinds == {time}:
-        return pl.Series(name, cells, dtype=pl.Time)
+        return pl.Series("", cells, dtype=pl.Time)
     if kinds == {timedelta}:
-        return pl.Series(name, cells, dtype=pl.Duration("us"))
-    return pl.Series(name, [_as_text(cell) for cell in cells], dtype=pl.String)
+        return pl.Series("", cells, dtype=pl.Duration("us"))
+    return pl.Series("", [_as_text(cell) for cell in cells], dtype=pl.String)
 
 
-def _numbers(name: str, cells: list[Any]) -> pl.Series:
+def _numbers(cells: list[Any]) -> pl.Series:
     """Return whole numbers if all are whole: Excel does not distinguish 2 from 2.0."""
     present = [cell for cell in cells if cell is not None]
     if not present:
-        return pl.Series(name, cells, dtype=pl.Null)
+        return pl.Series("", cells, dtype=pl.Null)
     if all(isinstance(cell, int) or cell.is_integer() for cell in present):
         largest = max(map(abs, present))
         is_exact = largest < 2**63 and all(isinstance(cell, int) for cell in present)
         if largest <= LARGEST_WHOLE or is_exact:
             whole = [None if cell is None else int(cell) for cell in cells]
-            return pl.Series(name, whole, dtype=pl.Int64)
+            return pl.Series("", whole, dtype=pl.Int64)
     floats = [None if cell is None else float(cell) for cell in cells]
-    return pl.Series(name, floats, dtype=pl.Float64)
+    return pl.Series("", floats, dtype=pl.Float64)
 
 
 def _are_days(cells: list[Any]) -> bool:

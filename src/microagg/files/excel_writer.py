@@ -50,7 +50,7 @@ def check_excel(table: pl.DataFrame, _suffix: str) -> None:
             "write to .parquet."
         )
     for column in table.get_columns():
-        if problem := _problem(column):
+        if problem := _problem(column.alias("")):  # polars may take a name for a pattern
             raise ParameterError(
                 f"Excel sheets cannot hold {problem} as in {column.name!r}. Convert the column, or "
                 "write to .parquet."
@@ -102,9 +102,9 @@ def write_excel(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:
         sheet.freeze_panes(1, 0)
         bold = workbook.add_format({"bold": True})
         for place, column in enumerate(table.get_columns()):
-            stored = _stored(column)
-            sheet.set_column(place, place, _width(stored))
-            sheet.write_string(0, place, stored.name, bold)
+            stored = _stored(column.alias(""))
+            sheet.set_column(place, place, _width(column.name, stored))
+            sheet.write_string(0, place, column.name, bold)
             write = _cell_writer(workbook, sheet, place, stored)
             for row, value in enumerate(stored, start=1):
                 if value is not None:
@@ -171,10 +171,10 @@ def _time_format(column: pl.Series) -> str:
     return clock if column.dtype == pl.Time else f"yyyy-mm-dd {clock}"
 
 
-def _width(column: pl.Series) -> int:
+def _width(name: str, column: pl.Series) -> int:
     """Return how many characters wide a column is shown: as its name and its first values need."""
     if column.dtype.is_temporal():
         needed: Any = len(_time_format(column))
     else:
         needed = column.head(_N_SAMPLED).cast(pl.String).str.len_chars().max() or 0
-    return int(min(max(_NARROWEST, needed + 1, len(column.name) + 2), _WIDEST))
+    return int(min(max(_NARROWEST, needed + 1, len(name) + 2), _WIDEST))

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from microagg.core.errors import AnnotationWarning, ParameterError, warn
 from microagg.core.sizes import as_size
-from microagg.core.validation import did_you_mean
-from microagg.core.words import listed_names
+from microagg.core.words import did_you_mean, listed_names
 from microagg.files.atomic import Writer, atomic_write_all
 from microagg.files.expansion import DEFAULT_LIMIT
 from microagg.files.reading import InputFile, Reader

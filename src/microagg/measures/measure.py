@@ -6,7 +6,7 @@ from typing import Any
 
 from microagg.core.errors import ParameterError
 from microagg.core.progress import report
-from microagg.core.validation import did_you_mean
+from microagg.core.words import did_you_mean
 from microagg.measures.risk import wording as risk_words
 from microagg.measures.risk.attributes import AttributeDisclosure, attribute_disclosure
 from microagg.measures.risk.classes import ClassSizes, class_sizes

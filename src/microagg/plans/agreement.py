@@ -7,8 +7,7 @@ from microagg.aggregates.choices import Missing
 from microagg.bounds.choices import AUTO, NONE
 from microagg.core.errors import ParameterError
 from microagg.core.registry import NOT_OPTIONS, Method
-from microagg.core.validation import did_you_mean
-from microagg.core.words import joined
+from microagg.core.words import did_you_mean, joined
 from microagg.plans.columns import VALUES, ColumnPlan, keywords_about
 from microagg.plans.fields import DEFAULT_EFFORT, PlanFields
 from microagg.plans.options import options_of

@@ -71,7 +71,7 @@ def _repeats(column: pl.Series, n_different: int) -> bool:
 def _comparable(frame: Frame, names: Sequence[str]) -> Iterator[tuple[str, pl.Series]]:
     for name in names:
         try:
-            yield name, polars_column(frame[name]).alias("")
+            yield name, polars_column(frame[name])
         except DataError:  # of a type that polars does not know
             continue
 

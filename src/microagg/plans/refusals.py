@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from microagg.core.errors import MicroaggError, ParameterError
-from microagg.core.validation import did_you_mean
+from microagg.core.words import did_you_mean
 from microagg.plans.columns import ROLE_OPTIONS
 from microagg.plans.toml import toml_key
 

@@ -120,7 +120,7 @@ def _published(records: Records) -> Iterator[tuple[str, pl.Series]]:
             values = _as_text(records.frame[name].to_list())
         if values.dtype == pl.Object:
             values = _as_text(values.to_list())
-        yield name, values.alias("value")  # polars may take a name for a pattern
+        yield name, values
 
 
 def _as_text(values: Iterable[Any]) -> pl.Series:

@@ -88,10 +88,11 @@ def original_columns(
     for name in contributions:
         if not is_number(frame, name):
             raise DataError(f"{name!r} must be numbers in the original. {_SAME}")
-    return pl.DataFrame(
-        naming_column(frame, name) if name == unit else polars_column(frame[name])
+    columns = {
+        name: naming_column(frame, name) if name == unit else polars_column(frame[name])
         for name in needed
-    )
+    }
+    return pl.DataFrame(columns)
 
 
 def _check_columns(needed: list[str], columns: Any) -> None:

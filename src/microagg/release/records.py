@@ -12,7 +12,8 @@ from microagg.aggregates.choices import Missing
 from microagg.core.arrays import Floats, Rows
 from microagg.core.errors import DataError, ParameterError
 from microagg.core.registry import find
-from microagg.core.validation import check_k, did_you_mean
+from microagg.core.validation import check_k
+from microagg.core.words import did_you_mean
 from microagg.plans.plan import Plan
 from microagg.release.source import Source
 from microagg.requirements.base import Distribution

@@ -146,7 +146,8 @@ def _identifiers(records: Records) -> pl.DataFrame | None:
     """Return the columns that say whom records are about, if they were read."""
     if any(name in records.source.not_read for name in records.named_identifiers):
         return None
-    return pl.DataFrame(naming_column(records.frame, name) for name in records.roles.naming)
+    named = {name: naming_column(records.frame, name) for name in records.roles.naming}
+    return pl.DataFrame(named)
 
 
 def _refuse_unless_satisfied(findings: Iterable[Finding]) -> None:

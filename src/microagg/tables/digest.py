@@ -29,7 +29,7 @@ def table_digest(frame: Frame) -> str | None:
     for name in frame.columns:
         sink: Any = _Sink()
         try:
-            column = polars_column(frame.get_column(name)).alias("")
+            column = polars_column(frame.get_column(name))
             # Separately, as anything may be stored under a null.
             there, missing = column.drop_nulls().to_frame(), column.is_null().to_frame()
             for part in (there, missing):

@@ -198,12 +198,16 @@ def to_polars(table: Any) -> pl.DataFrame:
 
 
 def polars_column(series: nw.Series[Any]) -> pl.Series:
-    """Return a column as polars holds it."""
+    """Return a column as polars holds it, without its name, which polars may take for a pattern."""
+    return _as_polars(series).alias("")
+
+
+def _as_polars(series: nw.Series[Any]) -> pl.Series:
     whole_or_float = series.dtype.is_integer() or series.dtype.is_float()
     if whole_or_float and isinstance(native := series.to_native(), pl.Series):
         return native
     if whole_or_float and not series.null_count():
-        return pl.Series(series.name, series.to_numpy())
+        return pl.Series(series.to_numpy())
     try:
         column = series.to_frame().to_polars().to_series()
     except ImportError:  # pandas passes text to polars through pyarrow, which may not be installed
@@ -227,7 +231,7 @@ def _in_utc(series: nw.Series[Any]) -> pl.Series:
     native = series.to_native()
     if series.implementation.is_pandas_like():
         plain = native.dt.tz_convert("UTC").dt.tz_localize(None).dt.as_unit("us").to_numpy()
-        return pl.Series(series.name, plain).dt.replace_time_zone("UTC")
+        return pl.Series(plain).dt.replace_time_zone("UTC")
     return as_polars(native).alias(series.name)
 
 

@@ -236,7 +236,7 @@ def paired_column(
     is_amount: bool = False,
 ) -> PairedColumn:
     """Code both sides of a column together, so that equal values have equal numbers."""
-    sides = [polars_column(frame[name]).alias("") for frame in (before, after)]
+    sides = [polars_column(frame[name]) for frame in (before, after)]
     if matches is not None:
         sides[0] = sides[0].gather(matches)
     options = said.get(name, ColumnOptions())

@@ -35,16 +35,22 @@ def as_numbers(
     >>> as_numbers(pl.Series(["1.5", "NA", "-"])).to_list()
     [1.5, None, None]
     """
+    bare = column.alias("")  # polars may take a name for a pattern
+    numbers = _numbers_among(bare, decimal, markers)
+    return column if numbers is None else numbers.alias(column.name)
+
+
+def _numbers_among(column: pl.Series, decimal: str, markers: Collection[str]) -> pl.Series | None:
     if (first := first_entry(column, markers)) and first[0].isalpha() and first[0] not in "iInN":
-        return column  # "inf" and "nan" are left to polars
+        return None  # "inf" and "nan" are left to polars
     if column.len() > _N_FIRST and _is_text(column.head(_N_FIRST), decimal, markers):
-        return column
+        return None
     numbers = _numbers(column, decimal)
     # Polars takes NaN for a number.
     is_doubtful = numbers is None or (numbers.dtype.is_float() and numbers.is_nan().any())
     if is_doubtful and (marked := is_marked(column, markers)).any():
         numbers = _numbers(nulled(column, marked), decimal)
-    return column if numbers is None else numbers
+    return numbers
 
 
 def first_entry(column: pl.Series, markers: Collection[str] = MARKERS) -> str | None:
@@ -59,7 +65,8 @@ def first_entry(column: pl.Series, markers: Collection[str] = MARKERS) -> str | 
 
 def is_marked(column: pl.Series, markers: Collection[str] = MARKERS) -> pl.Series:
     """Return which entries are markers of a missing value."""
-    return column.str.strip_chars().is_in(list(markers)).fill_null(False)
+    bare = column.alias("").str.strip_chars()
+    return bare.is_in(list(markers)).fill_null(False)
 
 
 def nulled(column: pl.Series, marked: pl.Series) -> pl.Series:
@@ -100,7 +107,7 @@ def _mark(column: pl.Series, numbers: pl.Series) -> str | None:
     """Return the decimal mark in the column; None for text and integers."""
     if numbers is column:
         return None
-    entries = column.filter(numbers.is_not_null())  # a marker may be a point
+    entries = column.alias("").filter(numbers.is_not_null())  # a marker may be a point
     return next((mark for mark in _OTHER if _holds(entries, mark)), None)
 
 
@@ -130,7 +137,7 @@ def _agreed(
 
 
 def _may_separate_thousands(column: pl.Series, mark: str) -> bool:
-    marked = is_marked(column)
+    marked, column = is_marked(column), column.alias("")
     holding = column.filter(column.str.contains(mark, literal=True).fill_null(False) & ~marked)
     return bool(holding.str.contains(rf"^\s*[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*$").all())
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microagg.core.errors import ParameterError
-from microagg.core.validation import did_you_mean
-from microagg.core.words import short_name
+from microagg.core.words import did_you_mean, short_name
 
 QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE = "quasi-identifier", "identifier", "sensitive"
 STRATUM, WEIGHT, UNIT, PUBLISH, DROP = "stratum", "weight", "unit", "publish", "drop"

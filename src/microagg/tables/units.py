@@ -64,16 +64,16 @@ class Units:
 def naming_column(frame: Frame, name: str) -> pl.Series:
     """Return an identifier or unit, which may be in the index; as text if polars cannot hold it."""
     if name in index_names(frame):
-        return _as_text(name, frame.to_native().index.get_level_values(name))
+        return _as_text(frame.to_native().index.get_level_values(name))
     try:
         return polars_column(frame[name])
     except DataError:  # such as numbers beside text, or numbers of thirty digits
-        return _as_text(name, frame[name].to_list())
+        return _as_text(frame[name].to_list())
 
 
-def _as_text(name: str, values: Iterable[Any]) -> pl.Series:
+def _as_text(values: Iterable[Any]) -> pl.Series:
     texts = [None if value is None or value != value else str(value) for value in values]
-    return pl.Series(name, texts, pl.String)
+    return pl.Series(texts, dtype=pl.String)
 
 
 def codes_of_units(frame: Frame, name: str) -> Rows:
@@ -95,7 +95,6 @@ def _named(column: pl.Series) -> pl.Series:
     Where all names are numbers they are compared as such, and 7 and 7.0 are one; with leading zeros
     they are codes.
     """
-    column = column.alias("")  # polars takes a name such as "^a$" for a pattern
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype != pl.String:

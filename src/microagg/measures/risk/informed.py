@@ -9,7 +9,8 @@ import numpy as np
 from microagg.core.arrays import Counts, Mask, Places, Rows
 from microagg.core.errors import ParameterError
 from microagg.core.parallel import side_by_side
-from microagg.core.validation import check_count, check_jobs, did_you_mean
+from microagg.core.validation import check_count, check_jobs
+from microagg.core.words import did_you_mean
 from microagg.kernels.attacks.ranges import count_rows_in_ranges
 from microagg.measures.sampling import affordable, sampled_rows, standard_error
 from microagg.tables.pairs import Pair, PairedColumn

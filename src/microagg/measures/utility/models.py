@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.core.errors import ParameterError
 from microagg.core.progress import report
-from microagg.core.validation import check_count, did_you_mean
+from microagg.core.validation import check_count
+from microagg.core.words import did_you_mean
 from microagg.measures.sampling import MOST_RECORDS, sampled_rows
 from microagg.measures.utility.predictors import common_categories, pooled, predictors
 from microagg.tables.pairs import Pair, PairedColumn

@@ -259,13 +259,13 @@ def _keep_texts(work: WorkFolder, setting: CsvSetting, number: int, name: str) -
 def kind_of(column: pl.Series, setting: CsvSetting) -> Kind:
     """Return what the entries of a block are."""
     markers = (*MARKERS, *setting.dialect.na)
-    bare = nulled(column.alias(""), is_marked(column.alias(""), (*markers, "")))
+    bare = nulled(column, is_marked(column, (*markers, "")))
     if bare.null_count() == len(bare):
         return Kind.EMPTY
     numbers = as_numbers(column, setting.dialect.decimal or ".", markers)
     if numbers is not column:
         return next(kind for kind, dtype in _DTYPES.items() if numbers.dtype == dtype)
-    texts = nw.from_native(bare, series_only=True)
+    texts = nw.from_native(bare.alias(""), series_only=True)
     return Kind.DATES if any(is_written_as(texts, kind) for kind in _TIMES) else Kind.TEXT
 
 

@@ -103,7 +103,7 @@ def named_units(frame: Frame, name: str) -> pl.Series:
     """
     from microagg.tables.numerals import LEADING_ZERO, is_marked, nulled
 
-    column = naming_column(frame, name).alias("")
+    column = naming_column(frame, name)
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype.is_float():
