@@ -74,6 +74,14 @@ def test_heatmap():
     assert [own.text for own in cells] == [".5", ".0", ".5", ".9", ".0", ".9"]
 
 
+def test_long_names_beside_a_heatmap_keep_both_ends():
+    names = ("satisfaction_with_roads", "satisfaction_with_schools")
+    cells = ((None, 0.5), (0.5, None))
+    drawn = plots.heatmap(Correlations(names=names, before=cells, after=cells), "c")
+    assert drawn.count("…ith_roads<title>satisfaction_with_roads<") == 2
+    assert drawn.count("…h_schools<title>satisfaction_with_schools<") == 2
+
+
 @pytest.mark.parametrize(("name", "least"), [("income", 40), ("日本語の名前", 66)])
 def test_names_beside_a_heatmap_have_room(name, least):
     """Widths in the fonts of the browsers that it was looked at with."""

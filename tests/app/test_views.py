@@ -9,6 +9,7 @@ from htmltools import TagList
 
 from microagg.app import page as page_
 from microagg.app.actions import ACTIONS
+from microagg.app.answers import Figure
 from microagg.app.changes import COLUMN_OPTIONS, OPTIONS
 from microagg.app.jobs import JobStatus
 from microagg.app.page import _VIEWS, OUTPUTS, code, page, steps
@@ -338,3 +339,25 @@ def test_a_refused_requirement_is_explained_at_its_field(tmp_path):
     assert field["aria-invalid"] == "true"
     assert "requirement-value-error" in field["aria-describedby"]
     assert [given.get("id") for _, given in own.found].count("requirement-value-error") == 1
+
+
+def test_long_names_with_the_same_beginning_are_told_apart(tmp_path):
+    question = "How satisfied are you, all things considered, with this service of your town?"
+    services = ("[Roads]", "[Schools]")
+    desk = open_people(tmp_path, **{f"{question} {own}": ["yes", "no"] * 20 for own in services})
+    for step in ("data", "roles"):
+        html = str(_VIEWS[step](desk))
+        for own in services:
+            assert re.search(
+                rf'class="name[^>]*>How satisfied are you[^<]*…[^<]*{re.escape(own)}<', html
+            )
+    assert services[0] in roles_step.blocking(desk.state, desk.known)
+
+
+@pytest.mark.parametrize(
+    ("measure", "heading"),
+    [("smallest group", "Smallest group"), ("pMSE", "pMSE"), ("DRisk(0.05)", "DRisk(0.05)")],
+)
+def test_figures_are_headed_by_their_own_names(measure, heading):
+    figures = (Figure(measure=measure, figure="1", meaning="This is it."),)
+    assert f"<h3>{heading}</h3>" in str(explore_step._figures("Risk", "", figures, "card-risk"))

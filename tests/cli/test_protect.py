@@ -109,7 +109,11 @@ def test_time_is_that_of_the_whole_command(run, monkeypatch):
         (' "x"', "' \"x\"'"),
         ("end ", "'end '"),
         ("two\nlines", "two lines"),
-        ("n" * 41, "n" * 39 + "…"),
+        ("n" * 41, "n" * 20 + "…" + "n" * 19),
+        (
+            "How satisfied are you with our services? [Roads]",
+            "How satisfied are yo…r services? [Roads]",
+        ),
         ("n" * 40, "n" * 40),
     ],
 )

@@ -1,6 +1,7 @@
 """Promises in words: each is said, and no more than it."""
 
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -160,3 +161,23 @@ def test_a_rounded_pmse_is_not_compared_with_its_expected_value():
     (rounded,) = propensity_rows(coarse_utility(utility, 5, 60).propensity)
     assert "times the expected value" in exact.figure
     assert float(rounded.figure) >= utility.propensity.pmse
+
+
+def test_rounded_distances_stay_within_their_range():
+    x = np.random.default_rng(5).normal(size=60)
+    table = pl.DataFrame({"x": x, "y": np.where(x > 0, "a", "b")})
+    utility = protect(table, 30, quasi_identifiers=["x", "y"], method="mdav").utility()
+    found = replace(
+        utility,
+        propensity=replace(utility.propensity, pmse=0.249),
+        distributions=replace(
+            utility.distributions,
+            largest_kolmogorov_smirnov=0.9,
+            largest_total_variation=0.9,
+        ),
+    )
+    rounded = coarse_utility(found, 50, 60)
+    assert rounded.propensity.pmse == 0.25
+    assert rounded.distributions.largest_kolmogorov_smirnov == 1.0
+    assert rounded.distributions.largest_total_variation == 1.0
+    assert 0 < coarse_utility(found, 1, 60).propensity.pmse <= 0.25

@@ -11,7 +11,9 @@ from htmltools import HTML, Tag, TagAttrs, TagChild, TagList, tags
 
 from microagg.app.state import Refusal, State
 from microagg.app.words import without_flags
-from microagg.core.words import printable
+from microagg.core.words import printable, short_name
+
+_LONGEST_NAME = 60
 
 
 def does(action: str, **data: object) -> TagAttrs:
@@ -37,6 +39,12 @@ def button(
         {"disabled": ""} if disabled else {},
         {"title": title, "aria-label": title} if title else {},
     )
+
+
+def name_of(name: str, also: str = "") -> Tag:
+    """Return the name of a column or a category: the beginning and the end of a long one."""
+    shown = short_name(name, _LONGEST_NAME)
+    return tags.span(shown, {"class": f"name {also}".rstrip(), "title": name})
 
 
 def field(

@@ -147,16 +147,17 @@ def group_sizes(sizes: Mapping[str, int], k: int, label: str) -> str:
 def heatmap(found: Correlations, label: str) -> str:
     """Return correlations as coloured cells: before below the diagonal, after above it."""
     n = len(found.names)
-    longest = max(_room(_short(name)) for name in found.names) + 6
+    names = [shortened(name, _LETTERS) for name in found.names]
+    longest = max(_room(name) for name in names) + 6
     parts = []
-    for row, name in enumerate(found.names):
+    for row, (name, shown) in enumerate(zip(found.names, names, strict=True)):
         middle = longest + row * _CELL + _CELL / 2
         title = f"<title>{escape(name)}</title>"
         parts.append(
             f'<text x="{longest - 6:.1f}" y="{middle:.1f}" text-anchor="end" '
-            f'dominant-baseline="central">{escape(_short(name))}{title}</text>'
+            f'dominant-baseline="central">{escape(shown)}{title}</text>'
             f'<text transform="translate({middle:.1f} {longest - 6:.1f}) rotate(-90)" '
-            f'dominant-baseline="central">{escape(_short(name))}{title}</text>'
+            f'dominant-baseline="central">{escape(shown)}{title}</text>'
         )
         for column, other in enumerate(found.names):
             if row == column:
@@ -186,10 +187,6 @@ def _cell(left: float, row: int, column: int, value: float | None, words: str) -
         f'<text class="small{strong}" x="{x + _CELL / 2:.1f}" y="{y + _CELL / 2:.1f}" '
         f'text-anchor="middle" dominant-baseline="central">{shown}</text>'
     )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 16 else f"{name[:15]}…"
 
 
 def _room(text: str) -> float:

@@ -207,7 +207,7 @@ def listed_names(columns: Sequence[str]) -> str:
     """List column names in one line.
 
     >>> print(listed_names(["age", "city, country", "n" * 60]))
-    age, 'city, country', nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…
+    age, 'city, country', nnnnnnnnnnnnnnnnnnnn…nnnnnnnnnnnnnnnnnnn
     """
     return ", ".join(_shown(column) for column in columns) or "none"
 
@@ -221,13 +221,20 @@ def judged_words(name: str, kind: str, why: str) -> str:
     return f"{listed_names([name])} is {kind} ({why})"
 
 
-def short_name(column: str) -> str:
-    """Return the name of a column, or its beginning if it is long.
+def short_name(column: str, longest: int = _LONGEST_NAME) -> str:
+    """Return the name of a column, or its beginning and end if it is long.
+
+    Questions of a survey often differ in their last words only.
 
     >>> short_name("age"), len(short_name("n" * 60))
     ('age', 40)
+    >>> short_name("How satisfied are you with [Roads]", longest=20)
+    'How satisf…h [Roads]'
     """
-    return column if len(column) <= _LONGEST_NAME else f"{column[: _LONGEST_NAME - 1]}…"
+    if len(column) <= longest:
+        return column
+    ending = (longest - 1) // 2
+    return f"{column[: longest - 1 - ending]}…{column[-ending:]}"
 
 
 def counted_units(number: int, column: str) -> str:

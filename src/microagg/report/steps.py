@@ -48,9 +48,9 @@ class Steps:
             return 0.0
         return math.copysign(self._multiple(math.ceil(abs(value) / self.size * (1 - 1e-12))), value)
 
-    def known(self, value: float | None) -> float | None:
-        """Round a figure up if there is one."""
-        return None if value is None else self.up(value)
+    def known(self, value: float | None, most: float = math.inf) -> float | None:
+        """Round a figure up if there is one, not above `most`, the limit of it."""
+        return None if value is None else min(self.up(value), most)
 
     def share(self, value: float, most: float = 1.0) -> float:
         """Round a share of records up, 0 as well; not above `most`, if it is the limit of it."""
@@ -179,14 +179,14 @@ def _coarse_moments(found: Moments, steps: Steps) -> Moments:
 def _coarse_distributions(found: Distributions, steps: Steps) -> Distributions:
     return replace(
         found,
-        largest_kolmogorov_smirnov=steps.known(found.largest_kolmogorov_smirnov),
+        largest_kolmogorov_smirnov=steps.known(found.largest_kolmogorov_smirnov, 1.0),
         largest_wasserstein=steps.known(found.largest_wasserstein),
-        largest_total_variation=steps.known(found.largest_total_variation),
+        largest_total_variation=steps.known(found.largest_total_variation, 1.0),
     )
 
 
 def _coarse_propensity(found: Propensity, steps: Steps) -> Propensity:
-    return replace(found, pmse=steps.known(found.pmse), ratio=None)
+    return replace(found, pmse=steps.known(found.pmse, _LARGEST_PMSE), ratio=None)
 
 
 def _coarse_score(found: ModelScore, steps: Steps) -> ModelScore:

@@ -15,7 +15,7 @@ from microagg.app.changes import (
 )
 from microagg.app.controls import control_of_column
 from microagg.app.desk import Action, Desk, Payload
-from microagg.app.parts import actions, button, entered, field, text_input
+from microagg.app.parts import actions, button, entered, field, name_of, text_input
 from microagg.app.state import State
 from microagg.core.errors import ParameterError
 from microagg.plans.commands import quoted_name
@@ -99,7 +99,7 @@ def _order(state: State, column: Column, kind: ColumnType | None) -> Tag | None:
         rare = f" {column.n_rare:,} rare {are} not shown here: type them in their place."
     items = [
         tags.li(
-            tags.span(str(entry), {"class": "name"}),
+            name_of(str(entry)),
             _mover("↑", "up", column.name, at, at - 1, entry, disabled=at == 0),
             _mover("↓", "down", column.name, at, at + 1, entry, disabled=at == len(entries) - 1),
             {"draggable": "true", "data-drag": str(at), "id": f"entry-{key_of(str(entry))}"},

@@ -19,6 +19,7 @@ from microagg.app.parts import (
     field,
     heading,
     more,
+    name_of,
     notice,
     sentence,
     table,
@@ -220,7 +221,7 @@ def shown_columns(state: State, found: Described) -> list[Column]:
 def _row(column: Column, n: int) -> tuple[Any, ...]:
     share = f" ({100 * column.missing / n:.2g}\N{NO-BREAK SPACE}%)" if column.missing and n else ""
     return (
-        tags.span(column.name, {"class": "name wide", "title": column.name}),
+        name_of(column.name, "wide"),
         kind_of(column),
         f"{column.missing:,}{share}" if column.missing else "none",
         f"{column.distinct:,}",

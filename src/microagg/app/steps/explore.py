@@ -16,6 +16,7 @@ from microagg.app.parts import (
     facts,
     heading,
     more,
+    name_of,
     notice,
     raw,
     sentence,
@@ -184,7 +185,7 @@ def _column(own: ColumnFigures) -> Tag:
         figure = raw(plots.bars(own.bars, f"Categories of {own.name}, before and after"))
     lines = [(line.name, line.before, line.after) for line in own.lines]
     return tags.article(
-        tags.h3(tags.span(own.name, {"class": "name", "title": own.name})),
+        tags.h3(name_of(own.name)),
         tags.p(own.kind, {"class": "help"}),
         figure,
         tags.p(own.note, {"class": "help"}) if own.note else None,
@@ -254,7 +255,7 @@ def _figures(title: str, lead: str, rows: Sequence[Figure], id_: str) -> Tag | N
         return None
     listed = [
         tags.div(
-            tags.h3(own.measure),
+            tags.h3(_titled(own.measure)),
             tags.p(unbroken(own.figure), {"class": "big"}),
             tags.p(unbroken(own.meaning), {"class": "help"}),
             {"class": "measure"},
@@ -274,6 +275,11 @@ def _figures(title: str, lead: str, rows: Sequence[Figure], id_: str) -> Tag | N
         title=title,
         id=id_,
     )
+
+
+def _titled(measure: str) -> str:
+    """Begin a heading with a capital, unless it begins with a name such as pMSE."""
+    return measure if measure[1:2].isupper() else measure[:1].upper() + measure[1:]
 
 
 ACTIONS: dict[str, Action] = comparing.ACTIONS

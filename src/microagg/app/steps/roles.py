@@ -25,6 +25,7 @@ from microagg.app.parts import (
     error_at,
     heading,
     more,
+    name_of,
     notice,
     select,
 )
@@ -241,7 +242,7 @@ def _rows(state: State, column: Column) -> list[Tag]:
             )
         ),
         tags.td(
-            tags.div(name, {"class": "name", "title": name}),
+            name_of(name),
             tags.div(f"{kind} · {column.distinct:,} different{missing}", {"class": "help"}),
         ),
         tags.td(
