@@ -235,3 +235,19 @@ def test_text_files_do_not_get_a_zero_byte_for_which_they_would_not_be_read(tmp_
         write_table(pl.DataFrame({"n\0": [1]}), str(tmp_path / name))
     assert not (tmp_path / name).exists()
     write_table(table.select(pl.col("t").cast(pl.String)), str(tmp_path / "t.parquet"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".dta", ".sav"])
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("us"), pl.Datetime("ms")])
+@pytest.mark.parametrize("day", [-105_000_000, -800_000, 3_000_000, 105_000_000])
+def test_dates_beyond_the_years_1_to_9999_are_refused(tmp_path, capfd, suffix, dtype, day):
+    unit = getattr(dtype, "time_unit", "day")
+    per_day = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000}[unit]
+    numbers = pl.Series("born", [0, day * per_day], dtype=pl.Int64)
+    table = pl.DataFrame({"n": [1, 2]}).with_columns(
+        numbers.cast(pl.Int32 if unit == "day" else pl.Int64).cast(dtype)
+    )
+    with pytest.raises(ParameterError, match=r"years 1 to 9999,? as in 'born'"):
+        write_table(table, str(tmp_path / f"t{suffix}"))
+    assert "panicked" not in capfd.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -8,11 +8,12 @@ BOUNDS = (AUTO, *TIGHTNESS, NONE)
 
 
 def tight_task(sse: float, bound: float) -> str:
-    """Name the task of a tight bound, with the gap so far between a partition and the bound.
+    """Name the task of a tight bound, with the bound so far and the gap between it and a partition.
 
     >>> tight_task(12.6, bound=12.0)
-    'tight bound (gap 5.0 %)'
+    'tight bound (SSE at least 12, gap 5.0 %)'
     """
     if not bound > 0.0:
         return TIGHT_TASK
-    return f"{TIGHT_TASK} (gap {max(0.0, 100.0 * (sse / bound - 1.0)):.1f} %)"
+    gap = max(0.0, 100.0 * (sse / bound - 1.0))
+    return f"{TIGHT_TASK} (SSE at least {bound:.5g}, gap {gap:.1f} %)"

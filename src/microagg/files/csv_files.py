@@ -22,6 +22,7 @@ from microagg.files.expansion import unpacked
 from microagg.files.formulas import escaped
 from microagg.files.reading import InputFile, select_columns
 from microagg.files.writing import WriteOptions
+from microagg.files.years import BEYOND, is_beyond
 
 _PACKED = ".gz"
 _TAB = "\t"
@@ -115,17 +116,23 @@ def check_csv(table: pl.DataFrame, _suffix: str) -> None:
             "identifiers, or write to .parquet."
         )
     for column in table.get_columns():
-        if "\0" in column.name or _has_zero_byte(column):
+        plain = column.alias("")  # polars may take a name for a pattern
+        if "\0" in column.name or _has_zero_byte(plain):
             raise ParameterError(
                 "text files cannot hold text with a zero byte, which marks them as binary, as in "
                 f"{column.name!r}. Convert or rename the column, or write to .parquet."
+            )
+        if is_beyond(plain):
+            raise ParameterError(
+                f"text files cannot hold {BEYOND}, as in {column.name!r}. Correct or drop the "
+                "column, or write to .parquet."
             )
 
 
 def _has_zero_byte(column: pl.Series) -> bool:
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return False
-    return column.alias("text").cast(pl.String).str.contains("\0", literal=True).any()
+    return column.cast(pl.String).str.contains("\0", literal=True).any()
 
 
 def write_csv(table: pl.DataFrame, path: Path, options: WriteOptions) -> None:

@@ -17,6 +17,7 @@ from microagg.core.errors import ParameterError
 from microagg.files.annotations import listed
 from microagg.files.doubles import LARGEST_WHOLE, largest_size
 from microagg.files.writing import WriteOptions
+from microagg.files.years import BEYOND, is_beyond
 
 _MOST_RECORDS, _MOST_COLUMNS = 1_048_575, 16_384
 _LONGEST_TEXT = 32_767
@@ -72,6 +73,8 @@ def _problem(column: pl.Series) -> str | None:
         return "decimals with more digits than Excel keeps"
     if dtype.is_float() and largest_size(column.drop_nans()) > _LARGEST_NUMBER:
         return "infinite or nearly infinite numbers"
+    if is_beyond(column):
+        return BEYOND
     if dtype in (pl.Date, pl.Datetime):
         earliest = _stored(column).cast(pl.Datetime("us")).min()
         if earliest is not None and earliest < _FIRST_DAY:  # type: ignore[operator]

@@ -10,6 +10,7 @@ from microagg.files.annotations import Family, listed
 from microagg.files.doubles import LARGEST_WHOLE, largest_size
 from microagg.files.statistical_reader import FAMILIES
 from microagg.files.statistical_writer import write_with_pyreadstat
+from microagg.files.years import BEYOND, is_beyond
 
 # Stata takes larger numbers for missing values.
 _STATA_LARGEST = 8.98e307
@@ -80,6 +81,8 @@ def _problem(column: pl.Series, family: Family) -> str | None:
         largest = largest_size(column.drop_nans() if dtype.is_float() else column)
         if largest > (_STATA_LARGEST if family is Family.STATA else _SPSS_LARGEST):
             return "infinite or nearly infinite numbers"
+    if is_beyond(column):
+        return BEYOND
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         entries = column.cast(pl.String)
         if entries.str.contains("\0", literal=True).any():
