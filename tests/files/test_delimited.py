@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from microagg.core.errors import DataError
 from microagg.files.delimited import DelimitedText
+from microagg.files.formats import open_table
 
 
 def parse(text, as_text=()):
@@ -188,3 +189,9 @@ def test_columns_of_one_name_are_refused_by_their_places():
     with pytest.raises(DataError, match=r"columns 2, 3 and 5 of 'x.csv' have the same name") as got:
         DelimitedText(b"Ada,Rome,Rome,5,Rome\nBen,Bern,Bern,7,Bern\n", "'x.csv'")
     assert "Rome" not in str(got.value)
+
+
+@pytest.mark.parametrize(("text", "values"), [("a\n\n", [None]), ("a\n \n", [" "])])
+def test_blank_lines_are_records_of_a_single_column(tmp_path, text, values):
+    (tmp_path / "t.csv").write_text(text)
+    assert open_table(str(tmp_path / "t.csv")).table().get_column("a").to_list() == values

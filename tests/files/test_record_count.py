@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.files import record_count
@@ -26,8 +26,7 @@ def test_what_is_counted_is_right(text, width, chunk):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_count, "_CHUNK", chunk)
         counted = count_well_formed_records(text.encode(), ",", width)
-    assume(counted is not None)
-    assert counted == slow_count(text, width)
+    assert counted in (None, slow_count(text, width))  # those below are counted
 
 
 entries = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=4)

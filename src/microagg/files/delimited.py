@@ -103,7 +103,7 @@ class DelimitedText:
 
     def check_not_empty(self) -> None:
         """Refuse a header alone, which may be the only record of a file without names."""
-        if not self._records.strip():
+        if not self._records:
             raise self._no_records()
 
     def count_records(self) -> int:
