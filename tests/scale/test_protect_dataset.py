@@ -11,6 +11,7 @@ import pytest
 
 import microagg
 from microagg import Manifest, protect_dataset
+from microagg.core.progress import announcing
 from tests.scale.datasets import (
     ROLES,
     arrow_files,
@@ -142,10 +143,13 @@ class TestTheSameBytes:
 
     def test_elsewhere(self, source, done, tmp_path):
         (tmp_path / "work").mkdir()
-        found = self.again(source, tmp_path, work_dir=tmp_path / "work", keep_work=True)
+        told = []
+        with announcing(told.append):
+            found = self.again(source, tmp_path, work_dir=tmp_path / "work", keep_work=True)
         assert found == digests(done[0])
         (kept,) = (tmp_path / "work").iterdir()
         assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+        assert told[-1] == f"the work folder {str(kept)!r} was kept; it holds original values"
 
 
 @pytest.mark.slow

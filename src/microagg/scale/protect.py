@@ -162,7 +162,9 @@ def protect_dataset(
                 with output.staged(is_new=not work.is_kept(SETTING)):
                     manifest, pages = _protected(passes, begun, setting, output, reports)
                     output.publish(passes, manifest, pages)
-        if not keep_work:
+        if keep_work:
+            announce(f"the work folder {str(place)!r} was kept; it holds original values")
+        else:
             remove(WorkFolder(place))
     return manifest
 
