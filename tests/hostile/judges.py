@@ -247,8 +247,8 @@ def plain_loss(before: Sequence[Any], after: Sequence[Any], *, nominal: bool) ->
     """Return the share of a column's variation that is lost; None if it does not vary."""
     n = len(before)
     if nominal:
-        changed = sum(key(b) != key(a) for b, a in zip(before, after, strict=True))
-        alike = sum(Fraction(count, n) ** 2 for count in Counter(map(key, before)).values())
+        changed = sum(_category(b) != _category(a) for b, a in zip(before, after, strict=True))
+        alike = sum(Fraction(count, n) ** 2 for count in Counter(map(_category, before)).values())
         return None if alike == 1 else 2 * changed / (n * (1 - alike))
     x, z = [_number(v) for v in before], [_number(v) for v in after]
     mean = sum(x) / n
@@ -256,6 +256,11 @@ def plain_loss(before: Sequence[Any], after: Sequence[Any], *, nominal: bool) ->
     if not spread:
         return None
     return sum((b - a) ** 2 for b, a in zip(x, z, strict=True)) / spread
+
+
+def _category(value: Any) -> Any:
+    """Return what two equal codes have in common; -0.0 is the code 0."""
+    return key(value + 0.0 if isinstance(value, float) else value)
 
 
 def _number(value: Any) -> Fraction:

@@ -122,6 +122,13 @@ def test_contributions(right, wrong):
         judge_contributions(ASKED, BEFORE, AFTER, "net", wrong)
 
 
+def test_a_code_of_minus_zero_is_zero():
+    codes = {"code": [-0.0, 0.0, 1.0, 1.0]}
+    judge_loss(0.0, codes, {"code": [0.0, 0.0, 1.0, 1.0]}, {"code": True})
+    with pytest.raises(Finding):
+        judge_loss(0.0, codes, {"code": [1.0, 0.0, 1.0, 1.0]}, {"code": True})
+
+
 def test_a_key_that_is_not_every_number():
     asked = Asked(k=3, roles=ROLES, key="name")
     judge_key(asked, {"name": ["3", "1", "2"]})
