@@ -44,7 +44,7 @@ def loss(tables: Tables, _text: str) -> Figure:
 def bounds(tables: Tables, _text: str) -> Figure:
     """By how much MDAV, the literature's best and auto are above the proved bound."""
     proved = tables["No partition can be better than this"]
-    found = tables['`auto` with effort="best" on the literature\'s tables']
+    found = tables['`auto` with effort="best" on the tables used in the literature']
     series = {
         "MDAV": ("MDAV", "o", "C3"),
         "best published": ("best published", "s", "C2"),
