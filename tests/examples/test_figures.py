@@ -42,7 +42,7 @@ def mdav_as_printed(data, k):
     return FOUND["MDAV"].numbers(f"k={k}", data=data, IL="printed")
 
 
-BALANCED = '`auto` with effort="balanced" on the literature\'s tables'
+BALANCED = '`auto` with effort="balanced" on the tables used in the literature'
 # What the rows or columns of a page's table are called, and where their figures come from.
 SAME = {
     "methods/auto.md": {
