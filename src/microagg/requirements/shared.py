@@ -25,12 +25,13 @@ def shared_values(evidence: Evidence, columns: Iterable[str]) -> list[SharedValu
 
     from microagg.requirements.observed import classes_of
 
-    labels, sizes = classes_of(evidence)  # once, as there may be thousands of columns
     known = set(evidence.table.columns)
+    columns = [name for name in columns if name in known]
+    if not columns:
+        return []
+    labels, sizes = classes_of(evidence)  # once, as there may be thousands of columns
     found = []
     for name in columns:
-        if name not in known:
-            continue
         values = evidence.table.get_column(name)
         if values.dtype.is_nested() or values.dtype == pl.Object or values.n_unique() < 2:
             continue
