@@ -174,4 +174,4 @@ def test_a_kernel_knows_whether_it_is_to_be_compiled(tmp_path):
 
 def test_a_kernel_that_cannot_be_shared_is_not_waited_for():
     uncached = numba.njit(fail)
-    assert not Kernel(fail, uncached, uncached).is_uncompiled()
+    assert not Kernel(fail, uncached, uncached, borrows=True).is_uncompiled()

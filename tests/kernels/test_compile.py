@@ -1,10 +1,21 @@
 """Compiled kernels are stored on disk, where they may be damaged."""
 
+import ast
+import importlib
+import inspect
 import os
+import pkgutil
 import subprocess
 import sys
+import textwrap
+from typing import get_args, get_origin
 
+import numpy as np
 import pytest
+from numba.core.errors import NumbaError
+
+from microagg import kernels
+from microagg.kernels.compile import Kernel, kernel
 
 SCRIPT = """
 import numpy as np
@@ -62,3 +73,56 @@ def test_a_number_of_threads_that_a_library_refuses_is_one_sentence(variable, mo
     )
     assert f"{variable} must be a whole number of at least 1; got {threads!r}." in done.stderr
     assert "RuntimeWarning" not in done.stderr
+
+
+@kernel
+def allocating(values):
+    return np.zeros(values.shape[0]).shape[0]
+
+
+@kernel
+def returning_a_view(values):
+    return values[1:]
+
+
+SCALARS = {None, int, float, bool}
+
+
+@pytest.fixture(scope="module")
+def every_kernel():
+    """Those that only other kernels call, too."""
+    names = [found.name for found in pkgutil.walk_packages(kernels.__path__, "microagg.kernels.")]
+    modules = [importlib.import_module(name) for name in names]
+    found = {id(own): own for module in modules for own in vars(module).values()}
+    return [own for own in found.values() if isinstance(own, Kernel)]
+
+
+def returns_an_array(kernel):
+    returned = inspect.signature(kernel.py_func).return_annotation
+    if get_origin(returned) is tuple:
+        return not set(get_args(returned)) <= SCALARS
+    return returned not in SCALARS
+
+
+def called_by(kernel):
+    """The kernels that the source of one names in a call."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(kernel.py_func)))
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    names = {call.id for call in calls if isinstance(call, ast.Name)}
+    found = (kernel.py_func.__globals__.get(name) for name in names)
+    return [other for other in found if isinstance(other, Kernel)]
+
+
+def test_kernels_that_borrow_are_given_no_arrays(every_kernel):
+    """Nobody would count the references to what another kernel returns, and it would stay."""
+    returning = [own for own in every_kernel if returns_an_array(own)]
+    assert len(returning) > 5
+    for own in every_kernel:
+        for other in called_by(own):
+            assert not (own.borrows and other in returning), f"{own.__name__}, {other.__name__}"
+
+
+@pytest.mark.parametrize("refused", [allocating, returning_a_view])
+def test_kernels_that_borrow_cannot_allocate_or_return_arrays(refused):
+    with pytest.raises(NumbaError):
+        refused(np.ones(3))

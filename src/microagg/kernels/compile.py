@@ -43,9 +43,18 @@ def kernel(function: Function) -> Function:
 
     No fastmath: sums that decide ties must round the same way everywhere. The interpreter's lock is
     released, so that kernels run in parallel on threads.
+
+    The kernel borrows the arrays that it is given: it does not count references to them, which
+    numba would do whenever a row is passed on, and which took two fifths of the time of a search.
+    So it cannot allocate, which numba refuses to compile, nor return an array to Python, or to
+    kernels that count.
     """
-    compiled = _jit(function, function.__name__, no_cfunc_wrapper=True)
-    return cast(Function, Kernel(function, compiled, compiled))
+    return _called_from_python(function, borrows=True)
+
+
+def allocating_kernel(function: Function) -> Function:
+    """Compile `function` like a kernel that may allocate arrays and return them."""
+    return _called_from_python(function, borrows=False)
 
 
 def inner_kernel(function: Function) -> Function:
@@ -55,17 +64,31 @@ def inner_kernel(function: Function) -> Function:
     arrays takes longer to compile than a small function. A test that calls it from Python gets a
     second version with that code.
     """
-    from_kernels = _jit(
-        function, f"{function.__name__}_inner", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
-    from_python = _jit(function, function.__name__, no_cfunc_wrapper=True)
-    return cast(Function, Kernel(function, from_python, from_kernels))
+    return _called_from_kernels(function, borrows=True)
 
 
-def _jit(function: Callable[..., Any], name: str, **options: Any) -> Any:
+def allocating_inner_kernel(function: Function) -> Function:
+    """Compile `function` like an inner kernel that may allocate arrays and return them."""
+    return _called_from_kernels(function, borrows=False)
+
+
+def _called_from_python(function: Function, *, borrows: bool) -> Function:
+    compiled = _jit(function, function.__name__, borrows=borrows)
+    return cast(Function, Kernel(function, compiled, compiled, borrows))
+
+
+def _called_from_kernels(function: Function, *, borrows: bool) -> Function:
+    name = function.__name__
+    from_kernels = _jit(function, f"{name}_inner", borrows=borrows, no_cpython_wrapper=True)
+    from_python = _jit(function, name, borrows=borrows)
+    return cast(Function, Kernel(function, from_python, from_kernels, borrows))
+
+
+def _jit(function: Callable[..., Any], name: str, *, borrows: bool, **options: Any) -> Any:
     """Have numba compile a function when it is needed, and cache it under the given name."""
     function.__qualname__ = f"{name}_{_VERSION}"
-    options |= {"nogil": True, "error_model": "numpy"}
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options["_nrt"] = not borrows
     try:
         compiled = numba.njit(cache=True, **options)(function)
         if hasattr(compiled, "stats"):  # not if NUMBA_DISABLE_JIT is set
@@ -92,11 +115,17 @@ register_model(KernelType)(models.OpaqueModel)
 
 
 class Kernel:
-    """A compiled function, as Python and as other kernels call it; `py_func` is the source."""
+    """A compiled function, as Python and as other kernels call it; `py_func` is the source.
 
-    def __init__(self, function: Callable[..., Any], from_python: Any, from_kernels: Any) -> None:
+    `borrows` if it does not count references to arrays: see `kernel`.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], from_python: Any, from_kernels: Any, borrows: bool
+    ) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
+        self.borrows = borrows
         self._from_python = from_python
         self._from_kernels = from_kernels  # the type below does not keep it alive
         self._numba_type_ = KernelType(from_kernels)

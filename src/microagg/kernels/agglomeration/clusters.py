@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel
 
 UNKNOWN = -1.0  # the key of a cluster that has not searched yet: below every real one
 GONE = 0  # the size of a cluster that was merged
@@ -164,7 +164,7 @@ def place_center(clusters: Clusters, slot: int) -> None:
         clusters.centers[j, slot] = X[first, j] + total / clusters.sizes[slot]
 
 
-@inner_kernel
+@allocating_inner_kernel
 def compact(clusters: Clusters) -> None:
     """Close the gaps between slots, keeping the order of the clusters."""
     counts, sizes = clusters.counts, clusters.sizes

@@ -33,7 +33,7 @@ from microagg.kernels.agglomeration.linkage import (
     measure_radius,
     reach_of_key,
 )
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 
 PATIENCE = 8  # searches without a merge before both bounds of the pairs are used
 
@@ -100,7 +100,7 @@ def first_in_line(clusters: Clusters) -> int:
     return found
 
 
-@inner_kernel
+@allocating_inner_kernel
 def first_by_both_sides(clusters: Clusters, cap: int) -> tuple[int, int]:
     """Younger and older cluster of the pair that comes first by what both remember; -1 if none.
 

@@ -7,7 +7,7 @@ import numpy as np
 from microagg.core.arrays import Floats, RandomState, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.randomness import draw_below, draw_between_0_and_1
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 from microagg.kernels.rules.rules import Rules, alike, all_met
 
 # Places of the counters of an `Arrangement`.
@@ -96,17 +96,24 @@ def refresh(arrangement: Arrangement, group: int) -> None:
     """Recompute the centre and the error of a group from its members."""
     arrangement.errors[group] = 0.0
     if arrangement.sizes[group] > 0:
-        own = members_of(arrangement, group)
+        buffer, first, stop = span_of(arrangement, group)
+        own = arrangement.members[buffer, first:stop]
         center = arrangement.centers[group]
         arrangement.errors[group] = mean_and_error(arrangement.X, own, center)
 
 
 @inner_kernel
-def members_of(arrangement: Arrangement, group: int) -> Rows:
-    """The rows of a group."""
+def span_of(arrangement: Arrangement, group: int) -> tuple[int, int, int]:
+    """Where the rows of a group are: the buffer of `members`, the first place, and their end."""
     first = arrangement.begins[group]
-    buffer = arrangement.members[arrangement.counters[BUFFER]]
-    return buffer[first : first + arrangement.sizes[group]]
+    return arrangement.counters[BUFFER], first, first + arrangement.sizes[group]
+
+
+@allocating_inner_kernel
+def copy_of_members(arrangement: Arrangement, group: int) -> Rows:
+    """The rows of a group, to keep while its members change."""
+    buffer, first, stop = span_of(arrangement, group)
+    return arrangement.members[buffer, first:stop].copy()
 
 
 @inner_kernel
@@ -125,7 +132,8 @@ def join(arrangement: Arrangement, row: int, group: int) -> None:
 def leave(arrangement: Arrangement, row: int) -> None:
     """Take a record out of its group; its centre and error stay as they are."""
     group = arrangement.labels[row]
-    own = members_of(arrangement, group)
+    buffer, first, stop = span_of(arrangement, group)
+    own = arrangement.members[buffer, first:stop]
     slot = 0
     while own[slot] != row:
         slot += 1
@@ -176,7 +184,8 @@ def retire(arrangement: Arrangement, group: int) -> None:
 def would_do(arrangement: Arrangement, rules: Rules, group: int, without: int, added: int) -> bool:
     """Whether a group meets the rules without one record and with another; -1 for neither."""
     rows, size = arrangement.rows, 0
-    for row in members_of(arrangement, group):
+    buffer, first, stop = span_of(arrangement, group)
+    for row in arrangement.members[buffer, first:stop]:
         if row != without:
             rows[size] = row
             size += 1

@@ -11,17 +11,17 @@ from microagg.kernels.annealing.arrangement import (
     FREE,
     WORK,
     Arrangement,
+    copy_of_members,
     draw,
     join,
     leave,
     may_lose,
-    members_of,
     refresh,
     retire,
     would_do,
 )
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel
 from microagg.kernels.rules.rules import EQUAL, ORDERED, Rules
 
 # Larger groups stay as they are: that takes long and hardly ever pays.
@@ -39,7 +39,7 @@ def closeness_rule(rules: Rules) -> int:
     return -1
 
 
-@inner_kernel
+@allocating_inner_kernel
 def merge_with(arrangement: Arrangement, group: int, partner: int, temperature: float) -> None:
     """Make two groups one, if the loss is small; no rule is broken by it."""
     if arrangement.sizes[group] > arrangement.sizes[partner]:
@@ -50,12 +50,12 @@ def merge_with(arrangement: Arrangement, group: int, partner: int, temperature: 
     if a > _LARGEST or apart * a * b / (a + b) >= may_lose(arrangement, error, a + b, temperature):
         return
     arrangement.counters[WORK] += a + b
-    send_all(arrangement, members_of(arrangement, group).copy(), partner)
+    send_all(arrangement, copy_of_members(arrangement, group), partner)
     retire(arrangement, group)
     refresh(arrangement, partner)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def deal_in_two(
     arrangement: Arrangement, rules: Rules, rule: int, row: int, partner: int, temperature: float
 ) -> None:
@@ -73,8 +73,8 @@ def deal_in_two(
     if size < 2 * rules.k or size > _LARGEST:
         return
     arrangement.counters[WORK] += _WORK_PER_MEMBER * size
-    before = members_of(arrangement, group).copy()
-    others = members_of(arrangement, partner).copy()  # none if it is new
+    before = copy_of_members(arrangement, group)
+    others = copy_of_members(arrangement, partner)  # none if it is new
     rows = np.concatenate((before, others))
     rows = rows[np.argsort(rules.codes[rule][rows], kind="mergesort")]
     goes = share_out(arrangement.X, rows, row, rows[draw(arrangement, size)])
@@ -95,7 +95,7 @@ def deal_in_two(
     refresh(arrangement, partner)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def share_out(X: Floats, rows: Rows, row: int, other: int) -> Mask:
     """Which of the rows, sorted by code, go to the other record; one of each pair does."""
     size, d = rows.shape[0], X.shape[1]

@@ -3,10 +3,10 @@
 import numpy as np
 
 from microagg.core.arrays import Floats
-from microagg.kernels.annealing.arrangement import Arrangement, members_of
+from microagg.kernels.annealing.arrangement import Arrangement, span_of
 from microagg.kernels.annealing.repairing import merge
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.rules.rules import ORDERED, Rules, equal_distance, ordered_distance
 
 # Distances are rounded, so that ties are ties.
@@ -22,7 +22,7 @@ def measure_groups(arrangement: Arrangement, rules: Rules, out_distances: Floats
             out_distances[group] = distance_to_table(arrangement, rules, group)
 
 
-@kernel
+@allocating_kernel
 def merge_farthest(
     arrangement: Arrangement, rules: Rules, distances: Floats, limit: float, most: int
 ) -> int:
@@ -49,7 +49,8 @@ def merge_farthest(
 @inner_kernel
 def distance_to_table(arrangement: Arrangement, rules: Rules, group: int) -> float:
     """How far the codes of a group are from those of the table, by the first rule."""
-    rows = members_of(arrangement, group)
+    buffer, first, stop = span_of(arrangement, group)
+    rows = arrangement.members[buffer, first:stop]
     if rules.kinds[0] == ORDERED:
         distance = ordered_distance(rules, 0, rows, rows.shape[0])
     else:

@@ -7,20 +7,26 @@ import numpy as np
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.annealing.arrangement import (
     Arrangement,
+    copy_of_members,
     cost_of_exchange,
     cost_of_joining,
     cost_of_leaving,
     exchange,
     join,
     leave,
-    members_of,
     move,
     refresh,
     retire,
+    span_of,
     would_do,
 )
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import (
+    allocating_inner_kernel,
+    allocating_kernel,
+    inner_kernel,
+    kernel,
+)
 from microagg.kernels.rules.rules import Rules
 
 # Members of a group, and near records of each, whose groups are looked at.
@@ -51,7 +57,7 @@ def find_failing(arrangement: Arrangement, rules: Rules, out_failing: Mask) -> i
     return count
 
 
-@kernel
+@allocating_kernel
 def propose_repairs(
     arrangement: Arrangement, rules: Rules, failing: Mask, groups: Rows, out_repairs: Repairs
 ) -> None:
@@ -60,16 +66,29 @@ def propose_repairs(
     for group in groups:
         out_repairs.costs[group] = np.inf
         out_repairs.partners[group] = -1
-        own = members_of(arrangement, group)
-        for row in own[:_MOST_MEMBERS]:
-            for other in arrangement.near[row, :_MOST_NEAR]:
-                partner = arrangement.labels[other]
-                if partner != group and met[partner] != group:
-                    met[partner] = group
-                    propose(arrangement, rules, failing, group, partner, out_repairs)
+        propose_to_neighbours(arrangement, rules, failing, group, met, out_repairs)
         if out_repairs.partners[group] < 0:
             partner = nearest_group(arrangement, group)
             if partner >= 0:
+                propose(arrangement, rules, failing, group, partner, out_repairs)
+
+
+@inner_kernel
+def propose_to_neighbours(
+    arrangement: Arrangement,
+    rules: Rules,
+    failing: Mask,
+    group: int,
+    met: Rows,
+    out_repairs: Repairs,
+) -> None:
+    """Propose repairs with the groups of near records; `met` has the last group that met each."""
+    buffer, first, stop = span_of(arrangement, group)
+    for row in arrangement.members[buffer, first:stop][:_MOST_MEMBERS]:
+        for other in arrangement.near[row, :_MOST_NEAR]:
+            partner = arrangement.labels[other]
+            if partner != group and met[partner] != group:
+                met[partner] = group
                 propose(arrangement, rules, failing, group, partner, out_repairs)
 
 
@@ -109,13 +128,16 @@ def propose(
     better = cost < best
     if better:
         best = cost
-    for row in members_of(arrangement, partner)[:_MOST_MEMBERS]:
+    buffer, first, stop = span_of(arrangement, group)
+    members = arrangement.members[buffer, first:stop][:_MOST_MEMBERS]
+    buffer, first, stop = span_of(arrangement, partner)
+    for row in arrangement.members[buffer, first:stop][:_MOST_MEMBERS]:
         spares = arrangement.sizes[partner] > rules.k or failing[partner]
         cost = cost_of_joining(arrangement, row, group) - cost_of_leaving(arrangement, row)
         helps = spares and cost < best and would_do(arrangement, rules, group, -1, row)
         if helps and (failing[partner] or would_do(arrangement, rules, partner, row, -1)):
             best, coming, going, better = cost, row, -1, True
-        for own in members_of(arrangement, group)[:_MOST_MEMBERS]:
+        for own in members:
             cost = cost_of_exchange(arrangement, own, row)
             helps = cost < best and would_do(arrangement, rules, group, own, row)
             if helps and (failing[partner] or would_do(arrangement, rules, partner, row, own)):
@@ -126,7 +148,7 @@ def propose(
         out_repairs.costs[group] = best
 
 
-@kernel
+@allocating_kernel
 def make_repairs(arrangement: Arrangement, repairs: Repairs, order: Rows) -> None:
     """Make the repairs of groups in this order, each group taking part in one at most."""
     busy = np.zeros(arrangement.sizes.shape[0], dtype=np.bool_)
@@ -146,12 +168,12 @@ def make_repairs(arrangement: Arrangement, repairs: Repairs, order: Rows) -> Non
             merge(arrangement, group, partner)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def merge(arrangement: Arrangement, group: int, partner: int) -> None:
     """Make two groups one, with the number of the larger."""
     if arrangement.sizes[group] > arrangement.sizes[partner]:
         group, partner = partner, group
-    for row in members_of(arrangement, group).copy():
+    for row in copy_of_members(arrangement, group):
         leave(arrangement, row)
         join(arrangement, row, partner)
     retire(arrangement, group)

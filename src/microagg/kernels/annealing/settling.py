@@ -16,8 +16,8 @@ from microagg.kernels.annealing.arrangement import (
     join,
     leave,
     may_exchange,
-    members_of,
     refresh,
+    span_of,
     would_do,
 )
 from microagg.kernels.compile import inner_kernel, kernel
@@ -46,9 +46,11 @@ def settle(arrangement: Arrangement, rules: Rules, rows: Rows, waiting: Mask, un
             A = arrangement.labels[row]
             B = make_best_step(arrangement, rules, row)
             if B >= 0:
-                for member in members_of(arrangement, A):
+                buffer, first, stop = span_of(arrangement, A)
+                for member in arrangement.members[buffer, first:stop]:
                     waiting[member] = True
-                for member in members_of(arrangement, B):
+                buffer, first, stop = span_of(arrangement, B)
+                for member in arrangement.members[buffer, first:stop]:
                     waiting[member] = True
     return tried
 
@@ -113,7 +115,8 @@ def best_step(arrangement: Arrangement, rules: Rules, row: int) -> tuple[int, in
         if arrangement.sizes[group] > _LARGEST:
             continue
         arrangement.counters[WORK] += 4 * arrangement.sizes[group]
-        for other in members_of(arrangement, group):
+        buffer, first, stop = span_of(arrangement, group)
+        for other in arrangement.members[buffer, first:stop]:
             cost = cost_of_exchange(arrangement, row, other)
             gains = cost < min(best, -_WORTHWHILE * errors)
             if gains and may_exchange(arrangement, rules, row, other):

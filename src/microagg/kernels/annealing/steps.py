@@ -12,6 +12,7 @@ from microagg.kernels.annealing.arrangement import (
     FREE,
     WORK,
     Arrangement,
+    copy_of_members,
     cost_of_exchange,
     cost_of_joining,
     cost_of_leaving,
@@ -21,15 +22,15 @@ from microagg.kernels.annealing.arrangement import (
     leave,
     may_exchange,
     may_lose,
-    members_of,
     move,
     refresh,
     retire,
+    span_of,
     would_do,
 )
 from microagg.kernels.annealing.dealing import closeness_rule, deal_in_two, merge_with
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 from microagg.kernels.rules.rules import Rules
 
 # What a step takes, in units of looking at one member of a group.
@@ -79,7 +80,8 @@ def anneal(
         if luck < _CHANGES_OF_NUMBER + _MOVES:
             try_move(arrangement, rules, row, group, temperature)
         else:
-            own = members_of(arrangement, group)
+            buffer, first, stop = span_of(arrangement, group)
+            own = arrangement.members[buffer, first:stop]
             try_exchange(arrangement, rules, row, own[draw(arrangement, own.shape[0])], temperature)
 
 
@@ -116,13 +118,13 @@ def try_exchange(
         exchange(arrangement, row, other)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def dissolve(arrangement: Arrangement, rules: Rules, group: int, temperature: float) -> None:
     """Send the members of a group to where they cost least, if the loss is small."""
     size, error = arrangement.sizes[group], arrangement.errors[group]
     if size > _LARGEST:
         return
-    rows = members_of(arrangement, group).copy()
+    rows = copy_of_members(arrangement, group)
     homes = np.full(size, -1, dtype=np.intp)
     cost, moved = -error, 0
     for at in range(size):
@@ -167,7 +169,7 @@ def all_do(arrangement: Arrangement, rules: Rules, groups: Rows) -> bool:
     return True
 
 
-@inner_kernel
+@allocating_inner_kernel
 def create(arrangement: Arrangement, rules: Rules, seed: int, temperature: float) -> None:
     """Make a group of a record and near ones that their groups can spare, if the loss is small."""
     if arrangement.counters[FREE] == 0:
@@ -204,14 +206,14 @@ def create(arrangement: Arrangement, rules: Rules, seed: int, temperature: float
     refresh(arrangement, group)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def split(arrangement: Arrangement, rules: Rules, row: int, temperature: float) -> None:
     """Split the group of a record in two, around it and another member, if both meet the rules."""
     group = arrangement.labels[row]
     size, error = arrangement.sizes[group], arrangement.errors[group]
     if size < 2 * rules.k or size > _LARGEST or arrangement.counters[FREE] == 0:
         return
-    X, rows = arrangement.X, members_of(arrangement, group).copy()
+    X, rows = arrangement.X, copy_of_members(arrangement, group)
     other = rows[draw(arrangement, size)]
     half = arrangement.free[arrangement.counters[FREE] - 1]
     for at in range(size):

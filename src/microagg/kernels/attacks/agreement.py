@@ -7,7 +7,7 @@ says that column j agrees.
 import numpy as np
 
 from microagg.core.arrays import Codes, Counts, Patterns, Ranks
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 
 # A pattern has 16 bits.
 MOST_COLUMNS = 16
@@ -29,7 +29,7 @@ def patterns_of(query: Codes, released: Codes, first: int, out: Patterns) -> Non
             out[r] |= bit if others[r] == code else np.uint16(0)
 
 
-@kernel
+@allocating_kernel
 def tally_patterns(
     queries: Codes,
     query_counts: Counts,
@@ -51,7 +51,7 @@ def tally_patterns(
                 out_counts[patterns[r]] += query_counts[q] * released_counts[first + r]
 
 
-@kernel
+@allocating_kernel
 def count_better(
     queries: Codes,
     own_ranks: Ranks,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import BLOCK, measure_block, split_into_boxes
 
 # How wide the codes of a column are for splitting, in units of the distance between two of them:
@@ -214,7 +214,7 @@ def count_nearer(
     return less, equal
 
 
-@kernel
+@allocating_kernel
 def rank_own_points(
     tree: BoxTree,
     points: MixedPoints,

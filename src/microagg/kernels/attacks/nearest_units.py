@@ -9,7 +9,7 @@ from microagg.kernels.attacks.distance_linkage import (
     box_bound,
     measure_leaf,
 )
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.neighbours.blocks import BLOCK
 
 
@@ -27,7 +27,7 @@ def records_of_unit(unit: int, begin: int, end: int, units: Rows, counts: Counts
     return 0
 
 
-@kernel
+@allocating_kernel
 def count_nearest(
     tree: BoxTree,
     points: Rows,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Floats, Rows, Wholes
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import allocating_kernel, kernel
 
 
 class GroupSums(NamedTuple):
@@ -38,7 +38,7 @@ def summarise(X: NDArray[Any], raw_labels: Rows) -> GroupSums:
     return GroupSums(labels, tally[:, 0].astype(np.intp), centers, sse)
 
 
-@kernel
+@allocating_kernel
 def number_by_first_record(raw_labels: Rows, n_raw: int, out_labels: Rows, out_first: Rows) -> int:
     """Number the groups 0, 1, ... by their first records, which `out_first` lists.
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.core.arrays import Rows, SortKeys
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import allocating_kernel, kernel
 
 DIGIT_BITS = 8
 # Below this a comparison sort is as fast, and needs no compiling.
@@ -65,7 +65,7 @@ def bits_from_keys(keys: SortKeys) -> None:
         keys[i] = keys[i] ^ top if keys[i] >= top else ~keys[i]
 
 
-@kernel
+@allocating_kernel
 def sort_by_digit(
     keys: SortKeys, order: Rows, shift: int, out_keys: SortKeys, out_order: Rows
 ) -> bool:

@@ -4,10 +4,10 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.smallest import keep_smallest
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import allocating_kernel, kernel
 
 
-@kernel
+@allocating_kernel
 def choose(
     begins: Rows, ends: Rows, costs: Floats, prices: Floats, n_chosen: int, out_times: Floats
 ) -> float:

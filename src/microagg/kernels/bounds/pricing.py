@@ -18,7 +18,12 @@ import numpy as np
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.basics.smallest import keep_smallest
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import (
+    allocating_inner_kernel,
+    allocating_kernel,
+    inner_kernel,
+    kernel,
+)
 
 
 class Cuts(NamedTuple):
@@ -59,7 +64,7 @@ class Found(NamedTuple):
     counts: Rows
 
 
-@kernel
+@allocating_kernel
 def settle_records(
     X: Floats,
     k: int,
@@ -115,7 +120,7 @@ def penalty_of(cuts: Cuts, row: int) -> float:
     return total
 
 
-@inner_kernel
+@allocating_inner_kernel
 def list_candidates(
     distances: Floats, root: int, size: int, slack: float, prices: Prices, tree: SearchTree
 ) -> tuple[int, float]:
@@ -149,7 +154,7 @@ def list_candidates(
     return room, beyond
 
 
-@inner_kernel
+@allocating_inner_kernel
 def search_from_root(
     X: Floats,
     root: int,
@@ -223,7 +228,7 @@ def paid_by(root: int, depth: int, prices: Prices, tree: SearchTree) -> float:
     return total
 
 
-@inner_kernel
+@allocating_inner_kernel
 def bound_children(
     root: int, size: int, depth: int, n_candidates: int, prices: Prices, tree: SearchTree
 ) -> None:
@@ -315,7 +320,7 @@ def in_group(groups: Rows, g: int, row: int) -> bool:
     return held
 
 
-@kernel
+@allocating_kernel
 def violated_triples(
     groups: Rows,
     weights: Floats,

@@ -11,7 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Floats, Reals, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import (
+    allocating_inner_kernel,
+    allocating_kernel,
+    inner_kernel,
+    kernel,
+)
 
 # Pairs within a region: in single precision where it is enough.
 
@@ -39,7 +44,7 @@ class Sets(NamedTuple):
     limits: Floats
 
 
-@kernel
+@allocating_kernel
 def project_rows(
     goal: Reals,
     rows: Rows,
@@ -191,7 +196,7 @@ def row_sum(
     return diagonal, total
 
 
-@kernel
+@allocating_kernel
 def least_shares(
     costs: Floats, rows: Rows, pairs: Pairs, others: Floats, k: int, out_shares: Floats
 ) -> None:
@@ -233,7 +238,7 @@ def insert_smallest(value: float, out_smallest: Floats) -> None:
     out_smallest[at] = value
 
 
-@kernel
+@allocating_kernel
 def find_cuts(Z: Reals, least: float, out_cuts: Rows, out_excess: Floats) -> int:
     """List violated cuts: a record i and others B with sum z_ij > z_ii + sum of z_jl in B.
 
@@ -296,7 +301,7 @@ def grow_cut(Z: Reals, i: int, ordered: Rows, a: int, b: int, out_cut: Rows) -> 
     return excess
 
 
-@inner_kernel
+@allocating_inner_kernel
 def keep_cut(
     cut: Rows,
     excess: float,

@@ -14,7 +14,12 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import (
+    allocating_inner_kernel,
+    allocating_kernel,
+    inner_kernel,
+    kernel,
+)
 from microagg.kernels.construction.fixed_size import add_to_total, mean_of_total
 from microagg.kernels.neighbours.blocks import Blocks, nearest, remove
 from microagg.kernels.neighbours.listing import write_others
@@ -83,7 +88,7 @@ def begin_candidates(candidates: Candidates) -> None:
         enter(point, candidates)
 
 
-@kernel
+@allocating_kernel
 def rounds_of_candidates(
     X: Floats,
     k: int,
@@ -121,7 +126,7 @@ def rounds_of_candidates(
     return left
 
 
-@inner_kernel
+@allocating_inner_kernel
 def take_out(blocks: Blocks, group: Rows, candidates: Candidates) -> None:
     """Remove the points of a group that have no record left."""
     gone = np.empty(1, dtype=np.intp)
@@ -156,7 +161,7 @@ def chosen(k: int, rest: Rows, left: int, mean: Floats, choice: Choice) -> int:
     return best_point
 
 
-@inner_kernel
+@allocating_inner_kernel
 def renew(blocks: Blocks, lost: Rows, candidates: Candidates) -> None:
     """Make the candidates anew that have lost a member."""
     pending, waiting, near = candidates.pending, candidates.waiting, candidates.near

@@ -7,7 +7,7 @@ interrupted, and lay out the remaining records again. Groups are numbered as the
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, farthest, nearest, remove
 
 
@@ -45,7 +45,7 @@ def take_nearest(
     remove(blocks, members)
 
 
-@kernel
+@allocating_kernel
 def rounds_from_mean(
     X: Floats,
     k: int,
@@ -77,7 +77,7 @@ def rounds_from_mean(
     return left
 
 
-@kernel
+@allocating_kernel
 def md_rounds(
     X: Floats,
     k: int,
@@ -129,7 +129,7 @@ def farthest_pair(X: Floats, blocks: Blocks, reach: Floats) -> tuple[int, int]:
     return low, high
 
 
-@kernel
+@allocating_kernel
 def reach_of_box(X: Floats, out_reach: Floats) -> None:
     """Squared distance of every record from the farthest corner of the bounding box."""
     for i in range(X.shape[0]):

@@ -11,10 +11,10 @@ import numpy as np
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.basics.smallest import heap_push, heap_sink
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 
 
-@kernel
+@allocating_kernel
 def join_trees(distances: Floats, near: Rows, k: int, out_parents: Rows) -> None:
     """Join trees of fewer than k records to others, until there is none; -1 marks a root.
 

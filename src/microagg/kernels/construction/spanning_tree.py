@@ -7,7 +7,7 @@ however it is grown.
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import (
     BLOCK,
     Blocks,
@@ -17,7 +17,7 @@ from microagg.kernels.neighbours.blocks import (
 )
 
 
-@kernel
+@allocating_kernel
 def grow_tree(
     X: Floats,
     blocks: Blocks,
@@ -110,7 +110,7 @@ def shorter(lengths: Floats, parents: Rows, row: int, other: int) -> bool:
     return low < other_low or (low == other_low and high < other_high)
 
 
-@kernel
+@allocating_kernel
 def cut_tree(
     parents: Rows, longest_first: Rows, starts: Rows, neighbours: Rows, k: int, out_cut: Rows
 ) -> None:

@@ -9,7 +9,7 @@ waste, and an outlying cluster is still cut off where it ends.
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 
 # Directions tried for a cut, the principal one first, and power iterations to find that.
 ROUNDS = 20
@@ -42,7 +42,7 @@ def split_groups(X: Floats, k: int, order: Rows, waiting: Rows, state: Rows, wor
             state[0] += 1
 
 
-@inner_kernel
+@allocating_inner_kernel
 def halve(X: Floats, k: int, rows: Rows) -> int:
     """Rearrange the rows of a group, at least 2k, into two parts; return the size of the first.
 
@@ -89,7 +89,7 @@ def gaps_from_mean(X: Floats, rows: Rows, out_gaps: Floats) -> None:
         out_gaps /= largest
 
 
-@inner_kernel
+@allocating_inner_kernel
 def principal_direction(gaps: Floats) -> Floats:
     """Direction of largest spread, by power iteration from the record farthest out."""
     m, d = gaps.shape
@@ -126,7 +126,7 @@ def project(gaps: Floats, direction: Floats, out_places: Floats) -> None:
         out_places[i] = place
 
 
-@inner_kernel
+@allocating_inner_kernel
 def best_cut(gaps: Floats, order: Rows, k: int) -> tuple[int, float]:
     """Size of the first part, both of at least k records, and the final error to be expected.
 

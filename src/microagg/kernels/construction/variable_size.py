@@ -8,7 +8,7 @@ the remaining records again. Groups are numbered as they are formed.
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.neighbours.blocks import (
     Blocks,
     bound_from_below,
@@ -18,7 +18,7 @@ from microagg.kernels.neighbours.blocks import (
 )
 
 
-@kernel
+@allocating_kernel
 def rounds_by_rank(
     X: Floats,
     k: int,

@@ -12,7 +12,7 @@ from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.group_sums import summarise
 from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import (
     Blocks,
     bound_from_below,
@@ -146,7 +146,7 @@ def split_and_update(grouping: Grouping, group: int) -> None:
     move_center(grouping.blocks, group, grouping.centers[group])
 
 
-@inner_kernel
+@allocating_inner_kernel
 def drop(grouping: Grouping, group: int) -> None:
     """Remove a group; its number becomes free."""
     gone = np.array([group])
@@ -155,7 +155,7 @@ def drop(grouping: Grouping, group: int) -> None:
     grouping.errors[group] = 0.0
 
 
-@inner_kernel
+@allocating_inner_kernel
 def tightest_first(X: Floats, k: int, rows: Rows) -> None:
     """Put a record and its k-1 nearest first, chosen so that the split costs least."""
     near = np.empty(k, dtype=np.intp)

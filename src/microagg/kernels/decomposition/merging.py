@@ -10,7 +10,7 @@ import numpy as np
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.group_sums import summarise
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, allocating_kernel, kernel
 from microagg.kernels.construction.variable_size import nearest_other
 from microagg.kernels.decomposition.grouping import move_center
 from microagg.kernels.decomposition.moves import LEAST_GAIN
@@ -56,7 +56,7 @@ def chain_members(growing: Growing) -> None:
         growing.heads[group] = row
 
 
-@kernel
+@allocating_kernel
 def merge_groups(growing: Growing, groups: Rows, k: int) -> None:
     """Dissolve each of the groups in turn, if that lowers the squared error.
 
@@ -85,7 +85,7 @@ def merge_groups(growing: Growing, groups: Rows, k: int) -> None:
             move_center(growing.blocks, home, centers[home])
 
 
-@inner_kernel
+@allocating_inner_kernel
 def members_of(growing: Growing, group: int) -> Rows:
     """The rows of a group."""
     members = np.empty(growing.sizes[group], dtype=np.intp)
@@ -96,7 +96,7 @@ def members_of(growing: Growing, group: int) -> Rows:
     return members
 
 
-@inner_kernel
+@allocating_inner_kernel
 def nearest_homes(growing: Growing, group: int, members: Rows, error: float, k: int) -> Rows:
     """For each member the other group with the nearest centre; the last is -1 if it cannot pay.
 
@@ -114,7 +114,7 @@ def nearest_homes(growing: Growing, group: int, members: Rows, error: float, k: 
     return homes
 
 
-@inner_kernel
+@allocating_inner_kernel
 def cost(growing: Growing, members: Rows, homes: Rows) -> float:
     """By how much the error of the homes would rise."""
     X = growing.X

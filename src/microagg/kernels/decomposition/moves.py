@@ -10,7 +10,7 @@ import numpy as np
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
 from microagg.kernels.basics.smallest import comes_before
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 from microagg.kernels.decomposition.grouping import Grouping, cheapest_home, drop, split_and_update
 
 # Share of the affected groups' error that a move must save; sums are accurate to about 1e-14.
@@ -30,7 +30,7 @@ def sweep(grouping: Grouping, groups: Rows, shrinks: bool) -> int:
     return moves
 
 
-@inner_kernel
+@allocating_inner_kernel
 def dissolve(grouping: Grouping, group: int) -> bool:
     """Move every member to another group and drop this one, if that lowers the error.
 
@@ -74,7 +74,7 @@ def dissolve(grouping: Grouping, group: int) -> bool:
     return found and move_members(grouping, group, members, goes_to, homes[:n_homes])
 
 
-@inner_kernel
+@allocating_inner_kernel
 def move_members(grouping: Grouping, group: int, members: Rows, goes_to: Rows, homes: Rows) -> bool:
     """Move members[m] to homes[goes_to[m]] and drop their group, if the error falls."""
     before = grouping.errors[group]
@@ -113,7 +113,7 @@ def cheapest_open_home(
     return best, limit
 
 
-@inner_kernel
+@allocating_inner_kernel
 def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
     """The rows, nearest to the centre first; ties go to the lower row."""
     ordered = np.empty_like(rows)
@@ -128,7 +128,7 @@ def by_distance(X: Floats, rows: Rows, center: Floats) -> Rows:
     return ordered
 
 
-@inner_kernel
+@allocating_inner_kernel
 def shrink(grouping: Grouping, group: int) -> bool:
     """Move the member with the largest gain to another group, if any gains and k remain."""
     X, members, sizes = grouping.X, grouping.members, grouping.sizes

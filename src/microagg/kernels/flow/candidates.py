@@ -3,11 +3,11 @@
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.neighbours.blocks import Blocks, bound_from_below, measure_block, nearest
 
 
-@kernel
+@allocating_kernel
 def list_preferred(
     X: Floats, rows: Rows, lifted: Blocks, first_slot: int, out_centre: Rows
 ) -> None:
@@ -22,7 +22,7 @@ def list_preferred(
         out_centre[i, first_slot:] = found
 
 
-@kernel
+@allocating_kernel
 def offer_centres(
     records: Blocks,
     centres: Floats,

@@ -16,7 +16,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.flow.candidates import holds_nearer
 from microagg.kernels.neighbours.blocks import Blocks
 
@@ -68,7 +68,7 @@ def make_path_search(n_centres: int) -> PathSearch:
     )
 
 
-@kernel
+@allocating_kernel
 def prefer_another(
     X: Floats,
     lifted: Blocks,
@@ -120,7 +120,7 @@ def take_preferred(flow: Flow, rows: Rows) -> None:
         flow.owner[i], flow.paid[i] = flow.centre[i, best], flow.distance[i, best]
 
 
-@kernel
+@allocating_kernel
 def index_by_centre(flow: Flow) -> None:
     """List the candidates by centre; `reverse_start` must be zero at first."""
     centre, out_start = flow.centre, flow.reverse_start

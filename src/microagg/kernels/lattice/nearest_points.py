@@ -16,7 +16,7 @@ The first entry of z has a closed form: the choice nearest to the target within 
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows, States, Wholes
-from microagg.kernels.compile import kernel
+from microagg.kernels.compile import allocating_kernel, kernel
 
 NOTHING, FOUND, PROVED = 0, 1, 2
 _FAR = 1 << 62
@@ -69,7 +69,7 @@ def closest_points(
         out_costs[row] = best
 
 
-@kernel
+@allocating_kernel
 def search_within(
     R: Floats,
     target: Floats,
@@ -129,7 +129,7 @@ def search_within(
     return best, left
 
 
-@kernel
+@allocating_kernel
 def points_within(
     R: Floats, centers: Floats, radii: Floats, out_points: Wholes, out_counts: Rows
 ) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink, sort_heap
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 
 BLOCK = 32
 # Up to here all records are one block: bounds would not save enough to be worth their cost.
@@ -65,7 +65,7 @@ def make_blocks(X: Floats, rows: Rows) -> Blocks:
     return blocks
 
 
-@kernel
+@allocating_kernel
 def split_into_boxes(X: Floats, order: Rows) -> None:
     """Rearrange `order` so that each run of BLOCK rows lies in a small box.
 
@@ -340,7 +340,7 @@ def nearest(blocks: Blocks, point: Floats, out_distances: Floats, out_rows: Rows
     return found
 
 
-@kernel
+@allocating_kernel
 def nearest_to_each(blocks: Blocks, points: Floats, out_rows: Rows) -> None:
     """Find the nearest record of every point."""
     distance = np.empty(1)

@@ -9,12 +9,12 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.smallest import comes_before, heap_push, heap_sink, sort_heap
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.neighbours.blocks import BLOCK, Blocks
 from microagg.kernels.neighbours.listing import write_others
 
 
-@kernel
+@allocating_kernel
 def list_nearest_coded(
     points: Floats,
     rows: Rows,

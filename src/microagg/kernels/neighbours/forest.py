@@ -11,11 +11,11 @@ import numpy as np
 from microagg.core.arrays import Floats, RandomState, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.basics.randomness import draw_below
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.neighbours.blocks import partition_by_key
 
 
-@kernel
+@allocating_kernel
 def cut_into_leaves(X: Floats, leaf: int, state: RandomState, order: Rows) -> None:
     """Rearrange `order` so that each run of `leaf` rows lies on one side of every cut.
 
@@ -44,7 +44,7 @@ def cut_into_leaves(X: Floats, leaf: int, state: RandomState, order: Rows) -> No
         stack.append((middle, stop))
 
 
-@kernel
+@allocating_kernel
 def compare_in_leaves(
     X: Floats, order: Rows, leaf: int, leaves: Rows, out_distances: Floats, out_rows: Rows
 ) -> None:
@@ -73,7 +73,7 @@ def compare_in_leaves(
                     keep_near(out_distances[near], out_rows[near], squares[other], row)
 
 
-@kernel
+@allocating_kernel
 def compare_with_next(
     X: Floats, rows: Rows, listed: Rows, out_distances: Floats, out_rows: Rows
 ) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 from microagg.core.arrays import Floats, Mask, Rows
 from microagg.kernels.basics.distances import squared_distance
 from microagg.kernels.basics.smallest import comes_before
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest
 
 # Distances that differ by less than this share may be in the wrong order.
@@ -14,7 +14,7 @@ CLEARLY = 1e-9
 SMALLEST = 1e-280
 
 
-@kernel
+@allocating_kernel
 def list_nearest(
     points: Floats, rows: Rows, blocks: Blocks, out_distances: Floats, out_rows: Rows
 ) -> None:
@@ -33,7 +33,7 @@ def list_nearest(
         write_others(i, distances, found, out_distances[i], out_rows[i])
 
 
-@kernel
+@allocating_kernel
 def order_listed(
     points: Floats,
     some: Rows,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from microagg.core.arrays import Floats, Rows, Sizes, Wholes
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 
 # In units of k ends; the bound against integer overflow has room for as many windows.
 REBASE_EVERY = 16
@@ -48,7 +48,7 @@ def gather(X: Any, order: Rows, first: int, closed: bool, out_values: Any) -> No
             out_values[j, i] = X[row, j]
 
 
-@kernel
+@allocating_kernel
 def window_errors(values: Floats, k: int, out_errors: Floats) -> None:
     """Squared error about its mean of every window of k..2k-1 values, summed over the columns.
 
@@ -78,7 +78,7 @@ def window_errors(values: Floats, k: int, out_errors: Floats) -> None:
                     out[t] += error[t]
 
 
-@kernel
+@allocating_kernel
 def integer_window_errors(values: Wholes, k: int, out_errors: Wholes) -> None:
     """As `window_errors`, about the mean rounded to a whole number; exact.
 
@@ -107,7 +107,7 @@ def integer_window_errors(values: Wholes, k: int, out_errors: Wholes) -> None:
                     out[t] += squares[t] - center * (2 * total[t] - center * size)
 
 
-@kernel
+@allocating_kernel
 def extend_cuts(
     costs: Any,
     errors: Any,

@@ -6,7 +6,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import distance_between
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel, kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest, remove
 
 # Larger groups are walked some records at a time.
@@ -32,7 +32,7 @@ class Insertion(NamedTuple):
     counts: Rows  # slots in use, records waiting
 
 
-@kernel
+@allocating_kernel
 def walk_by_groups(
     X: Floats,
     blocks: Blocks,
@@ -70,7 +70,7 @@ def walk_by_groups(
     return done, -1
 
 
-@kernel
+@allocating_kernel
 def room_for_insertion(capacity: int, d: int) -> Insertion:
     """Memory for paths through groups of up to `capacity` records, one after another."""
     return Insertion(

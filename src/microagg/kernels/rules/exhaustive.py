@@ -4,11 +4,11 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.rules.rules import Rules, all_met
 
 
-@kernel
+@allocating_kernel
 def best_partition(X: Floats, rules: Rules, out_labels: Rows) -> float:
     """Least error of groups that meet the rules, infinite if there are none; 2^n in memory.
 

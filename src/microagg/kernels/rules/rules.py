@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.core.arrays import Counts, Floats, Rows, Wholes
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, inner_kernel, kernel
 
 # The kinds of rules.
 DISTINCT, ENTROPY, ORDERED, EQUAL, P_PERCENT, DOMINANCE = range(6)
@@ -124,8 +124,8 @@ def ordered_distance(rules: Rules, rule: int, rows: Rows, size: int) -> float:
     last = rules.begins[rule + 1] - first - 2  # the highest code
     if last < 1:
         return 0.0
-    ordered = sorted_codes(rules, rule, rows, size)
-    shares, sums = rules.shares, rules.sums
+    sort_codes(rules, rule, rows, size)
+    shares, sums, ordered = rules.shares, rules.sums, rules.ordered
     distance = sums[first + ordered[0]] - sums[first]
     at = 0
     while at < size:
@@ -147,9 +147,9 @@ def ordered_distance(rules: Rules, rule: int, rows: Rows, size: int) -> float:
     return distance / last
 
 
-@inner_kernel
-def sorted_codes(rules: Rules, rule: int, rows: Rows, size: int) -> Wholes:
-    """The codes of the rows, lowest first."""
+@allocating_inner_kernel  # numba's sort needs a stack
+def sort_codes(rules: Rules, rule: int, rows: Rows, size: int) -> None:
+    """Write the codes of the rows to `rules.ordered`, lowest first."""
     codes, ordered = rules.codes[rule], rules.ordered
     for at in range(size):
         code, place = codes[rows[at]], at
@@ -160,7 +160,6 @@ def sorted_codes(rules: Rules, rule: int, rows: Rows, size: int) -> Wholes:
         ordered[place] = code
     if size > _FEW:
         ordered[:size].sort()
-    return ordered
 
 
 @inner_kernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import mean_and_error, squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, allocating_kernel, inner_kernel
 
 # A change must gain this share of the errors it affects: far above rounding, far below any
 # difference that matters.
@@ -52,7 +52,7 @@ def make_assignment(X: Floats, labels: Rows, k: int) -> Assignment:
     return assignment
 
 
-@kernel
+@allocating_kernel
 def regroup(X: Floats, assignment: Assignment, labels: Rows, n_groups: int) -> None:
     """Assign all records to new groups; those with unchanged members keep number and history."""
     number = numbers_of_same_groups(assignment, labels, n_groups)
@@ -83,7 +83,7 @@ def regroup(X: Floats, assignment: Assignment, labels: Rows, n_groups: int) -> N
             refresh(X, assignment, number[g])
 
 
-@inner_kernel
+@allocating_inner_kernel
 def numbers_of_same_groups(assignment: Assignment, labels: Rows, n_groups: int) -> Rows:
     """For each new group, the number of the present one with the same members, or -1."""
     number = np.full(n_groups, -2)  # not seen yet
@@ -141,7 +141,7 @@ def refresh(X: Floats, assignment: Assignment, group: int) -> None:
     assignment.changed[group] = assignment.clock[0]
 
 
-@inner_kernel
+@allocating_inner_kernel
 def reassign(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> float:
     """Move each row to its target group, all at once; return the gain in squared error."""
     count = rows.shape[0]
@@ -173,7 +173,7 @@ def least_gain(assignment: Assignment, groups: Rows | tuple[int, int]) -> float:
     return total
 
 
-@inner_kernel
+@allocating_inner_kernel
 def improve(X: Floats, assignment: Assignment, rows: Rows, targets: Rows) -> bool:
     """Move each row to its target group if that lowers the squared error."""
     origins, errors = assignment.labels[rows], assignment.errors

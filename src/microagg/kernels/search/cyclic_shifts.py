@@ -13,14 +13,14 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_inner_kernel, allocating_kernel, inner_kernel
 from microagg.kernels.neighbours.blocks import Blocks, nearest
 from microagg.kernels.search.assignment import Assignment, improve, least_gain
 
 MOST_MEMBERS = 20
 
 
-@kernel
+@allocating_kernel
 def shift_from_groups(
     X: Floats,
     k: int,
@@ -56,7 +56,7 @@ def shift_from_groups(
     return made
 
 
-@inner_kernel
+@allocating_inner_kernel
 def rank_groups(in_use: Rows, near: Rows, group: int) -> Rows:
     """The group itself, then the others from the nearest on."""
     ranked = np.empty(near.shape[0], dtype=np.intp)
@@ -91,7 +91,7 @@ def rank_as_chain(centers: Floats, ranked: Rows) -> None:
         ranked[place], ranked[best] = ranked[best], ranked[place]
 
 
-@inner_kernel
+@allocating_inner_kernel
 def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
     """Make the best cyclic shift along the ranked groups that begins at the first of them."""
     node_rows, node_ranks = make_nodes(assignment, ranked)
@@ -111,7 +111,7 @@ def shift_from(X: Floats, k: int, assignment: Assignment, ranked: Rows) -> bool:
     return shift_along(X, assignment, ranked, node_rows, node_ranks, parents, end, source)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
     """Nodes in the order of their ranks: the members of each group, then the group as a whole.
 
@@ -136,7 +136,7 @@ def make_nodes(assignment: Assignment, ranked: Rows) -> tuple[Rows, Rows]:
     return rows, ranks
 
 
-@inner_kernel
+@allocating_inner_kernel
 def distances_from_centers(
     X: Floats, assignment: Assignment, ranked: Rows, node_rows: Rows
 ) -> Floats:
@@ -226,7 +226,7 @@ def best_end(
     return best_node, best_source
 
 
-@inner_kernel
+@allocating_inner_kernel
 def shift_along(
     X: Floats,
     assignment: Assignment,

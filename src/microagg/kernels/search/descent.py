@@ -159,32 +159,38 @@ def best_between_two(search: Search, k: int, i: int, limit: float) -> tuple[floa
             note_home(search, B, cost)
             if a > k and cost - freed < best:
                 best, best_j, best_B = cost - freed, -1, B
-        change, j = best_exchange(search, i, B, best)
+        change, j = best_exchange(search, i, B, to_B, best)
         if j >= 0:
             best, best_j, best_B, best_C = change, j, B, A
         if a > k:
-            change, j, C = best_push(search, k, i, B, to_B - freed, best)
+            change, j, C = best_push(search, k, i, B, to_B, freed, best)
             if j >= 0:
                 best, best_j, best_B, best_C = change, j, B, C
     return best, best_j, best_B, best_C
 
 
 @inner_kernel
-def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, int]:
+def best_exchange(search: Search, i: int, B: int, to_B: float, limit: float) -> tuple[float, int]:
     """The member of B with which exchanging record i changes the error least, below `limit`.
 
-    The four distances reduce to 2 (x_i - x_j).(c_A - c_B). An exchange can gain only if the
-    distances of the two from their centres add up to more than that between the centres.
+    The four distances reduce to 2 (x_i - x_j).(c_A - c_B), and `to_B` is D(i, B). With j at a
+    distance r from c_B, the change is at least what it would be with j in c_B, less
+    share r^2 + 2 r sqrt(slope). So the members within some distance of c_B are passed over.
     """
     assignment, X = search.assignment, search.X
     A = assignment.labels[i]
     center, other = assignment.centers[A], assignment.centers[B]
-    missing = np.sqrt(squared_distance(center, other)) - np.sqrt(assignment.own[i])
-    best_j = -1
-    if assignment.radii[B] <= missing:
-        return limit, best_j
-    least = missing * missing if missing > 0.0 else -1.0
     share = 1.0 / assignment.sizes[A] + 1.0 / assignment.sizes[B]
+    between = squared_distance(center, other)
+    along = to_B + between - assignment.own[i]  # 2 (x_i - c_B).(c_A - c_B)
+    at_center = along - share * to_B - limit  # how far above the limit, with j in c_B
+    best_j, least = -1, -1.0
+    if at_center > 0.0:
+        slope = max(0.0, between - share * (along - share * to_B))
+        reach = at_center / (np.sqrt(slope) + np.sqrt(slope + share * at_center))
+        if assignment.radii[B] <= reach:
+            return limit, best_j
+        least = reach * reach
     for slot in range(assignment.sizes[B]):
         j = assignment.members[B, slot]
         if assignment.own[j] <= least:
@@ -202,14 +208,27 @@ def best_exchange(search: Search, i: int, B: int, limit: float) -> tuple[float, 
 
 @inner_kernel
 def best_push(
-    search: Search, k: int, i: int, B: int, entry: float, limit: float
+    search: Search, k: int, i: int, B: int, to_B: float, freed: float, limit: float
 ) -> tuple[float, int, int]:
-    """Record i joins B, and a member j of B moves to a third group C; `entry` is i's part."""
+    """Record i joins B, and a member j of B moves to a third group C.
+
+    `to_B` is D(i, B), and `freed` what A gains. The change is at least
+    D(i, B) - freed - D(j, B) - |i-j|^2 / b, so the members near the centre are passed over.
+    """
     assignment, X = search.assignment, search.X
     A, b = assignment.labels[i], assignment.sizes[B]
-    best_j, best_C = -1, -1
+    best_j, best_C, least = -1, -1, -1.0
+    entry = to_B - freed
+    at_center = b * (entry - limit) - to_B  # b times how far above the limit, with j in c_B
+    if at_center > 0.0:
+        reach = at_center / (np.sqrt(to_B) + np.sqrt(to_B + (b + 1) * at_center))
+        if assignment.radii[B] <= reach:
+            return limit, best_j, best_C
+        least = reach * reach
     for slot in range(b):
         j = assignment.members[B, slot]
+        if assignment.own[j] <= least:
+            continue
         rest = entry - assignment.own[j] - squared_distance(X[i], X[j]) / b
         if rest >= limit:
             continue

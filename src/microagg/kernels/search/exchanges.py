@@ -17,7 +17,12 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import (
+    allocating_inner_kernel,
+    allocating_kernel,
+    inner_kernel,
+    kernel,
+)
 from microagg.kernels.neighbours.blocks import Blocks, bound_from_below, measure_block
 from microagg.kernels.search.assignment import Assignment, improve, least_gain
 
@@ -37,7 +42,7 @@ def no_changes(room: int) -> Changes:
     return Changes(np.zeros(room), nothing, nothing.copy(), nothing.copy())
 
 
-@kernel
+@allocating_kernel
 def largest_radii(blocks: Blocks, radii: Floats) -> Floats:
     """Largest radius of a group in each block of centres."""
     largest = np.zeros(blocks.counts.shape[0])
@@ -126,7 +131,7 @@ def try_migrations(
             out_changes.others[group] = -1 if leaves else row
 
 
-@inner_kernel
+@allocating_inner_kernel
 def try_exchanges(
     X: Floats, assignment: Assignment, group: int, other: int, square: float, out_changes: Changes
 ) -> None:
@@ -176,7 +181,7 @@ def most_gain(freed: float, span: float, square: float, h: float) -> float:
     return freed + h * (span * span - freed - square)
 
 
-@kernel
+@allocating_kernel
 def apply_best(
     X: Floats, assignment: Assignment, changes: Changes, order: Rows, pool_size: int
 ) -> int:

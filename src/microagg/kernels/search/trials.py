@@ -4,7 +4,7 @@ import numpy as np
 
 from microagg.core.arrays import Floats, Rows
 from microagg.kernels.basics.distances import squared_distance
-from microagg.kernels.compile import inner_kernel, kernel
+from microagg.kernels.compile import allocating_kernel, inner_kernel
 from microagg.kernels.search.assignment import join, refresh
 from microagg.kernels.search.descent import descend
 from microagg.kernels.search.state import (
@@ -32,7 +32,7 @@ _RARELY = 24
 _UNTIL_ALL_IS_SETTLED = 1 << 62
 
 
-@kernel
+@allocating_kernel
 def run_trials(
     search: Search,
     k: int,
@@ -55,15 +55,29 @@ def run_trials(
     distances = np.empty(rows.shape[0])
     for trial in range(begin, stop):
         temperature = hot * (cold / hot) ** (trial / total)
-        begin_trial(search)
-        if draw(search, _RARELY) == 0:
-            gather_spare_records(search, k)
-        elif not perturb_neighbours(search, k, merges, groups, rows, distances):
-            continue
-        descend(search, k, _UNTIL_ALL_IS_SETTLED)
-        before, after = errors_of_touched(search)
-        if after > before + temperature * before * -np.log(draw_share(search)):
-            undo_trial(search)
+        try_once(search, k, temperature, merges, groups, rows, distances)
+
+
+@inner_kernel
+def try_once(
+    search: Search,
+    k: int,
+    temperature: float,
+    merges: bool,
+    groups: Rows,
+    rows: Rows,
+    distances: Floats,
+) -> None:
+    """Make one trial at a temperature; the last three arrays are scratch."""
+    begin_trial(search)
+    if draw(search, _RARELY) == 0:
+        gather_spare_records(search, k)
+    elif not perturb_neighbours(search, k, merges, groups, rows, distances):
+        return
+    descend(search, k, _UNTIL_ALL_IS_SETTLED)
+    before, after = errors_of_touched(search)
+    if after > before + temperature * before * -np.log(draw_share(search)):
+        undo_trial(search)
 
 
 def compile_search() -> None:
