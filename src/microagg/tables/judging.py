@@ -11,7 +11,7 @@ from microagg.tables.columns import ColumnType
 from microagg.tables.date_texts import Writing
 from microagg.tables.dates import writing_of
 from microagg.tables.frames import Frame, dtype_of
-from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_of
+from microagg.tables.typed import FLOATS, INTEGERS, code_numbers, types_as_stored
 
 # Whole numbers of at most this many values, each in at least this many records on average, are
 # codes, not amounts.
@@ -56,8 +56,8 @@ def judge_type(
         is_ordered = dtype_of(frame, name) == nw.Enum
         why = "its levels are ordered" if is_ordered else "all its values have labels"
         return Judgement(label, f"{why} in the file")
-    stored = types_of(frame, name)[0]
     dtype = dtype_of(frame, name)
+    stored = types_as_stored(frame, name, dtype)[0]
     if dtype in (*INTEGERS, *FLOATS):
         return _judge_number(frame, name, stored, is_amount=is_amount)
     if dtype == nw.String:

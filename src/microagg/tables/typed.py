@@ -42,11 +42,15 @@ _OBJECTS: dict[str, Any] = {"boolean": nw.Boolean, "date": nw.Date}
 
 def types_of(frame: Frame, name: str) -> tuple[ColumnType, ...]:
     """Return the types that a column can have, likeliest first; none for lists and the like."""
-    dtype = dtype_of(frame, name)
+    return types_as_stored(frame, name, dtype_of(frame, name))
+
+
+def types_as_stored(frame: Frame, name: str, dtype: nw.dtypes.DType) -> tuple[ColumnType, ...]:
+    """Return the types that a column can have, which is known to be stored as `dtype`."""
     if dtype == nw.Object and frame.implementation.is_pandas_like():
         dtype = _OBJECTS.get(pandas_columns.kind_of_objects(frame.to_native()[name]), dtype)
     possible = next((types for stored, types in _STORED if dtype in stored), ())
-    if _is_ordered(frame, name):
+    if dtype in _CATEGORIES and _is_ordered(frame, name):
         return (ColumnType.ORDINAL, *(kind for kind in possible if kind != ColumnType.ORDINAL))
     return possible
 
@@ -72,9 +76,12 @@ def open_column(
     With `fitted`, the table is a part of a larger one, and its column is opened like the whole:
     with the same type, the same codes for the same categories, and the same steps for dates.
     """
-    kind = _type(frame, name, options) if fitted is None else fitted.type
     finer = None
-    stored = str(dtype_of(frame, name)) if fitted is None else fitted.stored
+    if fitted is None:
+        dtype = dtype_of(frame, name)
+        kind, stored = _type(frame, name, options, dtype), str(dtype)
+    else:
+        kind, stored = fitted.type, fitted.stored
     backend, native = _backend(frame), frame.get_column(name).to_native()
     if kind.is_number:
         coded = _numbers(backend.code_numbers(native, _has_nulls(fitted)), kind, name)
@@ -151,13 +158,13 @@ def _is_ordered(frame: Frame, name: str) -> bool:
     return getattr(frame.to_native()[name].dtype, "ordered", False) is True
 
 
-def _type(frame: Frame, name: str, options: ColumnOptions) -> ColumnType:
-    possible = types_of(frame, name)
+def _type(frame: Frame, name: str, options: ColumnOptions, dtype: nw.dtypes.DType) -> ColumnType:
+    possible = types_as_stored(frame, name, dtype)
     wanted = options.stated_type or possible[0]
     if wanted not in possible:
         listing = ", ".join(repr(str(kind)) for kind in possible)
         raise DataError(
-            f"column {name!r} is stored as {type_name(dtype_of(frame, name))} and cannot have the "
+            f"column {name!r} is stored as {type_name(dtype)} and cannot have the "
             f"type {str(wanted)!r}, only one of {listing}. Choose one of them, or convert it first."
         )
     options.check_for(wanted, name)
