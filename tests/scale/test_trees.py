@@ -115,13 +115,14 @@ class TestHashes:
 
 def test_sources_list_every_slice():
     slices = [
-        ("a", Slices(np.array([0, 2]), np.array([3, 5]))),
-        ("b", Slices(np.array([1, 2]), np.array([1, 4]))),
+        ("a", Slices(np.array([0, 2]), np.array([3, 2]))),
+        ("b", Slices(np.array([1, 2]), np.array([1, 3]))),
     ]
     sources = Sources.of(slices, 4)
     assert sources.sizes.tolist() == [3, 1, 5, 0]
     assert sources.begins.tolist() == [0, 1, 2, 4, 4]
-    assert sources.starts[2:].tolist() == [3, 1]
+    assert sources.batches.tolist() == [0, 0, 1, 1]
+    assert sources.counts.tolist() == [3, 1, 2, 3]
 
 
 @pytest.mark.parametrize("n", [1, 999, 1_000, 1_001, 5_000])

@@ -44,21 +44,21 @@ def kernel(function: Function) -> Function:
     No fastmath: sums that decide ties must round the same way everywhere. The interpreter's lock is
     released, so that kernels run in parallel on threads.
 
-    The kernel borrows the arrays that it is given: it does not count references to them, which
-    numba would do whenever a row is passed on, and which took two fifths of the time of a search.
-    So it cannot allocate, which numba refuses to compile, nor return an array to Python, or to
-    kernels that count.
+    The kernel borrows the arrays that it is given: references to them are not counted. Numba would
+    count one whenever a row is passed on, which took two fifths of the time of a search. So a
+    kernel must not allocate, nor return an array, nor call a kernel that returns one: nobody would
+    release it. Numba refuses most of this, and tests/kernels/test_compile.py the rest.
     """
     return _called_from_python(function, borrows=True)
 
 
 def allocating_kernel(function: Function) -> Function:
-    """Compile `function` like a kernel that may allocate arrays and return them."""
+    """Compile `function` like `kernel`, if it allocates or returns arrays."""
     return _called_from_python(function, borrows=False)
 
 
 def inner_kernel(function: Function) -> Function:
-    """Compile `function` like a kernel, but for calls from other kernels only.
+    """Compile `function` like `kernel`, but for calls from other kernels only.
 
     It is compiled without the code that unpacks Python's arguments, which for a tuple of many
     arrays takes longer to compile than a small function. A test that calls it from Python gets a
@@ -68,7 +68,7 @@ def inner_kernel(function: Function) -> Function:
 
 
 def allocating_inner_kernel(function: Function) -> Function:
-    """Compile `function` like an inner kernel that may allocate arrays and return them."""
+    """Compile `function` like `inner_kernel`, if it allocates or returns arrays."""
     return _called_from_kernels(function, borrows=False)
 
 

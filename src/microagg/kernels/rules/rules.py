@@ -147,7 +147,7 @@ def ordered_distance(rules: Rules, rule: int, rows: Rows, size: int) -> float:
     return distance / last
 
 
-@allocating_inner_kernel  # numba's sort needs a stack
+@allocating_inner_kernel  # numba's sort allocates a stack
 def sort_codes(rules: Rules, rule: int, rows: Rows, size: int) -> None:
     """Write the codes of the rows to `rules.ordered`, lowest first."""
     codes, ordered = rules.codes[rule], rules.ordered

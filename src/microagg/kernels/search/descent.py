@@ -31,6 +31,8 @@ from microagg.kernels.search.state import (
 _NEAREST = 8
 # Rounding of a centre, as a share of its group's noise.
 _OF_NOISE = 0.1
+# Allowances for rounding in bounds on the change of a step, as shares of its terms.
+_ROUNDING, _CANCELLED = 1e-12, 1e-15
 
 
 @kernel
@@ -174,7 +176,7 @@ def best_exchange(search: Search, i: int, B: int, to_B: float, limit: float) -> 
     """The member of B with which exchanging record i changes the error least, below `limit`.
 
     The four distances reduce to 2 (x_i - x_j).(c_A - c_B), and `to_B` is D(i, B). With j at a
-    distance r from c_B, the change is at least what it would be with j in c_B, less
+    distance r from c_B, the change is at least what it would be with j at c_B, less
     share r^2 + 2 r sqrt(slope). So the members within some distance of c_B are passed over.
     """
     assignment, X = search.assignment, search.X
@@ -183,10 +185,13 @@ def best_exchange(search: Search, i: int, B: int, to_B: float, limit: float) -> 
     share = 1.0 / assignment.sizes[A] + 1.0 / assignment.sizes[B]
     between = squared_distance(center, other)
     along = to_B + between - assignment.own[i]  # 2 (x_i - c_B).(c_A - c_B)
-    at_center = along - share * to_B - limit  # how far above the limit, with j in c_B
+    # How far the change is above the limit with j at c_B.
+    at_center = along - share * to_B - limit - _ROUNDING * (to_B + between + assignment.own[i])
     best_j, least = -1, -1.0
     if at_center > 0.0:
+        # The square of |(c_A - c_B) - share (x_i - c_B)|, of which cancellation may leave nothing.
         slope = max(0.0, between - share * (along - share * to_B))
+        slope += _CANCELLED * (between + share * (to_B + assignment.own[i]))
         reach = at_center / (np.sqrt(slope) + np.sqrt(slope + share * at_center))
         if assignment.radii[B] <= reach:
             return limit, best_j
@@ -219,7 +224,8 @@ def best_push(
     A, b = assignment.labels[i], assignment.sizes[B]
     best_j, best_C, least = -1, -1, -1.0
     entry = to_B - freed
-    at_center = b * (entry - limit) - to_B  # b times how far above the limit, with j in c_B
+    # b times how far the change is above the limit with j at c_B.
+    at_center = b * (entry - limit) - to_B - _ROUNDING * b * (to_B + freed)
     if at_center > 0.0:
         reach = at_center / (np.sqrt(to_B) + np.sqrt(to_B + (b + 1) * at_center))
         if assignment.radii[B] <= reach:

@@ -17,43 +17,46 @@ ROW = f"{OURS}row"
 
 
 class Slices(NamedTuple):
-    """Where the rows of each destination are in a file: those that have any, and where they end."""
+    """How many rows of a file go to each destination that gets any, in its batch of that place."""
 
     destinations: Rows
-    ends: Rows
+    counts: Rows
 
 
 def write_sorted(work: WorkFolder, path: Path, table: pa.Table, destinations: Rows) -> Slices:
-    """Write a table sorted by destination; rows that go to the same one stay in their order."""
+    """Write a batch for every destination; rows that go to the same one stay in their order."""
     order = np.argsort(destinations, kind="stable")
     found, counts = np.unique(destinations, return_counts=True)
     ordered = table.take(pa.array(order)).combine_chunks()
-    work.write(path, lambda beside: _write(ordered, beside))
-    return Slices(found, counts.cumsum())
+    work.write(path, lambda beside: _write(ordered, counts, beside))
+    return Slices(found, counts)
 
 
-def _write(table: pa.Table, path: Path) -> None:
+def _write(table: pa.Table, counts: Rows, path: Path) -> None:
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
+        begin = 0
+        for count in counts.tolist():
+            writer.write_table(table.slice(begin, count))
+            begin += count
 
 
 class Sources(NamedTuple):
-    """For every destination, the slices of files that go there."""
+    """For every destination, the batches of files that go there."""
 
     files: tuple[str, ...]  # in the work folder
     begins: Rows  # of each destination among the entries, and where the last one ends
     producers: Rows  # which of the files
-    starts: Rows
-    stops: Rows
+    batches: Rows  # which batch there
+    counts: Rows  # how many rows it has
 
     @classmethod
     def of(cls, producers: Sequence[tuple[str, Slices]], n_destinations: int) -> "Sources":
         """Return what goes where, by the slices of every file."""
         each = [np.zeros((0, 4), dtype=np.intp)]
         for number, (_, own) in enumerate(producers):
-            starts = np.concatenate(([0], own.ends[:-1])).astype(np.intp)
-            numbers = np.full(len(starts), number)
-            each.append(np.column_stack((own.destinations, numbers, starts, own.ends)))
+            batches = np.arange(len(own.counts))
+            numbers = np.full(len(batches), number)
+            each.append(np.column_stack((own.destinations, numbers, batches, own.counts)))
         rows = np.concatenate(each)
         rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
         counts = np.bincount(rows[:, 0], minlength=n_destinations)
@@ -64,23 +67,23 @@ class Sources(NamedTuple):
     @property
     def sizes(self) -> Rows:
         """How many rows each destination gets."""
-        ends = np.concatenate(([0], (self.stops - self.starts).cumsum()))
+        ends = np.concatenate(([0], self.counts.cumsum()))
         sizes: Rows = ends[self.begins[1:]] - ends[self.begins[:-1]]
         return sizes
 
     def read(self, work: WorkFolder, destinations: Sequence[int]) -> pa.Table | None:
         """Return the rows that go to these destinations, in the order of their numbers.
 
-        None if there are none.
+        None if there are none. Only these rows are read: files that were mapped into memory would
+        count as memory of this process, and there may be thousands of them.
         """
         parts = []
         for destination in destinations:
             for at in range(self.begins[destination], self.begins[destination + 1]):
                 path = work.path / self.files[self.producers[at]]
-                with pa.memory_map(str(path)) as source:
-                    whole = pa.ipc.open_file(source).read_all()
-                    start, stop = int(self.starts[at]), int(self.stops[at])
-                    parts.append(whole.slice(start, stop - start))
+                with pa.OSFile(str(path)) as source:
+                    batch = pa.ipc.open_file(source).get_batch(int(self.batches[at]))
+                parts.append(pa.Table.from_batches([batch]))
         if not parts:
             return None
         joined = pa.concat_tables(parts).combine_chunks()
