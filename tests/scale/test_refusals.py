@@ -364,10 +364,10 @@ class TestResuming:
         """A run that ended because the disk was full."""
         real = shuffle._write
 
-        def full(table, path):
+        def full(table, counts, path):
             if path.parent.name == "round1" and ".0000002." in path.name:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            real(table, path)
+            real(table, counts, path)
 
         with monkeypatch.context() as patch:
             patch.setattr(shuffle, "_write", full)
