@@ -290,6 +290,7 @@ def test_columns_that_block_the_way_are_counted_beyond_the_fifth(tmp_path):
     assert "name, size, town, illness, place 0 and 3 more." in str(_VIEWS["roles"](desk))
 
 
+@pytest.mark.slow
 def test_two_hundred_columns_are_searched(tmp_path):
     desk = open_people(tmp_path, **{f"question {i}": [i] * 40 for i in range(200)})
     found = elements(desk, "roles").found

@@ -112,6 +112,7 @@ def test_blocks_change_rounding_only(cls, entries, monkeypatch):
     assert parts.labels_.tolist() == whole.labels_.tolist()
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_few_blocks():
     X = records(n=6000)
     FCM(k=3, random_state=0, n_starts=1, max_iterations=1, n_jobs=1).fit(X[:50])

@@ -101,6 +101,7 @@ def test_strata_are_what_an_intruder_knows():
     assert release.risk().classes.smallest >= 4
 
 
+@pytest.mark.slow
 def test_a_draw_leaves_the_informed_intruder_guessing():
     numbers = PEOPLE.select("age", "income")
     with pytest.warns(PrivacyWarning):

@@ -37,6 +37,7 @@ def test_every_record_once(name, n):
 
 
 @pytest.mark.parametrize("n", [3, 50, 700, 5000])
+@pytest.mark.slow
 def test_npn_walks_to_the_nearest(n):
     X = RNG.normal(size=(n, 2))
     assert orderings.npn(X).tolist() == slow_npn(X)

@@ -47,6 +47,7 @@ def test_ties_exceed_t_until_they_are_repaired(census):
 
 
 @pytest.mark.parametrize(("t", "least", "most"), [(0.13, 99, 100), (0.17, 22, 63), (0.25, 7, 13)])
+@pytest.mark.slow
 def test_merge_is_within_the_range_of_its_readings(census, t, least, most):
     X, codes = census
     model = TCloseMerge(2).fit(X, requirements=[GroupRule.ordered_closeness(codes, t)])

@@ -159,6 +159,7 @@ class TestMargins:
         assert 0.0 < found.extra_loss <= 10.0
         assert np.array_equal(plain.labels, kept.labels)
 
+    @pytest.mark.slow
     def test_lies_between_the_best_of_all_choices_and_what_loses_least(self):
         for seed in range(4):
             table = people(16, seed)

@@ -307,6 +307,7 @@ def test_what_is_judged_is_the_finished_table(table, kind, monkeypatch):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @pytest.mark.parametrize("wide", [pl.Float64, pl.Float32, pl.Int64, pl.UInt16])
+@pytest.mark.slow
 def test_a_release_with_constraints_verifies(tmp_path, suffix, wide):
     for seed in range(10):
         rng = np.random.default_rng(seed)

@@ -94,6 +94,7 @@ def test_every_run_and_nothing_that_is_written_has_another_order():
     assert one.manifest.plan.shuffle
 
 
+@pytest.mark.slow
 def test_risk_and_utility_are_those_of_the_same_records(plain):
     release = shuffled()
     assert release.risk().as_dict() == plain.risk().as_dict()

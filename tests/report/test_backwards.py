@@ -131,6 +131,7 @@ def both(build, name, others=({}, {}), **how):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_the_number_of_rare_values_shows_nowhere(alone, name):
     assert_same(alone(name)[True], first=1)
     assert_same(alone(name)[False], first=1)
@@ -223,6 +224,7 @@ def test_a_few_missing_numbers_do_not_show_in_the_bins():
         assert bins.sum() == pytest.approx(90)
 
 
+@pytest.mark.slow
 def test_shares_and_distances_are_multiples_of_a_step(build):
     others = beside(100)
     page = both(build, "a third one", others, qi=["x", "number", "city"])[False][2]
@@ -235,6 +237,7 @@ def test_shares_and_distances_are_multiples_of_a_step(build):
     assert float(variation) / 0.05 == pytest.approx(round(float(variation) / 0.05))
 
 
+@pytest.mark.slow
 def test_two_columns_of_two_values_do_not_tell_who_has_both(build):
     """The cells of their table follow from the totals and any one figure of both together."""
     for kinds in (("nominal", "nominal"), ("integer", "integer"), ("nominal", "integer")):

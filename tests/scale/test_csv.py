@@ -148,6 +148,7 @@ class TestFiles:
         before, after = read(source), read(tmp_path / "out")
         assert after["note"].to_list() == before["note"].to_list()
 
+    @pytest.mark.slow
     def test_the_same_bytes_after_an_interrupt(self, tmp_path, monkeypatch):
         source = written(people(N), tmp_path / "in")
         protect_dataset(source, tmp_path / "first", **ASKED)

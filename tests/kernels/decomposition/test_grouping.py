@@ -61,6 +61,7 @@ def test_groups_and_searches_stay_exact_through_many_moves():
 
 
 @pytest.mark.parametrize("move", [dissolve, shrink], ids=["dissolve", "shrink"])
+@pytest.mark.slow
 def test_a_move_lowers_the_error_or_changes_nothing(move):
     rng = np.random.default_rng(0)
     made = 0

@@ -232,6 +232,7 @@ def test_small_and_constant_tables(n):
 
 
 @pytest.mark.parametrize(("dtype", "d"), [("uint8", 1), ("uint8", 16), ("uint16", 9)])
+@pytest.mark.slow
 def test_kernels_count_what_a_double_loop_counts(dtype, d):
     rng = np.random.default_rng(d)
     some = np.array([0, 1, np.iinfo(dtype).max], dtype=dtype)
@@ -261,6 +262,7 @@ def test_source_of_the_patterns():
         assert out.tolist() == [0, 3]
 
 
+@pytest.mark.slow
 def test_more_categories_than_a_byte_holds():
     names = [f"n{i}" for i in range(300)]
     before = pl.DataFrame({"name": names, "x": [float(i % 7) for i in range(300)]})

@@ -57,6 +57,7 @@ def test_nothing_changed_nothing_lost():
     assert (result.task, result.n_folds, result.n_tested) == ("regression", 5, N)
 
 
+@pytest.mark.slow
 def test_the_linear_model_fold_by_fold():
     """Learns from released rows, is tested on original rows that it has not seen."""
     after = BEFORE.with_columns(a=0.5 * pl.col("a"))
@@ -79,6 +80,7 @@ def test_the_linear_model_fold_by_fold():
     assert score.difference == pytest.approx(score.after - score.before)
 
 
+@pytest.mark.slow
 def test_a_release_without_relations_teaches_nothing():
     for score in compared("y").models.values():
         assert score.before > 0.8
@@ -86,6 +88,7 @@ def test_a_release_without_relations_teaches_nothing():
         assert score.difference < -10 * score.standard_error < 0
 
 
+@pytest.mark.slow
 def test_classes_and_columns_of_two_values_are_classified():
     result = compared("class")
     assert (result.task, result.score, result.n_classes) == (
@@ -106,12 +109,14 @@ def test_the_error_of_a_share_is_that_of_its_classes():
     assert _standard_error(change, classes) == pytest.approx(np.sqrt(wanted))
 
 
+@pytest.mark.slow
 def test_rare_classes_count_as_much_as_common_ones():
     """Whoever always says the common class recognises half of two classes."""
     rare = BEFORE.with_columns(flag=(pl.col("a") > 1.6).cast(int))
     assert compared("flag", before=rare, after=rare).models["linear"].before > 0.8
 
 
+@pytest.mark.slow
 def test_a_quasi_identifier_can_be_the_target():
     result = compared("a", after=BEFORE)
     assert result.features == ("b",)
@@ -149,6 +154,7 @@ def test_tiny_tables(target, n):
     assert compared("y", before=constant, after=constant).models["linear"].before is None
 
 
+@pytest.mark.slow
 def test_a_sample_is_seeded_and_says_so():
     result = compared("y", most_records=100, seed=3)
     assert (result.n_records, result.n_sampled, result.n_tested) == (N, 100, 100)
@@ -183,6 +189,7 @@ def test_one_record_has_no_score():
     assert compared("y", before=BEFORE[:1], after=BEFORE[:1]).models["linear"].before is None
 
 
+@pytest.mark.slow
 def test_progress_is_reported():
     heard = []
     with listening(lambda *message: heard.append(message)):
