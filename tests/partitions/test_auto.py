@@ -9,7 +9,7 @@ from microagg.core.errors import ParameterError
 from microagg.core.progress import listening
 from microagg.partitions import MDAV, Univariate
 from microagg.partitions.auto import EFFORTS, Auto
-from microagg.partitions.search import regions
+from microagg.partitions.search import recombining, regions
 from microagg.partitions.search.exchanging import Limits
 from microagg.partitions.search.improving import Improving
 from microagg.partitions.search.recombining import recombine
@@ -131,6 +131,24 @@ def test_recombining_takes_the_best_of_all():
         best = min(sse(records[:12], a) for a in partitions)
         best += min(sse(records[12:], b) for b in partitions)
         assert sse(records, recombine(records, whole)) == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("parameters", [(0, 1e-9), (10**6, 1.0)])
+def test_recombining_many_groups_looks_first_whether_it_can_gain(monkeypatch, parameters):
+    """By a relaxation, which does not keep it from what gains more than the share asked for."""
+    monkeypatch.setattr(recombining, "_MANY_GROUPS", parameters[0])
+    monkeypatch.setattr(recombining, "_WORTHWHILE", parameters[1])
+    test_recombining_takes_the_best_of_all()
+
+
+def test_recombining_many_groups_is_not_worth_a_gain_that_is_too_small(monkeypatch):
+    records = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [20.0], [20.1]])
+    halves = [np.array([0, 0, 1, 1, 2, 3, 2, 3]), np.array([0, 1, 0, 1, 2, 2, 3, 3])]
+    best = min(halves, key=lambda labels: sse(records, labels))
+    assert sse(records, recombine(records, halves)) < sse(records, best)
+    monkeypatch.setattr(recombining, "_MANY_GROUPS", 0)
+    monkeypatch.setattr(recombining, "_WORTHWHILE", 1.0)
+    assert recombine(records, halves).tolist() == best.tolist()
 
 
 def test_recombining_one_partition_gives_it_back():
